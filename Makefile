@@ -1,0 +1,56 @@
+# Everything runs from a virtual environment in the clone; the only things needed are Python >= 3.11 and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: run serve test check format bench lock clean
+
+run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example, no cluster
+	$(BIN)/streams-placement tour
+
+serve: $(VENV)/run.stamp                ## the same server, staying up on https://127.0.0.1:8443
+	$(BIN)/streams-placement serve --snapshot examples/cluster --tls-self-signed
+
+test: $(VENV)/dev.stamp                 ## all tests, with branch coverage
+	$(BIN)/coverage erase
+	COVERAGE_PROCESS_START=pyproject.toml $(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+check: $(VENV)/dev.stamp                ## style, types, layers, spelling
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/codespell
+
+format: $(VENV)/dev.stamp               ## let the formatter have its way
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/run.stamp                ## throughput, latency and memory against a bare echo; needs wrk
+	$(BIN)/python -m bench
+
+lock: $(VENV)/dev.stamp                 ## pin every dependency again, with hashes
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group build --output-file requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group dev --constraint requirements.lock --output-file requirements-dev.lock
+
+clean:                                  ## forget everything that was made here
+	rm -rf $(VENV) .cache .coverage* htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache .certs build dist *.egg-info
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@echo "making $(VENV) ..."
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/run.stamp: $(VENV)/bin/python requirements.lock pyproject.toml
+	@echo "installing pinned dependencies ..."
+	$(PIP) install --require-hashes --requirement requirements.lock
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/run.stamp requirements-dev.lock
+	@echo "installing pinned development tools ..."
+	$(PIP) install --require-hashes --requirement requirements-dev.lock
+	@touch $@

@@ -1,0 +1,118 @@
+"""``streams-placement-certs``: ``create`` a pair, ``show`` what a folder holds."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from certs import creation, files, options
+from certs.inspection import Inspection
+from certs.names import Names, printable
+from certs.report import PROGRAM, days_left, json_report, text_report
+
+OK: Final = 0
+REFUSED: Final = 1
+"""The folder is not usable, or another program's authority stands in the way."""
+WRONG_USE: Final = 2
+TROUBLE: Final = 3
+"""The machine does not let us: a folder that cannot be read or written."""
+
+_EPILOG: Final = (
+    "Each flag has the environment variable in brackets; the flag wins, an empty variable counts as none. "
+    "Exit codes: 0 done, 1 refused or unusable, 2 wrong use, 3 trouble with the folder."
+)
+
+_CREATE: Final = (
+    "Make an authority and a leaf for a server in a folder: ca.crt, ca.key, tls.crt and tls.key, ECDSA P-256, keys "
+    "for their owner alone. What is usable stays: running it again renews what is in the last third of its life, "
+    "mends what is missing or wrong, and otherwise changes nothing."
+)
+
+_SHOW: Final = (
+    "Show both certificates of a folder, whether they can be used, and if not, what is wrong and the command that "
+    "mends it. Keys are never shown."
+)
+
+
+def main(arguments: Sequence[str] | None = None, now: datetime | None = None) -> int:
+    """Run one command; returns the exit code. ``now`` is aware of its zone, the clock by default."""
+    parsed = _parser().parse_args(arguments)
+    given = options.Given(parsed, os.environ)
+    command = _create if parsed.command == "create" else _show
+    try:
+        # Certificates know whole seconds: a life of 365 days shall read as 365 days left.
+        return command(given, (now or datetime.now(UTC)).replace(microsecond=0))
+    except OSError as error:
+        folder, file = str(given.folder()), str(error.filename or "")
+        where = f" ({printable(file)})" if file not in ("", folder) else ""
+        _complain(parsed.command, f"{printable(folder)} cannot be used: {error.strerror}{where}")
+        return TROUBLE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        PROGRAM, description="Certificates for the admission webhook.", epilog=_EPILOG, allow_abbrev=False
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, summary, description, flags in (
+        ("create", "make an authority and a leaf, or keep good ones", _CREATE, options.CREATE),
+        ("show", "show what a folder holds, and whether it is usable", _SHOW, options.SHOW),
+    ):
+        command = commands.add_parser(name, help=summary, description=description, epilog=_EPILOG, allow_abbrev=False)
+        for option in flags:
+            option.add_to(command)
+    return parser
+
+
+def _create(given: options.Given, now: datetime) -> int:
+    order = given.order()
+    if given.problems:
+        return _wrong_use("create", given.problems)
+    folder = printable(str(order.folder))
+    result = creation.create(order, now)
+    if isinstance(result, creation.Refused):
+        subject = printable(result.authority.subject.rfc4514_string())
+        _complain(
+            "create",
+            f"{folder} holds the authority {subject}, which another program made and which cannot be used: "
+            f"{'; '.join(result.reasons)}. Choose another folder, or replace it for good with --force",
+        )
+        return REFUSED
+    if result.made:
+        print(f"made {', '.join(result.made)} in {folder}: {'; '.join(result.reasons)}")
+    else:
+        print(f"kept the pair in {folder}: it is usable")
+    for name in result.protected:
+        print(f"closed {name} to others: its mode is {files.KEY_MODE:04o} now")
+    _print_validity(order.names, result, now)
+    return OK
+
+
+def _print_validity(names: Names, result: creation.Created, now: datetime) -> None:
+    leaf, authority = result.leaf, result.authority
+    print(f"for {', '.join(names.texts)}")
+    print(
+        f"leaf until {leaf.not_valid_after_utc:%Y-%m-%d} ({days_left(leaf, now)} days), "
+        f"authority until {authority.not_valid_after_utc:%Y-%m-%d} ({days_left(authority, now)} days)"
+    )
+
+
+def _show(given: options.Given, now: datetime) -> int:
+    folder, output = given.folder(), given.output()
+    if given.problems:
+        return _wrong_use("show", given.problems)
+    found = Inspection.of(files.read(folder), now)
+    print((json_report if output == "json" else text_report)(folder, found, now))
+    return REFUSED if found.faults else OK
+
+
+def _wrong_use(command: str, problems: Sequence[str]) -> int:
+    for problem in problems:
+        _complain(command, problem)
+    return WRONG_USE
+
+
+def _complain(command: str, sentence: str) -> None:
+    print(f"{PROGRAM} {command}: {sentence}", file=sys.stderr)

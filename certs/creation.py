@@ -1,0 +1,117 @@
+"""Makes what is missing or wrong in a folder, and keeps what is good."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+
+from certs import files
+from certs.authority import Authority, create_authority
+from certs.certificate import names_of, needs_renewal
+from certs.inspection import Inspection
+from certs.names import Names, printable
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a folder shall hold. Lifetimes count from now; an existing pair keeps its own."""
+
+    folder: Path
+    names: Names
+    lifetime: timedelta
+    authority_lifetime: timedelta
+    force: bool = False
+    """Make all anew, whatever is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """The folder holds a usable pair. ``made`` names the files that are new, ``reasons`` says why they had to be."""
+
+    authority: x509.Certificate
+    leaf: x509.Certificate
+    made: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    """Keys that stayed, but that others could read until now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Nothing was changed: the authority is another program's, and cannot be used."""
+
+    authority: x509.Certificate
+    reasons: tuple[str, ...]
+
+
+def create(order: Order, now: datetime) -> Created | Refused:
+    """Bring the folder into the ordered state; doing it again changes nothing.
+
+    Raises:
+        OSError: the folder or a file cannot be read or written.
+    """
+    files.make_folder(order.folder)
+    with files.locked(order.folder):
+        contents = files.read(order.folder)
+        found = Inspection.of(contents, now)
+        if order.force:
+            return _anew(order, now, ("--force was given",))
+        if found.authority.faults:
+            return _replaced(order, found, now)
+        authority = Authority.from_pem(contents[files.AUTHORITY_CERTIFICATE], contents[files.AUTHORITY_KEY])
+        reasons = _reasons(found, order.names, now)
+        if found.leaf.certificate is not None and not reasons:
+            protected = tuple(files.protect(order.folder))
+            return Created(authority.certificate, found.leaf.certificate, protected=protected)
+        # A new leaf of an old authority would be due soon: both are made anew in one go.
+        if needs_renewal(authority.certificate, now) and not found.is_foreign:
+            return _anew(order, now, (*reasons, f"{files.AUTHORITY_CERTIFICATE} is due for renewal"))
+        return _issued(order, authority, now, reasons)
+
+
+def _replaced(order: Order, found: Inspection, now: datetime) -> Created | Refused:
+    if found.authority.certificate is not None and found.is_foreign:
+        return Refused(found.authority.certificate, found.authority.faults)
+    return _anew(order, now, found.faults)
+
+
+def _anew(order: Order, now: datetime, reasons: tuple[str, ...]) -> Created:
+    authority = create_authority(now, order.authority_lifetime)
+    leaf = authority.issue(order.names, now, lifetime=order.lifetime)
+    contents = {
+        files.AUTHORITY_KEY: authority.key_pem,
+        files.AUTHORITY_CERTIFICATE: authority.certificate_pem,
+        files.LEAF_KEY: leaf.key_pem,
+        files.LEAF_CERTIFICATE: leaf.certificate_pem,
+    }
+    files.write(order.folder, contents)
+    return Created(authority.certificate, leaf.certificate, tuple(contents), reasons)
+
+
+def _issued(order: Order, authority: Authority, now: datetime, reasons: tuple[str, ...]) -> Created:
+    leaf = authority.issue(order.names, now, lifetime=order.lifetime)
+    contents = {files.LEAF_KEY: leaf.key_pem, files.LEAF_CERTIFICATE: leaf.certificate_pem}
+    files.write(order.folder, contents)
+    protected = tuple(files.protect(order.folder))
+    return Created(authority.certificate, leaf.certificate, tuple(contents), reasons, protected)
+
+
+def _reasons(found: Inspection, names: Names, now: datetime) -> tuple[str, ...]:
+    """Why the leaf cannot stay."""
+    certificate = found.leaf.certificate
+    if found.leaf.faults or certificate is None:
+        return found.leaf.faults
+    has, wanted = set(names_of(certificate).texts), set(names.texts)
+    reasons = []
+    if wanted - has:
+        reasons.append(f"{files.LEAF_CERTIFICATE} lacks {_listed(wanted - has)}")
+    if has - wanted:
+        reasons.append(f"{files.LEAF_CERTIFICATE} is also for {_listed(has - wanted)}")
+    if needs_renewal(certificate, now):
+        reasons.append(f"{files.LEAF_CERTIFICATE} is due for renewal")
+    return tuple(reasons)
+
+
+def _listed(names: set[str]) -> str:
+    return printable(", ".join(sorted(names)))

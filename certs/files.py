@@ -1,0 +1,143 @@
+"""The folder of a pair: ``ca.crt``, ``ca.key``, ``tls.crt`` (the leaf) and ``tls.key``, all PEM.
+
+What a reader must tolerate: each file is replaced whole, keys before certificates, so whoever sees a new certificate
+finds its key. Between two replacements a new key can stand beside an old certificate, and an old leaf beside a new
+authority; a reader keeps its last good pair then and looks again. A kill at any point leaves such a state at worst,
+which the next ``create`` mends.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+AUTHORITY_CERTIFICATE: Final = "ca.crt"
+AUTHORITY_KEY: Final = "ca.key"
+LEAF_CERTIFICATE: Final = "tls.crt"
+LEAF_KEY: Final = "tls.key"
+
+ORDER: Final = (AUTHORITY_KEY, AUTHORITY_CERTIFICATE, LEAF_KEY, LEAF_CERTIFICATE)
+"""In which they are replaced: no certificate appears before its key, nor before what it is verified with."""
+
+KEYS: Final = frozenset({AUTHORITY_KEY, LEAF_KEY})
+
+FOLDER_MODE: Final = 0o700
+KEY_MODE: Final = 0o600
+CERTIFICATE_MODE: Final = 0o644
+OTHERS: Final = 0o077
+"""The bits of a mode that speak of anyone but the owner."""
+
+SIZE_LIMIT: Final = 65_536
+"""Bytes read of one file: a certificate or a key takes about 1,000."""
+
+LOCK_PATIENCE: Final = 5.0
+"""Seconds to wait for another writer, who needs some hundredths of one."""
+
+_LOCK_PAUSE: Final = 0.02
+
+
+def read(folder: Path) -> dict[str, bytes]:
+    """The contents of the files that are there, by name.
+
+    Raises:
+        OSError: the folder or a file is there but cannot be read.
+    """
+    contents = {}
+    for name in ORDER:
+        with contextlib.suppress(FileNotFoundError):
+            contents[name] = _read(folder / name)
+    return contents
+
+
+def write(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Replace these files, each at once, in :data:`ORDER`; call it under :func:`locked`.
+
+    Raises:
+        OSError: a file cannot be written; those that come later in the order are then untouched.
+    """
+    staged = {name: folder / f".{name}.new" for name in ORDER if name in contents}
+    try:
+        # All are staged before the first is replaced: a full disk changes nothing.
+        for name, path in staged.items():
+            _stage(path, contents[name], mode=KEY_MODE if name in KEYS else CERTIFICATE_MODE)
+        for name, path in staged.items():
+            path.replace(folder / name)
+    finally:
+        for path in staged.values():
+            path.unlink(missing_ok=True)
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder for its owner alone, and its parents as usual; leave one that is there as it is."""
+    folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+
+
+def exposed(folder: Path) -> dict[str, int]:
+    """Modes of the keys that others than their owner may read, write or run."""
+    modes = {
+        name: (folder / name).stat().st_mode & 0o777 for name in ORDER if name in KEYS and (folder / name).exists()
+    }
+    return {name: mode for name, mode in modes.items() if mode & OTHERS}
+
+
+def protect(folder: Path) -> dict[str, int]:
+    """Give exposed keys back to their owner alone; returns the modes they had."""
+    found = exposed(folder)
+    for name in found:
+        (folder / name).chmod(KEY_MODE)
+    return found
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other writers out of the folder; the lock ends with the process, however that ends.
+
+    Raises:
+        TimeoutError: another writer held it for :data:`LOCK_PATIENCE` seconds.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        deadline = time.monotonic() + LOCK_PATIENCE
+        while not _lock(descriptor):
+            if time.monotonic() >= deadline:
+                raise TimeoutError(errno.ETIMEDOUT, "another streams-placement-certs is at work there", str(folder))
+            time.sleep(_LOCK_PAUSE)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _read(path: Path) -> bytes:
+    with open(path, "rb", opener=_open_at_once) as file:
+        return file.read(SIZE_LIMIT)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    # Without O_NONBLOCK a named pipe in the file's place would hold us for ever.
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _stage(path: Path, data: bytes, *, mode: int) -> None:
+    # A leftover of a killed run may have any mode; exclusive creation also refuses to follow a link.
+    path.unlink(missing_ok=True)
+    with open(path, "xb", opener=_open_for_owner) as file:
+        os.fchmod(file.fileno(), mode)  # whatever the umask is
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _open_for_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, KEY_MODE)

@@ -1,0 +1,125 @@
+"""The names a leaf is for: a service's DNS names, loopback, further DNS names and addresses."""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Final, Self
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
+"""One part of a DNS name (RFC 1123): what Kubernetes takes for names of services and namespaces."""
+
+_DNS_LIMIT: Final = 253
+"""Characters of a DNS name without its last dot (RFC 1035: 255 bytes on the wire)."""
+
+_QUOTE_LIMIT: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """DNS names in lower case and IP addresses, each once, in the order in which they were asked for."""
+
+    dns: tuple[str, ...] = ()
+    addresses: tuple[Address, ...] = ()
+
+    def __add__(self, other: Self) -> "Names":
+        return Names(
+            tuple(dict.fromkeys(self.dns + other.dns)),
+            tuple(dict.fromkeys(self.addresses + other.addresses)),
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.dns or self.addresses)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All of them as text, DNS names first."""
+        return self.dns + tuple(str(address) for address in self.addresses)
+
+
+LOOPBACK: Final = Names(("localhost",), (ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1")))
+"""How a client on the same machine may call a server."""
+
+
+def service_names(service: str, namespace: str) -> Names:
+    """The DNS names of a service (Kubernetes, DNS for Services and Pods).
+
+    The API server calls a webhook as ``<service>.<namespace>.svc``; the others are what pods in the cluster use.
+    """
+    qualified = f"{service}.{namespace}"
+    return Names((f"{qualified}.svc", f"{qualified}.svc.cluster.local", service, qualified))
+
+
+def label_fault(text: str, noun: str) -> str:
+    """Why the text is not the name of a ``noun`` (service, namespace); empty when it is one."""
+    if _LABEL.fullmatch(text):
+        return ""
+    return (
+        f"{quote(text)} is not the name of a {noun}: use 1 to 63 lower-case letters, digits and '-', "
+        "starting and ending with a letter or digit"
+    )
+
+
+def dns_fault(text: str) -> str:
+    """Why the text is not a DNS name of one host, in either case; empty when it is one."""
+    if not address_fault(text):
+        return f"{quote(text)} is an IP address: give it with --ip"
+    if text.startswith("*."):
+        return f"{quote(text)} is a wildcard: name each host"
+    if text.isascii() and len(text) <= _DNS_LIMIT and all(map(_LABEL.fullmatch, text.lower().split("."))):
+        return ""
+    return (
+        f"{quote(text)} is not a DNS name: use letters, digits, '-' and '.', at most 253 of them, "
+        "each part 1 to 63 long, starting and ending with a letter or digit"
+    )
+
+
+def address_fault(text: str) -> str:
+    """Why the text is not an IP address; empty when it is one."""
+    try:
+        # A zone is of this machine only; no certificate can hold it.
+        legal = "%" not in text and bool(ipaddress.ip_address(text))
+    except ValueError:
+        legal = False
+    if legal:
+        return ""
+    return f"{quote(text)} is not an IP address: write 10.0.0.1 or fd00::1, without length or zone"
+
+
+def flags(names: Names) -> tuple[str, ...]:
+    """The flags of ``create`` that ask for exactly these names, the shortest way."""
+    words: list[str] = []
+    rest = names
+    for name in names.dns:
+        service, _, namespace = name.removesuffix(".svc").partition(".")
+        group = service_names(service, namespace)
+        named = not label_fault(service, "service") and not label_fault(namespace, "namespace")
+        if named and set(group.dns) <= set(rest.dns):
+            words += ["--service", service, "--namespace", namespace]
+            rest = _without(rest, group)
+            break
+    if set(LOOPBACK.texts) <= set(rest.texts):
+        words.append("--loopback")
+        rest = _without(rest, LOOPBACK)
+    words += [word for name in rest.dns for word in ("--dns", name)]
+    words += [word for address in rest.addresses for word in ("--ip", str(address))]
+    return tuple(words)
+
+
+def printable(text: str) -> str:
+    r"""The text with line breaks as ``\n``, escapes as ``\x1b`` and so on: certificates may hold anything."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def quote(text: str) -> str:
+    """The text, printable, in double quotes, cut after 80 characters with ``...``."""
+    shown = printable(text[:_QUOTE_LIMIT]).replace('"', '\\"')
+    return f'"{shown}..."' if len(text) > _QUOTE_LIMIT else f'"{shown}"'
+
+
+def _without(names: Names, group: Names) -> Names:
+    return Names(
+        tuple(name for name in names.dns if name not in group.dns),
+        tuple(address for address in names.addresses if address not in group.addresses),
+    )

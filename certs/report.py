@@ -1,0 +1,113 @@
+"""A folder's state as text or as JSON; never key material."""
+
+import json
+import shlex
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from cryptography import x509
+
+from certs import files
+from certs.certificate import fingerprint, names_of, renewal_time
+from certs.inspection import Half, Inspection
+from certs.names import Names, dns_fault, flags, printable
+
+PROGRAM = "streams-placement-certs"
+
+
+def text_report(folder: Path, found: Inspection, now: datetime) -> str:
+    """For people: whether it can be used; if not, why and what mends it; then both certificates."""
+    lines = [f"{printable(str(folder))}: {'unusable' if found.faults else 'usable'}"]
+    lines += [f"  {fault}" for fault in found.faults]
+    lines += [f"  note: {note}" for note in notes(folder)]
+    if found.faults:
+        lines.append(f"to mend it: {mending_command(folder, found)}")
+    for title, half in (("authority", found.authority), ("leaf", found.leaf)):
+        if half.certificate is not None:
+            lines += ["", title, *_rows(half.certificate, now)]
+            lines.append(f"  key matches      {_yes(fact=half.key_matches)}")
+    if found.leaf.certificate is not None:
+        lines.append(f"  chain verifies   {_yes(fact=found.chain_verifies)}")
+    return "\n".join(lines)
+
+
+def json_report(folder: Path, found: Inspection, now: datetime) -> str:
+    """For programs: the same facts; ``authority`` and ``leaf`` are null when they cannot be read."""
+    leaf = _facts(found.leaf, now)
+    if leaf is not None:
+        leaf["chainVerifies"] = found.chain_verifies
+    document = {
+        "directory": str(folder),
+        "usable": not found.faults,
+        "problems": found.faults,
+        "notes": notes(folder),
+        "mend": mending_command(folder, found) if found.faults else None,
+        "authority": _facts(found.authority, now),
+        "leaf": leaf,
+    }
+    return json.dumps(document, indent=2)
+
+
+def notes(folder: Path) -> list[str]:
+    """What is not wrong, but not well either."""
+    return [
+        f"{name} can be reached by others: its mode is {mode:04o}, not {files.KEY_MODE:04o}"
+        for name, mode in files.exposed(folder).items()
+    ]
+
+
+def mending_command(folder: Path, found: Inspection) -> str:
+    """The command that makes the folder usable, for the names the leaf has, if it can be read."""
+    # Nobody should be led to overwrite another program's authority.
+    where = "NEW-FOLDER" if found.authority.faults and found.is_foreign else str(folder)
+    certificate = found.leaf.certificate
+    had = Names() if certificate is None else names_of(certificate)
+    legal = Names(tuple(name for name in had.dns if not dns_fault(name)), had.addresses)
+    words = flags(legal) or ("--service", "NAME", "--namespace", "NAMESPACE")
+    return printable(shlex.join((PROGRAM, "create", "--dir", where, *words)))
+
+
+def days_left(certificate: x509.Certificate, now: datetime) -> int:
+    """Whole days until it expires, negative after that."""
+    return (certificate.not_valid_after_utc - now) // timedelta(days=1)
+
+
+def _rows(certificate: x509.Certificate, now: datetime) -> list[str]:
+    start, end, due = (
+        f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+        for moment in (certificate.not_valid_before_utc, certificate.not_valid_after_utc, renewal_time(certificate))
+    )
+    names = ", ".join(names_of(certificate).texts)
+    return [
+        f"  subject          {printable(certificate.subject.rfc4514_string())}",
+        *([f"  names            {printable(names)}"] if names else []),
+        f"  issuer           {printable(certificate.issuer.rfc4514_string())}",
+        f"  valid            {start} to {end}",
+        f"  days left        {days_left(certificate, now)}",
+        f"  renewal due      {due}",
+        f"  SHA-256          {fingerprint(certificate)}",
+    ]
+
+
+def _facts(half: Half, now: datetime) -> dict[str, Any] | None:
+    certificate = half.certificate
+    if certificate is None:
+        return None
+    names = names_of(certificate)
+    return {
+        "subject": certificate.subject.rfc4514_string(),
+        "dnsNames": names.dns,
+        "ipAddresses": [str(address) for address in names.addresses],
+        "issuer": certificate.issuer.rfc4514_string(),
+        "notBefore": f"{certificate.not_valid_before_utc:%Y-%m-%dT%H:%M:%SZ}",
+        "notAfter": f"{certificate.not_valid_after_utc:%Y-%m-%dT%H:%M:%SZ}",
+        "daysLeft": days_left(certificate, now),
+        "renewalTime": f"{renewal_time(certificate):%Y-%m-%dT%H:%M:%SZ}",
+        "sha256": fingerprint(certificate),
+        "keyMatches": half.key_matches,
+    }
+
+
+def _yes(*, fact: bool) -> str:
+    return "yes" if fact else "no"

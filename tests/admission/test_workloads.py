@@ -1,0 +1,97 @@
+"""Where the pods of an object are described."""
+
+from typing import Any
+
+import pytest
+
+from webhook.admission.workloads import RUNTIME, pods_of
+
+TEMPLATE = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "c"}]}}
+
+
+def workload(version: str, kind: str, **spec: Any) -> dict[str, Any]:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "w", "namespace": "team"}, "spec": spec}
+
+
+WORKLOADS = {
+    "Deployment": (workload("apps/v1", "Deployment", template=TEMPLATE), "ReplicaSet"),
+    "ReplicaSet": (workload("apps/v1", "ReplicaSet", template=TEMPLATE), "ReplicaSet"),
+    "StatefulSet": (workload("apps/v1", "StatefulSet", template=TEMPLATE), "StatefulSet"),
+    "DaemonSet": (workload("apps/v1", "DaemonSet", template=TEMPLATE), "DaemonSet"),
+    "ReplicationController": (workload("v1", "ReplicationController", template=TEMPLATE), "ReplicationController"),
+    "Job": (workload("batch/v1", "Job", template=TEMPLATE), "Job"),
+    "CronJob": (workload("batch/v1", "CronJob", jobTemplate={"spec": {"template": TEMPLATE}}), "Job"),
+}
+
+
+@pytest.mark.parametrize(("document", "controller"), WORKLOADS.values(), ids=WORKLOADS)
+def test_a_workload_describes_the_pod_that_its_controller_makes(document: dict[str, Any], controller: str) -> None:
+    [found] = pods_of(document)
+    assert found.origin == f"{document['kind']} w"
+    assert found.pod["metadata"]["labels"] == {"app": "x"}
+    assert found.pod["metadata"]["generateName"] == "w-"
+    assert found.pod["metadata"]["namespace"] == "team"
+    assert [owner["kind"] for owner in found.pod["metadata"]["ownerReferences"]] == [controller]
+    assert found.pod["spec"] == TEMPLATE["spec"]
+
+
+def test_a_pod_describes_itself() -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {}}
+    assert [(found.origin, found.pod) for found in pods_of(pod)] == [("Pod p", pod)]
+
+
+def test_a_pod_template_has_no_owner() -> None:
+    [found] = pods_of({"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "t"}, "template": TEMPLATE})
+    assert "ownerReferences" not in found.pod["metadata"]
+    assert "namespace" not in found.pod["metadata"]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [{}, {"apiVersion": "v1", "kind": "ConfigMap"}, {"apiVersion": "batch/v1beta1", "kind": "Job"}],
+    ids=["nothing", "another kind", "another version"],
+)
+def test_other_objects_describe_no_pod(document: dict[str, Any]) -> None:
+    assert list(pods_of(document)) == []
+
+
+def test_parts_of_a_wrong_type_are_passed_over() -> None:
+    [found] = pods_of({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": None, "spec": []})
+    assert found.pod["spec"] == {}
+
+
+def streams_job(*elements: object) -> dict[str, Any]:
+    return {
+        "apiVersion": "streams.ibm.com/v1",
+        "kind": "Job",
+        "metadata": {"name": "j"},
+        "spec": {"processingElements": list(elements)},
+    }
+
+
+def test_a_streams_job_describes_a_pod_for_each_element() -> None:
+    operators = [{"name": "A", "placement": "hostIsolation"}, {"name": "B"}, {"placement": 'B.C: host("x")'}]
+    [first, second] = pods_of(streams_job({"operators": operators}, {"name": "pe-b", "template": TEMPLATE}, "odd"))
+    assert (first.origin, second.origin) == ("Job j, processing element j-0", "Job j, processing element pe-b")
+    assert first.pod["metadata"] == {
+        "labels": {"streams.ibm.com/job": "j", "streams.ibm.com/pe": "j-0"},
+        "annotations": {"streams.ibm.com/placement": 'A: hostIsolation; B.C: host("x")'},
+        "generateName": "j-0-",
+        "ownerReferences": [
+            {
+                "apiVersion": "streams.ibm.com/v1",
+                "kind": "ProcessingElement",
+                "name": "j-0",
+                "uid": "",
+                "controller": True,
+            }
+        ],
+    }
+    assert first.pod["spec"] == {"containers": [RUNTIME]}
+    assert second.pod["spec"] == TEMPLATE["spec"]
+    assert second.pod["metadata"]["labels"]["app"] == "x"
+
+
+def test_a_placement_that_cannot_be_read_stays_as_it_is() -> None:
+    [found] = pods_of(streams_job({"operators": [{"name": "A", "placement": "host("}]}))
+    assert found.pod["metadata"]["annotations"] == {"streams.ibm.com/placement": "host("}

@@ -1,0 +1,87 @@
+"""Minimal valid objects as the API server writes them, and a sink that remembers what it was given."""
+
+from typing import Any
+
+from webhook.placement.cluster import BoundPod, Job, Node, Pool
+
+PLACEMENT = "streams.ibm.com/placement"
+
+
+def node(name: str = "node-a", *, spec: object = None, status: object = None, **metadata: object) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "uid": f"uid-{name}", **metadata},
+        "spec": spec or {},
+        "status": status or {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}},
+    }
+
+
+def pod(
+    name: str = "web-1", *, spec: object = None, phase: str | None = "Running", **metadata: object
+) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}", **metadata},
+        "spec": spec or {"nodeName": "node-a", "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
+        "status": {"phase": phase},
+    }
+
+
+def pool(name: str = "ib-blue", *, status: object = None, metadata: object = None, **spec: object) -> dict[str, Any]:
+    return {
+        "apiVersion": "streams.ibm.com/v1",
+        "kind": "HostPool",
+        "metadata": metadata or {"name": name, "namespace": "default"},
+        "spec": spec,
+        "status": status or {},
+    }
+
+
+def job(*elements: object, name: str = "parallel", **metadata: object) -> dict[str, Any]:
+    return {
+        "apiVersion": "streams.ibm.com/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "default", **metadata},
+        "spec": {"processingElements": list(elements)},
+    }
+
+
+def listed(*objects: object, kind: str = "List", version: str = "v1") -> dict[str, Any]:
+    """A list as kubectl prints it: its kind after its members."""
+    return {"apiVersion": version, "items": list(objects), "kind": kind, "metadata": {"resourceVersion": ""}}
+
+
+class Recorder:
+    """A sink that remembers."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.pods: dict[str, BoundPod] = {}
+        self.pools: dict[tuple[str, str], Pool] = {}
+        self.jobs: dict[tuple[str, str], Job] = {}
+
+    def set_node(self, node: Node) -> None:
+        self.nodes[node.name] = node
+
+    def remove_node(self, name: str) -> None:
+        del self.nodes[name]
+
+    def set_pod(self, pod: BoundPod) -> None:
+        self.pods[pod.uid] = pod
+
+    def remove_pod(self, uid: str) -> None:
+        del self.pods[uid]
+
+    def set_pool(self, pool: Pool) -> None:
+        self.pools[pool.namespace, pool.name] = pool
+
+    def remove_pool(self, namespace: str, name: str) -> None:
+        del self.pools[namespace, name]
+
+    def set_job(self, job: Job) -> None:
+        self.jobs[job.namespace, job.name] = job
+
+    def remove_job(self, namespace: str, name: str) -> None:
+        del self.jobs[namespace, name]

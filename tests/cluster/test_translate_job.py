@@ -1,0 +1,57 @@
+"""Job objects as placement knows them: the model of the job."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.cluster.objects import job
+from webhook.cluster import translate, wire
+from webhook.cluster.translate import MalformedError
+from webhook.placement.cluster import Element, Job
+
+
+def read(source: dict[str, Any]) -> Job:
+    return translate.job(msgspec.convert(source, wire.Job))
+
+
+def refusal(source: dict[str, Any]) -> str:
+    with pytest.raises(MalformedError) as caught:
+        read(source)
+    return str(caught.value)
+
+
+def test_an_element_keeps_what_each_operators_placement_says() -> None:
+    operators = [
+        {"name": "Source", "placement": "host(MyPool)", "restartable": True},
+        {"name": "Functor"},
+        {"placement": "hostIsolation"},
+        {"name": "Sink", "placement": ""},
+    ]
+    assert read(job({"name": "pe", "operators": operators}, namespace="team")) == Job(
+        "team", "parallel", (Element("pe", (("Source", "host(MyPool)"), ("", "hostIsolation"))),)
+    )
+
+
+def test_an_element_without_a_name_is_called_after_its_job_and_place() -> None:
+    names = [element.name for element in read(job({"operators": None}, {"name": "own"}, {"name": ""})).elements]
+    assert names == ["parallel-0", "own", "parallel-2"]
+
+
+@pytest.mark.parametrize("spec", [None, {}, {"processingElements": None}, {"hostPools": [], "fusion": {}}])
+def test_a_job_may_have_no_model(spec: object) -> None:
+    assert read({"metadata": {"name": "j"}, "spec": spec}) == Job("default", "j")
+
+
+def test_two_elements_of_one_name_are_refused() -> None:
+    assert refusal(job({"name": "parallel-1"}, {})) == (
+        'spec.processingElements[1].name: "parallel-1" is also the name of spec.processingElements[0]'
+    )
+
+
+def test_more_than_a_thousand_elements_are_refused() -> None:
+    assert refusal(job(*[{}] * 1001)) == "spec.processingElements: 1001 of them, at most 1000 are allowed"
+
+
+def test_a_job_without_a_name_is_malformed() -> None:
+    assert refusal({"spec": {}}) == "metadata.name: missing"

@@ -1,0 +1,130 @@
+"""Pods as placement knows them: what they hold, and who they belong to."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.cluster.objects import PLACEMENT, pod
+from webhook.cluster import translate, wire
+from webhook.cluster.translate import MalformedError
+from webhook.placement.cluster import BoundPod
+
+JOB = {"streams.ibm.com/job": "parallel"}
+PE = JOB | {"streams.ibm.com/pe": "parallel-0"}
+
+
+def read(source: dict[str, Any]) -> tuple[BoundPod | None, list[str]]:
+    return translate.bound_pod(msgspec.convert(source, wire.Pod))
+
+
+def bound(source: dict[str, Any]) -> BoundPod:
+    found, notes = read(source)
+    assert found is not None
+    assert notes == []
+    return found
+
+
+def placed(text: str, labels: dict[str, str] | None = None) -> BoundPod:
+    """A processing element with this placement text."""
+    return bound(pod(labels=PE if labels is None else labels, annotations={PLACEMENT: text, "other": "x"}))
+
+
+def test_a_strangers_pod_is_its_requests_and_its_node() -> None:
+    assert bound(pod(labels={"app": "web", "streams.ibm.com/pe": "x"}, annotations={PLACEMENT: "hostIsolation"})) == (
+        BoundPod(uid="uid-web-1", namespace="default", node="node-a", requests={"cpu": 1000, "pods": 1})
+    )
+
+
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+def test_a_finished_pod_holds_nothing(phase: str) -> None:
+    assert read(pod(phase=phase)) == (None, [])
+
+
+@pytest.mark.parametrize("phase", ["Pending", "Running", "Unknown", "", None, "Resting"])
+def test_every_other_pod_holds_its_requests(phase: str | None) -> None:
+    assert bound(pod(phase=phase)).requests == {"cpu": 1000, "pods": 1}
+
+
+def test_a_pod_without_spec_and_status_waits_and_holds_its_place() -> None:
+    source = {"metadata": {"name": "web-1"}}
+    assert bound(source) == BoundPod(uid="default/web-1", namespace="default", node="", requests={"pods": 1})
+
+
+def test_a_pod_without_a_name_is_malformed() -> None:
+    with pytest.raises(MalformedError, match=r"^metadata\.name: missing$"):
+        read({"spec": {"containers": []}})
+
+
+def test_a_pod_that_is_being_deleted_is_terminating() -> None:
+    assert bound(pod(deletionTimestamp="2026-01-01T00:00:00Z")).terminating
+
+
+def test_equal_requests_namespaces_and_nodes_are_one_object_each() -> None:
+    first, second = bound(pod("web-1")), bound(pod("web-2"))
+    assert (first.requests is second.requests, first.namespace is second.namespace, first.node is second.node) == (
+        True,
+        True,
+        True,
+    )
+
+
+def test_pods_of_others_share_one_empty_set_of_labels() -> None:
+    assert bound(pod("web-1")).labels is bound(pod("web-2")).labels
+
+
+def test_quantities_that_are_none_count_as_zero_with_a_note() -> None:
+    spec = {"nodeName": "node-a", "containers": [{"name": "c", "resources": {"requests": {"cpu": "1", "memory": "x"}}}]}
+    found, notes = read(pod(spec=spec))
+    assert found is not None
+    assert found.requests == {"cpu": 1000, "pods": 1}
+    assert notes == ['spec.containers[0].resources.requests[memory]: "x" is not a quantity, it counts as 0']
+
+
+def test_a_processing_element_keeps_job_name_and_own_labels() -> None:
+    found = bound(pod(labels=PE | {"app": "x", "streams.ibm.com/hostexlocation.B7": "apart"}))
+    assert (found.job, found.pe, found.labels) == (
+        "parallel",
+        "parallel-0",
+        PE | {"streams.ibm.com/hostexlocation.B7": "apart"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "pools"),
+    [
+        pytest.param("host(MyPool)", ("MyPool",), id="pool"),
+        pytest.param("host(MyPool[3])", ("MyPool",), id="one host of a pool"),
+        pytest.param("A: host(P2); B: host(P1); C: host(P2)", ("P2", "P1"), id="several, each once"),
+        pytest.param('host("node-a"), hostIsolation', (), id="no pool"),
+        pytest.param("", (), id="empty text"),
+    ],
+)
+def test_a_processing_element_holds_hosts_of_the_pools_that_it_names(text: str, pools: tuple[str, ...]) -> None:
+    assert placed(text).pools == pools
+
+
+@pytest.mark.parametrize(
+    ("text", "isolated"),
+    [
+        pytest.param("hostIsolation", ("parallel-0",), id="of the processing element"),
+        pytest.param("Sink: hostIsolation", ("Sink",), id="of an operator"),
+        pytest.param("A: hostIsolation; hostIsolation; A: hostIsolation", ("A", "parallel-0"), id="each once"),
+        pytest.param('host("x"), partitionIsolation', (), id="none"),
+    ],
+)
+def test_isolated_operators_are_those_with_host_isolation(text: str, isolated: tuple[str, ...]) -> None:
+    assert placed(text).isolated == isolated
+
+
+def test_isolation_of_a_pod_that_says_neither_operator_nor_element_isolates_nobody() -> None:
+    assert placed("hostIsolation", JOB).isolated == ()
+
+
+def test_a_text_that_does_not_parse_holds_what_can_be_read_of_it() -> None:
+    assert placed("host(MyPool), nonsense(").pools == ("MyPool",)
+
+
+def test_a_processing_element_without_annotations_names_nothing() -> None:
+    found = bound(pod(labels=PE, annotations=None))
+    assert (found.pools, found.isolated) == ((), ())

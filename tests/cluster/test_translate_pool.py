@@ -1,0 +1,223 @@
+"""Host pools as placement knows them, and the rules that one object alone can break."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.cluster.objects import pool
+from webhook.cluster import translate, wire
+from webhook.cluster.translate import MalformedError
+from webhook.placement.cluster import Phase, Pool, PoolHost
+from webhook.placement.pod import LabelSelector, Requirement
+
+
+def read(source: dict[str, Any]) -> Pool:
+    return translate.pool(msgspec.convert(source, wire.HostPool))
+
+
+def refusal(source: dict[str, Any]) -> str:
+    with pytest.raises(MalformedError) as caught:
+        read(source)
+    return str(caught.value)
+
+
+def given(*hosts: tuple[int, str], phase: str = "Ready") -> dict[str, Any]:
+    return {"phase": phase, "hosts": [{"index": index, "name": name} for index, name in hosts]}
+
+
+def test_a_pool_with_everything() -> None:
+    status = {
+        "phase": "Failed",
+        "hosts": [{"index": 1, "name": "node-a", "uid": "u"}, {"index": 0, "name": "node-b"}],
+        "conditions": [{"type": "Degraded", "status": "True"}, {"type": "Ready", "status": "False", "message": "why"}],
+        "eligible": 7,
+        "observedGeneration": 3,
+    }
+    source = pool(
+        status=status,
+        metadata={"name": "ib-blue", "namespace": "team", "uid": "x"},
+        size=2,
+        tags=["ib", "blue"],
+        mode="Exclusive",
+        elastic=True,
+        job="parallel",
+        selector={"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "c", "operator": "Gt", "values": ["5"]}]},
+    )
+    source["spec"]["name"] = "P1"
+    assert read(source) == Pool(
+        namespace="team",
+        name="ib-blue",
+        spl_name="P1",
+        job="parallel",
+        size=2,
+        tags=("ib", "blue"),
+        selector=LabelSelector({"a": "b"}, (Requirement("c", "Gt", ("5",)),)),
+        mode="Exclusive",
+        elastic=True,
+        phase=Phase.FAILED,
+        given=(PoolHost(1, "node-a", "u"), PoolHost(0, "node-b")),
+        reason="why",
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param({"metadata": {"name": "p"}}, id="nothing but a name"),
+        pytest.param({"metadata": {"name": "p"}, "spec": None, "status": None}, id="null"),
+        pytest.param({"metadata": {"name": "p"}, "spec": {"name": None, "job": "", "tags": []}}, id="null and empty"),
+    ],
+)
+def test_what_a_pool_leaves_out_has_its_default(source: dict[str, Any]) -> None:
+    assert read(source) == Pool(namespace="default", name="p", spl_name="p")
+
+
+def test_a_literal_pool_keeps_its_hosts_in_order() -> None:
+    assert read(pool(hosts=["foo", "10.8.5.6"])).hosts == ("foo", "10.8.5.6")
+
+
+def test_a_literal_pool_may_state_the_defaults_that_the_api_server_fills_in() -> None:
+    assert read(pool(hosts=["foo"], mode="Shared", elastic=False)).mode == "Shared"
+
+
+def test_a_pool_that_is_being_deleted_is_releasing() -> None:
+    metadata = {"name": "p", "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    assert read(pool(metadata=metadata, status=given(phase="Ready"), size=1)).phase is Phase.RELEASING
+
+
+def test_the_reason_is_the_ready_conditions_when_it_has_no_message() -> None:
+    status = {"conditions": [{"type": "Ready", "status": "False", "reason": "Insufficient"}]}
+    assert read(pool(status=status)).reason == "Insufficient"
+
+
+def test_a_condition_that_says_nothing_gives_no_reason() -> None:
+    assert read(pool(status={"conditions": [{"type": "Ready", "status": "True"}]})).reason == ""
+
+
+LONG = "a" * 64
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        pytest.param({"size": 0}, "spec.size: 0 is not between 1 and 5000", id="size zero"),
+        pytest.param({"size": -1}, "spec.size: -1 is not between 1 and 5000", id="negative size"),
+        pytest.param({"size": 5001}, "spec.size: 5001 is not between 1 and 5000", id="size over the limit"),
+        pytest.param({"size": 2**53}, "spec.size: 9007199254740992 is not between 1 and 5000", id="size 2^53"),
+        pytest.param(
+            {"mode": "Exclusive"},
+            "spec.size: missing, an Exclusive pool must say how many hosts it takes",
+            id="exclusive without size",
+        ),
+        pytest.param({"mode": "shared"}, 'spec.mode: "shared" is not one of Shared, Exclusive', id="unknown mode"),
+        pytest.param({"mode": ""}, 'spec.mode: "" is not one of Shared, Exclusive', id="empty mode"),
+        pytest.param({"tags": ["a b"]}, 'spec.tags[0]: "a b" is not a label value', id="illegal tag"),
+        pytest.param({"tags": ["a", ""]}, 'spec.tags[1]: "" is not a label value', id="empty tag"),
+        pytest.param({"tags": [LONG]}, f'spec.tags[0]: "{LONG}" is not a label value', id="tag too long"),
+        pytest.param({"tags": ["a", "b", "a"]}, 'spec.tags[2]: "a" is also spec.tags[0]', id="tag twice"),
+        pytest.param(
+            {"tags": [str(number) for number in range(65)]},
+            "spec.tags: 65 tags, at most 64 are allowed",
+            id="many tags",
+        ),
+        pytest.param({"hosts": []}, "spec.hosts: must name at least one host", id="no hosts"),
+        pytest.param({"hosts": ["a", ""]}, "spec.hosts[1]: must not be empty", id="empty host"),
+        pytest.param({"hosts": ["a", "b", "a"]}, 'spec.hosts[2]: "a" is also spec.hosts[0]', id="host twice"),
+        pytest.param(
+            {"hosts": [f"h{number}" for number in range(5001)]},
+            "spec.hosts: 5001 hosts, at most 5000 are allowed",
+            id="many hosts",
+        ),
+        pytest.param(
+            {"hosts": ["a"], "size": 1, "tags": ["t"], "selector": {}, "mode": "Exclusive", "elastic": True},
+            "spec.hosts: excludes size, tags, selector, mode Exclusive, elastic",
+            id="hosts and everything else",
+        ),
+        pytest.param(
+            {"selector": {"matchExpressions": [{"key": "a", "operator": "Near", "values": []}]}},
+            'spec.selector.matchExpressions[0].operator: "Near" is not one of In, NotIn, Exists, DoesNotExist, Gt, Lt',
+            id="unknown operator",
+        ),
+        pytest.param(
+            {"selector": {"matchExpressions": [{"key": "", "operator": "Exists"}]}},
+            "spec.selector.matchExpressions[0].key: must not be empty",
+            id="no key",
+        ),
+        pytest.param(
+            {"selector": {"matchLabels": {"a": "x y"}}},
+            'spec.selector.matchLabels[a]: "x y" is not a label value',
+            id="illegal label value",
+        ),
+    ],
+)
+def test_a_pool_that_breaks_a_rule_is_refused(spec: dict[str, Any], reason: str) -> None:
+    assert refusal(pool(**spec)) == reason
+
+
+@pytest.mark.parametrize("name", [LONG, "a b", "-", "a\n"])
+def test_an_spl_name_that_is_none_is_refused(name: str) -> None:
+    source = pool()
+    source["spec"]["name"] = name
+    shown = name.replace("\n", "\\n")
+    assert refusal(source) == f'spec.name: "{shown}" is no SPL identifier or label value of at most 63 characters'
+
+
+@pytest.mark.parametrize("name", ["P1", "_Pool_", "__", "ib-blue", "a.b"])
+def test_an_spl_name_is_kept(name: str) -> None:
+    source = pool()
+    source["spec"]["name"] = name
+    assert read(source).spl_name == name
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "reason"),
+    [
+        pytest.param(
+            {}, {"phase": "Odd"}, 'status.phase: "Odd" is not one of Pending, Ready, Failed, Releasing', id="phase"
+        ),
+        pytest.param(
+            {},
+            given((0, "node-a")),
+            "status.hosts: a pool without a size has no hosts of its own",
+            id="hosts of an unsized pool",
+        ),
+        pytest.param(
+            {"size": 2},
+            given((0, "node-a"), (2, "node-b")),
+            "status.hosts[1].index: 2 is not between 0 and 1",
+            id="index beyond the size",
+        ),
+        pytest.param(
+            {"hosts": ["a"]},
+            given((-1, "node-a")),
+            "status.hosts[0].index: -1 is not between 0 and 0",
+            id="negative index",
+        ),
+        pytest.param(
+            {"size": 2},
+            given((1, "node-a"), (1, "node-b")),
+            "status.hosts[1].index: 1 is also status.hosts[0].index",
+            id="index twice",
+        ),
+        pytest.param(
+            {"size": 2},
+            given((0, "node-a"), (1, "node-a")),
+            'status.hosts[1].name: "node-a" is also status.hosts[0].name',
+            id="host twice",
+        ),
+    ],
+)
+def test_a_status_that_somebody_edited_is_refused(spec: dict[str, Any], status: object, reason: str) -> None:
+    assert refusal(pool(status=status, **spec)) == reason
+
+
+def test_all_faults_are_named_up_to_five() -> None:
+    assert refusal(pool(size=0, mode="x", tags=["a b", "", "c d", "c d", "e f", "e f"])) == (
+        'spec.mode: "x" is not one of Shared, Exclusive; '
+        "spec.size: 0 is not between 1 and 5000; "
+        'spec.tags[0]: "a b" is not a label value; '
+        'spec.tags[1]: "" is not a label value; '
+        'spec.tags[2]: "c d" is not a label value; '
+        "and 5 more"
+    )

@@ -1,0 +1,85 @@
+"""Expected results of the examples: ``python -m tests.golden`` writes them anew; read the difference before you commit.
+
+Beside ``examples/NAME.yaml`` stands ``examples/NAME.expected.yaml``: for every pod of the manifest, the pod as it would
+be created, or the refusal.
+"""
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonpatch
+import yaml
+
+from webhook.admission.mutate import mutate
+from webhook.admission.workloads import pods_of
+from webhook.cli.client import review
+from webhook.cluster.manifests import read_manifests
+from webhook.cluster.snapshot import read_snapshot
+from webhook.placement.inventory import Inventory
+from webhook.placement.policy import Policy
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def manifests() -> list[Path]:
+    """Every example manifest, in the order of their names."""
+    return sorted(path for path in EXAMPLES.glob("*.yaml") if not path.name.endswith(".expected.yaml"))
+
+
+def snapshot() -> Inventory:
+    """The cluster of the examples."""
+    cluster = Inventory()
+    report = read_snapshot(EXAMPLES / "cluster", cluster)
+    assert not report.skipped, report.skipped
+    return cluster
+
+
+def expected(path: Path) -> Path:
+    """The file of expected results of a manifest."""
+    return path.with_suffix(".expected.yaml")
+
+
+def results(path: Path, cluster: Inventory) -> Iterator[dict[str, Any]]:
+    """What becomes of each pod of the manifest."""
+    for document in read_manifests(path):
+        for found in pods_of(document):
+            body = json.dumps(review(found.pod, "default"), separators=(",", ":")).encode()
+            response = json.loads(mutate(body, cluster, Policy()).body)["response"]
+            yield outcome(found.pod, response)
+
+
+def outcome(pod: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:
+    """The response as it stands in a file: the patched pod, or the code and text of the refusal."""
+    result: dict[str, Any] = {"warnings": response["warnings"]} if response.get("warnings") else {}
+    if not response["allowed"]:
+        status = response["status"]
+        return {"refused": status["code"], "message": status["message"], **result}
+    patch = json.loads(base64.b64decode(response["patch"])) if "patch" in response else []
+    return {"admitted": jsonpatch.apply_patch(pod, patch), **result}
+
+
+class _Dumper(yaml.SafeDumper):
+    """Texts of several lines as blocks, so that a refusal reads like one."""
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in value else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def main() -> None:
+    """Write every file of expected results."""
+    cluster = snapshot()
+    for path in manifests():
+        documents = list(results(path, cluster))
+        expected(path).write_text(yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, width=1000))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Admission: an AdmissionReview in, an AdmissionReview out. Pure, like the core below it."""

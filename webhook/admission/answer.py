@@ -1,0 +1,37 @@
+"""What a reviewer says back: the HTTP answer, and the facts that logs and metrics want to know about it."""
+
+import enum
+
+from msgspec import Struct
+
+
+class Outcome(enum.StrEnum):
+    """How a review ended."""
+
+    ALLOWED = "allowed"
+    PATCHED = "patched"
+    DENIED = "denied"
+    ERRORED = "errored"
+    """Our own trouble: HTTP 503."""
+    UNREADABLE = "unreadable"
+    """Not an AdmissionReview that could be answered: HTTP 400."""
+
+
+class Answer(Struct, frozen=True, gc=False):
+    """The answer to one request body.
+
+    ``status`` is the HTTP status and ``body`` its JSON. The rest is for logs and metrics: ``reason`` is a short word
+    (``Invalid``, ``Forbidden``, ...) or empty, ``message`` the refusal, if any; ``uid``, ``namespace`` and ``name`` are
+    the caller's words and may hold anything.
+    """
+
+    status: int
+    body: bytes
+    outcome: Outcome
+    reason: str = ""
+    kind: str = ""
+    operation: str = ""
+    uid: str = ""
+    namespace: str = ""
+    name: str = ""
+    message: str = ""

@@ -1,0 +1,131 @@
+"""Answers in the API server's own words (``docs/refusals.md``)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.json import Encoder
+
+from webhook.admission.answer import Answer, Outcome
+from webhook.admission.patch import Operation, encode
+from webhook.admission.review import KIND, VERSION, Review
+from webhook.placement.problem import Fault, escape
+
+_ENCODE = Encoder().encode
+
+
+class _NoMetadata(Struct, frozen=True, gc=False):
+    """The empty ``metadata`` that every Status carries."""
+
+
+class _Failure(Struct, frozen=True, gc=False, rename="camel"):
+    """A ``metav1.Status`` of a call that failed; its message is what the user gets to see."""
+
+    message: str
+    reason: str
+    code: int
+    metadata: _NoMetadata = _NoMetadata()
+    status: Literal["Failure"] = "Failure"
+    api_version: Literal["v1"] = "v1"
+    kind: Literal["Status"] = "Status"
+
+
+def status_body(code: int, reason: str, message: str) -> bytes:
+    """JSON of a ``metav1.Status``: the only body of an HTTP error whose text the API server passes on."""
+    return _ENCODE(_Failure(message=message, reason=reason, code=code))
+
+
+WARNING_LIMIT = 250
+"""Characters of a warning: the API server cuts all of them to 256 once they are more than 4,096 bytes together."""
+WARNINGS = 10
+"""Warnings in one answer: more than a person reads, and 100 break Python clients."""
+
+REASONS = {Fault.INVALID: "Invalid", Fault.FORBIDDEN: "Forbidden"}
+
+
+class _Result(Struct, frozen=True, gc=False):
+    """The ``status`` of a refusal: without ``details``, which kubectl would print in place of the message."""
+
+    message: str
+    reason: str
+    code: int
+    status: Literal["Failure"] = "Failure"
+
+
+class _Response(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    uid: str
+    allowed: bool
+    patch_type: str = ""
+    patch: bytes = b""
+    status: _Result | None = None
+    warnings: tuple[str, ...] = ()
+    audit_annotations: dict[str, str] = {}
+
+
+class _Reviewed(Struct, frozen=True, gc=False, rename="camel"):
+    response: _Response
+    api_version: str = VERSION
+    kind: str = KIND
+
+
+def allowed(review: Review, warnings: Iterable[str] = (), audit: dict[str, str] | None = None) -> Answer:
+    """Admitted as it is."""
+    response = _Response(review.uid, allowed=True, warnings=_warnings(warnings), audit_annotations=audit or {})
+    return _answer(review, response, Outcome.ALLOWED)
+
+
+def patched(
+    review: Review, steps: Sequence[Operation], warnings: Iterable[str] = (), audit: dict[str, str] | None = None
+) -> Answer:
+    """Admitted with a patch; without one if there is nothing to change."""
+    if not steps:
+        return allowed(review, warnings, audit)
+    response = _Response(
+        review.uid,
+        allowed=True,
+        patch_type="JSONPatch",
+        patch=encode(steps),
+        warnings=_warnings(warnings),
+        audit_annotations=audit or {},
+    )
+    return _answer(review, response, Outcome.PATCHED)
+
+
+def denied(
+    review: Review, fault: Fault, message: str, warnings: Iterable[str] = (), audit: dict[str, str] | None = None
+) -> Answer:
+    """Refused, with a text for the person who asked; it is escaped line by line, whatever it is made of."""
+    text = "\n".join(map(escape, message.split("\n")))
+    result = _Result(text, REASONS[fault], fault.value)
+    response = _Response(
+        review.uid, allowed=False, status=result, warnings=_warnings(warnings), audit_annotations=audit or {}
+    )
+    return _answer(review, response, Outcome.DENIED, result.reason, text)
+
+
+def unreadable(message: str) -> Answer:
+    """No review that could be answered: HTTP 400."""
+    text = escape(message)
+    return Answer(400, status_body(400, "BadRequest", text), Outcome.UNREADABLE, reason="BadRequest", message=text)
+
+
+def _warnings(texts: Iterable[str]) -> tuple[str, ...]:
+    shown = [escape(text) for text in texts]
+    if len(shown) > WARNINGS:
+        shown[WARNINGS - 1 :] = [f"and {len(shown) - WARNINGS + 1} more warnings"]
+    return tuple(text if len(text) <= WARNING_LIMIT else f"{text[: WARNING_LIMIT - 3]}..." for text in shown)
+
+
+def _answer(review: Review, response: _Response, outcome: Outcome, reason: str = "", message: str = "") -> Answer:
+    return Answer(
+        200,
+        _ENCODE(_Reviewed(response)),
+        outcome,
+        reason=reason,
+        kind=review.kind.kind,
+        operation=review.operation,
+        uid=review.uid,
+        namespace=review.namespace,
+        name=review.name,
+        message=message,
+    )

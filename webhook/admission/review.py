@@ -1,0 +1,152 @@
+"""The envelope of an AdmissionReview (``admission.k8s.io/v1``): exactly the fields that are used.
+
+The object inside stays raw until it is known what it should be. Keys that stand twice in the envelope are refused:
+which of them counts would depend on who reads it.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from webhook.placement.problem import quote
+
+VERSION = "admission.k8s.io/v1"
+KIND = "AdmissionReview"
+
+UID_LIMIT = 256
+"""Characters of a uid, which is echoed; Kubernetes' are UUIDs of 36."""
+
+_COMPACT = b'{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":'
+"""How the API server begins every review: Go writes struct fields in order and without white space."""
+
+
+class Unreadable(Exception):  # noqa: N818 - it is caught at the boundary and becomes an HTTP 400, not an error of ours
+    """The body is no review that could be answered; its text says why."""
+
+
+class GroupVersionKind(Struct, frozen=True, gc=False):
+    """What kind of object is under review."""
+
+    kind: str = ""
+    group: str = ""
+    version: str = ""
+
+
+class Review(Struct, frozen=True):
+    """One request. ``object`` and ``old`` are JSON, ``null`` where there is none."""
+
+    uid: str
+    kind: GroupVersionKind = GroupVersionKind()
+    operation: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    object: Raw = Raw(b"null")
+    old: Raw = Raw(b"null")
+
+    def what(self, group: str, kind: str, *operations: str) -> bool:
+        """Whether this is one of the operations on the objects themselves (no subresource) of that kind."""
+        asked = (self.kind.group, self.kind.kind, self.subresource)
+        return asked == (group, kind, "") and self.operation in operations
+
+
+_Fields = dict[str, Raw]
+_FIELDS = msgspec.json.Decoder(_Fields)
+_STRING = msgspec.json.Decoder(str)
+_OPTIONAL = msgspec.json.Decoder(str | None)
+_GVK = msgspec.json.Decoder(GroupVersionKind)
+_ABSENT = Raw(b"null")
+
+MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What decoding hostile JSON raises."""
+
+
+def read_review(body: bytes) -> Review:
+    """The review in the body; :class:`Unreadable` if it cannot be answered."""
+    fields = _fast(body)
+    if fields is None:
+        fields = _careful(body)
+    return Review(
+        uid=_uid(fields),
+        kind=_typed(fields, "kind", _GVK),
+        operation=_text(fields, "operation"),
+        subresource=_text(fields, "subResource"),
+        namespace=_text(fields, "namespace"),
+        name=_text(fields, "name"),
+        object=fields.get("object", _ABSENT),
+        old=fields.get("oldObject", _ABSENT),
+    )
+
+
+def _fast(body: bytes) -> _Fields | None:
+    """The request's fields, if the body is written as the API server does and no key stands twice."""
+    if not body.startswith(_COMPACT):
+        return None
+    end = len(body) - 1 if body.endswith(b"}") else len(body) - 2
+    inner = memoryview(body)[len(_COMPACT) : end]
+    if body[end:] not in (b"}", b"}\n"):
+        return None
+    try:
+        fields = _FIELDS.decode(inner)
+    except MALFORMED:
+        return None
+    # Without white space, the lengths of all keys and values add up to the text only if each stands once.
+    length = sum(len(key) + len(memoryview(value)) for key, value in fields.items()) + 4 * len(fields) + 1
+    return fields if length == len(inner) else None
+
+
+def _careful(body: bytes) -> _Fields:
+    """The request's fields, with a reason why the body has none; slower, for bodies written by others."""
+    try:
+        outer = _FIELDS.decode(body)
+    except MALFORMED as error:
+        raise Unreadable(f"the body is not a JSON object: {error}") from None
+    if _text(outer, "apiVersion") != VERSION or _text(outer, "kind") != KIND:
+        raise Unreadable(f"the body must be an {KIND} of {VERSION}")
+    if bytes(outer.get("request", _ABSENT)) == b"null":
+        raise Unreadable("the review has no request")
+    try:
+        fields = _FIELDS.decode(outer["request"])
+    except MALFORMED as error:
+        raise Unreadable(f"request is not a JSON object: {error}") from None
+    for pairs in _pairs(body):
+        names = [name for name, _ in pairs]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise Unreadable(f"the key {quote(twice[0])} stands twice in the review")
+    return fields
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """A JSON object with all its keys, repeated ones included."""
+
+
+def _pairs(body: bytes) -> tuple[Sequence[tuple[str, Any]], Sequence[tuple[str, Any]]]:
+    """The keys and values of the envelope and of its request."""
+    try:
+        outer = json.loads(body, object_pairs_hook=_Pairs)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"the body is not JSON: {error}") from None
+    inner = next((value for name, value in outer if name == "request"), None)
+    return outer, inner if isinstance(inner, _Pairs) else ()
+
+
+def _uid(fields: _Fields) -> str:
+    uid = _typed(fields, "uid", _STRING) if "uid" in fields else ""
+    if not uid or len(uid) > UID_LIMIT:
+        raise Unreadable(f"request.uid must be a text of 1 to {UID_LIMIT} characters")
+    return uid
+
+
+def _text(fields: _Fields, name: str) -> str:
+    return _typed(fields, name, _OPTIONAL) or "" if name in fields else ""
+
+
+def _typed(fields: _Fields, name: str, decoder: msgspec.json.Decoder[Any]) -> Any:  # noqa: ANN401 - as the decoder says
+    try:
+        return decoder.decode(fields[name]) if name in fields else GroupVersionKind()
+    except MALFORMED as error:
+        raise Unreadable(f"{name} is not readable: {error}") from None

@@ -1,0 +1,108 @@
+"""``/validate``: finished pods still say what their clauses require, protected fields stay, host pools make sense."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from webhook.admission.answer import Answer
+from webhook.admission.hostpools import HostPool, problems_of_pool
+from webhook.admission.mutate import MIRROR
+from webhook.admission.responses import allowed, denied, unreadable
+from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
+from webhook.placement import keys
+from webhook.placement.ask import read
+from webhook.placement.inventory import Inventory
+from webhook.placement.pod import Metadata, Pod, Toleration
+from webhook.placement.policy import Policy
+from webhook.placement.problem import Fault, Problem, render
+from webhook.placement.verdict import constraints_of
+from webhook.placement.verification import trespass, undone
+from webhook.placement.world import World
+
+_POD = msgspec.json.Decoder(Pod)
+_POOL = msgspec.json.Decoder(HostPool)
+_NOTHING = Metadata()
+
+Check = Callable[[Review, Inventory, Policy], Iterator[Problem]]
+
+
+def validate(body: bytes, cluster: Inventory, policy: Policy) -> Answer:
+    """Review one request body against the cluster; nothing is ever patched here."""
+    try:
+        review = read_review(body)
+    except Unreadable as error:
+        return unreadable(str(error))
+    check = _CHECKS.get((review.kind.group, review.kind.kind, review.subresource, review.operation))
+    if check is None:
+        return allowed(review)
+    try:
+        problems = list(check(review, cluster, policy))
+    except MALFORMED as error:
+        return denied(review, Fault.INVALID, f"the {review.kind.kind} is not readable: {error}")
+    if not problems:
+        return allowed(review)
+    if policy.audit:
+        return allowed(review, [f"audit: this would be refused: {problem.message}" for problem in problems])
+    fault = Fault.INVALID if any(problem.fault is Fault.INVALID for problem in problems) else Fault.FORBIDDEN
+    return denied(review, fault, render(problems))
+
+
+def _created(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Problem]:
+    """A pod as it will be stored: nothing that its clauses require was undone, and it gets round no exclusive host."""
+    pod = _POD.decode(review.object)
+    metadata = pod.metadata or _NOTHING
+    if not policy.verify_pods or metadata.deletion_timestamp or MIRROR in (metadata.annotations or {}):
+        return
+    world = World(cluster, policy)
+    ask, problems = read(pod, review.namespace, world)
+    constraints, more = constraints_of(ask, world)
+    if problems or more:
+        yield from (*problems, *more)
+        return
+    yield from undone(pod, constraints, world)
+    if not any(owner.kind == "DaemonSet" and owner.controller for owner in metadata.owner_references or ()):
+        yield from trespass(ask, constraints, world)
+
+
+def _updated(review: Review, _cluster: Inventory, _policy: Policy) -> Iterator[Problem]:
+    """A pod after its creation: what the webhook read and wrote must not change behind its back."""
+    new, old = _POD.decode(review.object), _POD.decode(review.old)
+    if (new.metadata or _NOTHING).deletion_timestamp:
+        return
+    for field in ("annotations", "labels"):
+        yield from _changed(field, getattr(old.metadata, field, None) or {}, getattr(new.metadata, field, None) or {})
+    known = set(_exclusive(old))
+    for toleration in _exclusive(new):
+        if toleration not in known:
+            message = f"a toleration of {keys.EXCLUSIVE} cannot be added to a pod: name the HostPool when you create it"
+            yield Problem("spec.tolerations", message, fault=Fault.FORBIDDEN)
+
+
+def _changed(field: str, old: dict[str, str], new: dict[str, str]) -> Iterator[Problem]:
+    for key in sorted(old.keys() | new.keys()):
+        if key.startswith(keys.PREFIX) and key not in keys.FOREIGN and old.get(key) != new.get(key):
+            message = "cannot be changed once the pod is created: its placement was decided then; make a new pod"
+            yield Problem(f"metadata.{field}[{key}]", message, fault=Fault.FORBIDDEN)
+
+
+def _exclusive(pod: Pod) -> Iterator[Toleration]:
+    return (found for found in (pod.spec and pod.spec.tolerations) or () if found.key == keys.EXCLUSIVE)
+
+
+def _pool(review: Review, cluster: Inventory, _policy: Policy) -> Iterator[Problem]:
+    new = _POOL.decode(review.object)
+    if new.metadata.deletion_timestamp:
+        return
+    old: Any = _POOL.decode(review.old) if review.operation == "UPDATE" else None
+    yield from problems_of_pool(new, old, review.namespace, cluster)
+
+
+_CHECKS: dict[tuple[str, str, str, str], Check] = {
+    ("", "Pod", "", "CREATE"): _created,
+    ("", "Pod", "", "UPDATE"): _updated,
+    ("", "Pod", "status", "UPDATE"): _updated,
+    ("streams.ibm.com", "HostPool", "", "CREATE"): _pool,
+    ("streams.ibm.com", "HostPool", "", "UPDATE"): _pool,
+}
+"""Group, kind, subresource and operation to what is checked; everything else is allowed unchanged."""

@@ -1,0 +1,30 @@
+"""What a patch changes, as lines of YAML that were added to the pod or taken from it."""
+
+import difflib
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from webhook.placement.problem import escape
+
+CONTEXT = 3
+"""Unchanged lines shown around a change, as in ``diff -u``."""
+
+
+def as_yaml(document: object) -> str:
+    """The document as kubectl prints it: keys in their order, lists not indented."""
+    return yaml.dump(document, Dumper=yaml.CSafeDumper, sort_keys=False, default_flow_style=False, width=1000)
+
+
+def changed_lines(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+    """Lines that begin with ``+``, ``-`` or a space; a line of three dots where unchanged ones are left out."""
+    old, new = (as_yaml(document).splitlines() for document in (before, after))
+    found = difflib.unified_diff(old, new, n=CONTEXT, lineterm="")
+    first = True
+    for line in list(found)[2:]:
+        if not line.startswith("@@"):
+            yield escape(line)
+        elif not first:
+            yield "  ..."
+        first = False

@@ -1,0 +1,83 @@
+"""One pod explained: the verdict, the patch, the nodes that are left, and what removed each of the others.
+
+It names nodes: whoever runs it reads the cluster, or a snapshot of it, with rights of their own.
+"""
+
+from typing import Any
+
+import jsonpatch
+import msgspec
+from msgspec import Struct
+
+from webhook.admission.mutate import opted_in
+from webhook.admission.patch import encode, operations
+from webhook.admission.workloads import Document, Found
+from webhook.placement.bits import Bits, slots
+from webhook.placement.decision import decide
+from webhook.placement.pod import Pod
+from webhook.placement.world import World
+
+NAMESPACE = "default"
+"""Where a manifest without a namespace goes, as for kubectl."""
+
+
+class Removed(Struct, frozen=True):
+    """Nodes that one constraint is the first to rule out; ``clause`` is empty for what nobody wrote (taints)."""
+
+    clause: str
+    reason: str
+    nodes: list[str]
+
+
+class Explanation(Struct, frozen=True):
+    """What would become of a pod; ``after`` is the pod with the patch applied, ``None`` for a refused one."""
+
+    file: str
+    origin: str
+    namespace: str
+    verdict: str
+    code: int
+    message: str
+    warnings: list[str]
+    candidates: list[str]
+    removed: list[Removed]
+    patch: list[dict[str, Any]]
+    before: Document
+    after: Document | None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the pod would be refused."""
+        return self.after is None
+
+
+def explain(file: str, found: Found, world: World) -> Explanation:
+    """Decide the pod as admission would, and say why; ``msgspec.ValidationError`` for an object that is no pod."""
+    pod = msgspec.convert(found.pod, Pod)
+    namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE
+    decision = decide(pod, namespace, world)
+    steps = operations(pod, decision.additions, annotate=opted_in(pod)) if decision.additions else []
+    patch = msgspec.json.decode(encode(steps))
+    verdict = decision.verdict
+    return Explanation(
+        file=file,
+        origin=found.origin,
+        namespace=namespace,
+        verdict="refused" if decision.refused else "admitted",
+        code=decision.fault.value if decision.refused else 200,
+        message=decision.message,
+        warnings=list(decision.warnings),
+        candidates=_names(verdict.candidates, world) if verdict else [],
+        removed=[
+            Removed(judged.constraint.clause, reason.one, _names(reason.nodes, world))
+            for judged, out in (verdict.removed() if verdict else ())
+            for reason in judged.constraint.explain(world, out)
+        ],
+        patch=patch,
+        before=found.pod,
+        after=None if decision.refused else jsonpatch.apply_patch(found.pod, patch),
+    )
+
+
+def _names(nodes: Bits, world: World) -> list[str]:
+    return sorted(world.cluster.nodes.names[slot] for slot in slots(nodes))

@@ -1,0 +1,48 @@
+"""Flags for settings: name, default and help come from the settings' own declaration."""
+
+import argparse
+from collections.abc import Iterable
+from typing import Any, Final, Literal, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from webhook import settings
+from webhook.cli.exits import WrongUse
+from webhook.settings import Settings
+
+EPILOG: Final = (
+    "Every flag has an environment variable; the flag wins, and an empty variable stands for the default. "
+    "Exit codes: 0 done, 1 refused, 2 wrong use, 3 trouble."
+)
+
+_METAVARS: Final[dict[object, str]] = {int: "NUMBER", float: "SECONDS", str: "TEXT"}
+
+
+def add(parser: argparse.ArgumentParser, fields: Iterable[str]) -> None:
+    """Offer a flag for each of these settings; one that is not given leaves the word to the environment."""
+    for name in fields:
+        field = Settings.model_fields[name]
+        parser.add_argument(settings.flag(name), default=argparse.SUPPRESS, help=_help(name, field), **_kind(field))
+
+
+def read(arguments: argparse.Namespace) -> Settings:
+    """The settings that these flags and the environment give."""
+    flags = {name: value for name, value in vars(arguments).items() if name in Settings.model_fields}
+    try:
+        return settings.read(flags)
+    except settings.WrongSettingError as wrong:
+        raise WrongUse(str(wrong)) from wrong
+
+
+def _kind(field: FieldInfo) -> dict[str, Any]:
+    """What argparse has to know of the field's type; values are checked by the settings themselves."""
+    if field.annotation is bool:
+        return {"action": argparse.BooleanOptionalAction}
+    if get_origin(field.annotation) is Literal:
+        return {"choices": get_args(field.annotation)}
+    return {"metavar": _METAVARS.get(field.annotation, "PATH")}
+
+
+def _help(name: str, field: FieldInfo) -> str:
+    default = {"None": "none", "True": "yes", "False": "no"}.get(str(field.default), field.default)
+    return f"{field.description} [{settings.variable(name)}, default: {default}]".replace("%", "%%")

@@ -1,0 +1,75 @@
+"""``serve``: the webhook, until a signal says stop."""
+
+import argparse
+import importlib
+import subprocess
+import sys
+from typing import Final, Protocol, cast
+
+import uvloop
+
+from webhook.cli import COMMANDS, Subparsers, flags
+from webhook.cli.exits import Exit, WrongUse
+from webhook.server import logs
+from webhook.server.lifecycle import Announce
+from webhook.server.trouble import Trouble
+from webhook.settings import Settings
+
+_CERTIFICATE_SECONDS: Final = 60
+"""For making a certificate, which takes a tenth of a second: a stuck file system must not hide the start for ever."""
+
+_DESCRIPTION: Final = (
+    "Answer the API server's admission reviews over HTTPS. Prints one line when ready: the URLs of reviews and of "
+    "health checks. SIGTERM or SIGINT: unready at once, answering for --drain seconds more; the second one: stop now."
+)
+
+
+class App(Protocol):
+    """What the composition root offers."""
+
+    async def serve(self, settings: Settings, announce: Announce) -> None:
+        """Serve until a signal says stop; ``announce`` gets the URLs of reviews and of health when they answer."""
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the command: it takes every setting."""
+    parser = subparsers.add_parser(
+        "serve", help=COMMANDS["serve"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
+    )
+    flags.add(parser, Settings.model_fields)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve; returns when that is over."""
+    settings = _with_certificate(flags.read(arguments))
+    logs.configure(settings.log_level)
+    app = cast("App", importlib.import_module("webhook.app"))
+    uvloop.run(app.serve(settings, _announce))
+    return Exit.OK
+
+
+def _announce(reviews: str, health: str) -> None:
+    print("ready", reviews, "health", health, flush=True)
+
+
+def _with_certificate(settings: Settings) -> Settings:
+    """The settings with a pair in them; makes one if asked to."""
+    if settings.tls_self_signed:
+        _make_certificate(settings)
+        pair = {"tls_cert": settings.tls_dir / "tls.crt", "tls_key": settings.tls_dir / "tls.key"}
+        return settings.model_copy(update=pair)
+    if settings.tls_cert is None or settings.tls_key is None:
+        raise WrongUse(
+            "serving needs a certificate: give --tls-cert and --tls-key, or --tls-self-signed to try things out"
+        )
+    return settings
+
+
+def _make_certificate(settings: Settings) -> None:
+    """Run the certificate program, which is a stranger to this one; ``-P`` keeps the current folder out of it."""
+    command = (sys.executable, "-P", "-m", "certs", "create", "--loopback", "--dir", str(settings.tls_dir))
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_CERTIFICATE_SECONDS)  # noqa: S603 -- our own program, no shell
+    except subprocess.SubprocessError as trouble:
+        said = (getattr(trouble, "stderr", None) or str(trouble)).strip()
+        raise Trouble(f"cannot make a certificate: {said}") from trouble

@@ -1,0 +1,93 @@
+"""Objects of a file before anything is known of them: JSON text not decoded yet, or what a YAML document holds.
+
+Lists are taken apart without decoding what is in them, so a file of any number of objects needs little more memory
+than its own size.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+Item = Raw | object
+"""An object: ``Raw`` is JSON text, everything else plain Python values."""
+
+T = TypeVar("T")
+
+ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What decoding an item can raise; :func:`reason` puts it into words."""
+
+_HEAD = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([\w./-]+)"\s*,\s*"kind"\s*:\s*"(\w+)"')
+"""How kubectl begins every object; seeing it saves a decoder's pass over the whole of it."""
+
+_PLACE = re.compile(r"(.*) - at `(?:key in )?\$\.?(.*)`", re.DOTALL)
+
+
+class Head(Struct, frozen=True, gc=False, rename="camel"):
+    """What an object says it is."""
+
+    api_version: str = ""
+    kind: str = ""
+
+
+class _Name(Struct, frozen=True, gc=False):
+    name: str = ""
+    namespace: str = ""
+
+
+class _Named(Struct, frozen=True, gc=False):
+    metadata: _Name = _Name()
+
+
+class _RawDocument(Head, frozen=True, gc=False, rename="camel"):
+    items: tuple[Raw, ...] | None = None
+
+
+class _PlainDocument(Head, frozen=True, gc=False, rename="camel"):
+    items: tuple[Any, ...] | None = None
+
+
+def decode(item: Item, shape: type[T]) -> T:
+    """The item as a Struct; raises one of :data:`ERRORS`."""
+    return msgspec.json.decode(item, type=shape) if isinstance(item, Raw) else msgspec.convert(item, shape)
+
+
+def head(item: Item) -> Head:
+    """What the item says it is; raises one of :data:`ERRORS`."""
+    seen = _HEAD.match(item) if isinstance(item, Raw) else None
+    return Head(seen[1].decode(), seen[2].decode()) if seen else decode(item, Head)
+
+
+def document(item: Item) -> tuple[Head, Sequence[Item]]:
+    """What the item says it is, and its members if it is a list; raises one of :data:`ERRORS`.
+
+    In one pass, as kubectl writes the kind of a list behind its members.
+    """
+    found = decode(item, _RawDocument) if isinstance(item, Raw) else decode(item, _PlainDocument)
+    return Head(found.api_version, found.kind), found.items or ()
+
+
+def name(item: Item) -> str:
+    """``namespace/name`` of an item that may be anything, as far as it can be read; empty if it cannot."""
+    try:
+        metadata = decode(item, _Named).metadata
+    except ERRORS:
+        return ""
+    return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+
+
+def reason(error: Exception) -> str:
+    """Why an item could not be decoded: the path in it, then the rule."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if isinstance(error, UnicodeDecodeError):
+        return "not UTF-8 text"
+    text = str(error)
+    place = _PLACE.fullmatch(text)
+    return f"{place[2]}: {_lower(place[1])}" if place and place[2] else _lower(place[1] if place else text)
+
+
+def _lower(text: str) -> str:
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]

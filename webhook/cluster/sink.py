@@ -1,0 +1,41 @@
+"""Where values go that were read from a cluster: the part of an inventory that whoever reads needs."""
+
+from typing import Protocol
+
+from webhook.placement.cluster import BoundPod, Job, Node, Pool
+
+
+class Sink(Protocol):
+    """Takes a cluster's objects one at a time, in any order; a second ``set_`` replaces the first."""
+
+    def set_node(self, node: Node) -> None:
+        """A node was added or changed."""
+        ...
+
+    def remove_node(self, name: str) -> None:
+        """A node is gone."""
+        ...
+
+    def set_pod(self, pod: BoundPod) -> None:
+        """A pod was added or changed."""
+        ...
+
+    def remove_pod(self, uid: str) -> None:
+        """A pod is gone, or finished."""
+        ...
+
+    def set_pool(self, pool: Pool) -> None:
+        """A HostPool object was added or changed."""
+        ...
+
+    def remove_pool(self, namespace: str, name: str) -> None:
+        """A HostPool object is gone."""
+        ...
+
+    def set_job(self, job: Job) -> None:
+        """A Job object was added or changed."""
+        ...
+
+    def remove_job(self, namespace: str, name: str) -> None:
+        """A Job object is gone."""
+        ...

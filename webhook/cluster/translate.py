@@ -1,0 +1,200 @@
+"""Wire objects as the values that placement knows: one function per kind.
+
+An object that breaks a rule of its own raises :class:`MalformedError`. Where only a part cannot be used, the rest is,
+and a note says what was left out.
+"""
+
+import sys
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from itertools import islice
+from types import MappingProxyType
+
+from webhook.cluster import wire
+from webhook.cluster.hostpool import faults
+from webhook.cluster.taints import taints
+from webhook.placement import keys
+from webhook.placement.cluster import BoundPod, Element, Job, Node, Phase, Pool, PoolHost, Tally
+from webhook.placement.pod import Amount, PodSpec
+from webhook.placement.pool_spec import HostPoolSpec
+from webhook.placement.problem import quote
+from webhook.placement.quantity import milli, parse_quantity, whole
+from webhook.placement.requests import pod_requests
+from webhook.placement.spl import ClauseName, PoolName, parse_placement
+
+Notes = list[str]
+"""Parts of an object that were left out, and why: a path, then the reason."""
+
+NAMESPACE = "default"
+"""Where an object without a namespace belongs, as for ``kubectl apply``."""
+
+JOB_LIMIT = 1000
+"""Processing elements of one job (``docs/operations.md``, limits)."""
+
+_FAULTS_SHOWN = 5
+"""Faults named of one object; a list of 5,000 hosts can have as many."""
+
+_FINISHED = frozenset({"Succeeded", "Failed"})
+_NO_LABELS: Mapping[str, str] = MappingProxyType({})
+
+
+class MalformedError(Exception):
+    """The object breaks a rule of its own, so it cannot be used; the text names the fields."""
+
+
+def node(source: wire.Node) -> tuple[Node, Notes]:
+    """A node, with the taints that Kubernetes derives from its state."""
+    spec, status = source.spec or wire.NodeSpec(), source.status or wire.NodeStatus()
+    metadata, name = _metadata(source.metadata)
+    tainted, notes = taints(spec, status)
+    # As the API server does, a node that says nothing about what it can give away gives away what it has.
+    amounts, field = (
+        (status.capacity, "capacity") if status.allocatable is None else (status.allocatable, "allocatable")
+    )
+    return (
+        Node(
+            name=name,
+            uid=metadata.uid or name,
+            labels={sys.intern(key): sys.intern(value) for key, value in (metadata.labels or {}).items()},
+            taints=tainted,
+            addresses=tuple(dict.fromkeys(found.address for found in status.addresses or () if found.address)),
+            allocatable=_amounts(amounts or {}, f"status.{field}", notes),
+        ),
+        notes,
+    )
+
+
+def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
+    """A pod that holds something, or ``None`` for one that has finished.
+
+    Of 150,000 pods most are alike, so equal requests, node names and namespaces are one object each.
+    """
+    metadata, _ = _metadata(source.metadata)
+    if source.status and source.status.phase in _FINISHED:
+        return None, []
+    spec = source.spec or PodSpec()
+    requests, invalid = pod_requests(spec)
+    job, pe, labels, pools, isolated = _streams(metadata)
+    pod = BoundPod(
+        uid=metadata.uid or full_name(metadata),
+        namespace=sys.intern(metadata.namespace or NAMESPACE),
+        node=sys.intern(spec.node_name or ""),
+        requests=_shared(frozenset(requests.items())),
+        job=job,
+        pe=pe,
+        labels=labels,
+        pools=pools,
+        isolated=isolated,
+        terminating=metadata.deletion_timestamp is not None,
+    )
+    return pod, [_uncounted(path, value) for path, value in invalid]
+
+
+def pool(source: wire.HostPool) -> Pool:
+    """A host pool; one that is being deleted is Releasing, whether or not its status says so yet."""
+    spec, status = source.spec or HostPoolSpec(), source.status or wire.HostPoolStatus()
+    metadata, name = _metadata(source.metadata)
+    _refuse(faults(spec, status))
+    phase = Phase(status.phase or Phase.PENDING)
+    return Pool(
+        namespace=metadata.namespace or NAMESPACE,
+        name=name,
+        spl_name=spec.name or name,
+        job=spec.job or None,
+        hosts=spec.hosts,
+        size=spec.size,
+        tags=spec.tags or (),
+        selector=spec.selector,
+        mode="Exclusive" if spec.mode == "Exclusive" else "Shared",
+        elastic=bool(spec.elastic),
+        phase=phase if metadata.deletion_timestamp is None else Phase.RELEASING,
+        given=tuple(PoolHost(host.index, host.name, host.uid or "") for host in status.hosts or ()),
+        reason=next((_reason(found) for found in status.conditions or () if found.type == "Ready"), ""),
+    )
+
+
+def job(source: wire.Job) -> Job:
+    """A job's model: its processing elements, and what each operator's placement says."""
+    metadata, name = _metadata(source.metadata)
+    stated = (source.spec and source.spec.processing_elements) or ()
+    elements = tuple(_element(element, f"{name}-{place}") for place, element in enumerate(stated))
+    _refuse(_job_faults(elements))
+    return Job(namespace=metadata.namespace or NAMESPACE, name=name, elements=elements)
+
+
+def full_name(metadata: wire.Metadata | None) -> str:
+    """``namespace/name`` of an object of a namespace; raises :class:`MalformedError` if it has no name."""
+    stated, name = _metadata(metadata)
+    return f"{stated.namespace or NAMESPACE}/{name}"
+
+
+def _metadata(stated: wire.Metadata | None) -> tuple[wire.Metadata, str]:
+    if stated is None or not stated.name:
+        raise MalformedError("metadata.name: missing")
+    return stated, stated.name
+
+
+def _refuse(found: Iterable[str]) -> None:
+    remaining = iter(found)
+    shown = list(islice(remaining, _FAULTS_SHOWN))
+    if shown:
+        more = sum(1 for _ in remaining)
+        raise MalformedError("; ".join(shown) + (f"; and {more} more" if more else ""))
+
+
+def _amounts(amounts: Mapping[str, Amount], path: str, notes: Notes) -> Tally:
+    found = {}
+    for name, amount in amounts.items():
+        nano = parse_quantity(amount)
+        if nano is None or nano < 0:
+            notes.append(_uncounted(f"{path}[{name}]", str(amount)))
+        else:
+            found[sys.intern(name)] = milli(nano) if name == "cpu" else whole(nano)
+    return found
+
+
+def _uncounted(path: str, value: str) -> str:
+    return f"{path}: {quote(value)} is not a quantity, it counts as 0"
+
+
+@lru_cache(maxsize=16384)
+def _shared(requests: frozenset[tuple[str, int]]) -> Tally:
+    """One tally for all pods that request the same."""
+    return {sys.intern(name): amount for name, amount in requests}
+
+
+def _streams(
+    metadata: wire.Metadata,
+) -> tuple[str, str, Mapping[str, str], tuple[str, ...], tuple[str, ...]]:
+    """Job, processing element, own labels, pools and isolated operators; all empty for pods of others."""
+    labels = metadata.labels
+    if not labels or not (job_name := labels.get(keys.JOB)):
+        return "", "", _NO_LABELS, (), ()
+    pe = labels.get(keys.PE, "")
+    own = {sys.intern(key): value for key, value in labels.items() if key.startswith(keys.PREFIX)}
+    text = metadata.annotations and metadata.annotations.placement
+    clauses = parse_placement(text, keys.PLACEMENT)[0] if text else ()
+    pools = dict.fromkeys(clause.argument.name for clause in clauses if isinstance(clause.argument, PoolName))
+    operators = dict.fromkeys(clause.operator or pe for clause in clauses if clause.name is ClauseName.ISOLATION)
+    return sys.intern(job_name), pe, own, tuple(pools), tuple(filter(None, operators))
+
+
+def _reason(condition: wire.Condition) -> str:
+    return condition.message or condition.reason or ""
+
+
+def _element(stated: wire.ProcessingElement, default: str) -> Element:
+    operators = stated.operators or ()
+    placements = tuple((operator.name or "", operator.placement) for operator in operators if operator.placement)
+    return Element(stated.name or default, placements)
+
+
+def _job_faults(elements: tuple[Element, ...]) -> Iterable[str]:
+    if len(elements) > JOB_LIMIT:
+        yield f"spec.processingElements: {len(elements)} of them, at most {JOB_LIMIT} are allowed"
+    first: dict[str, int] = {}
+    for place, element in enumerate(elements):
+        earlier = first.setdefault(element.name, place)
+        if earlier != place:
+            path = "spec.processingElements"
+            yield f"{path}[{place}].name: {quote(element.name)} is also the name of {path}[{earlier}]"

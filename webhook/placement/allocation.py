@@ -1,0 +1,135 @@
+"""Which hosts a pool gets: a pure function that admission predicts with and the controller writes down.
+
+An entry keeps its index for ever; a vanished node is replaced in place; nothing shifts (``docs/hostpool.md``).
+"""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from webhook.placement import keys
+from webhook.placement.addresses import canonical
+from webhook.placement.bits import Bits, slots
+from webhook.placement.cluster import Pool, PoolHost
+from webhook.placement.inventory import Inventory
+from webhook.placement.pod import Requirement
+from webhook.placement.policy import Policy
+from webhook.placement.problem import quote
+from webhook.placement.score import base
+from webhook.placement.selector import matching_all, requirements_of
+
+
+class Allocation(Struct, frozen=True):
+    """The hosts a pool has or would get, by ascending index.
+
+    ``eligible`` counts the nodes that could serve it, those it has among them; ``reason`` says why it is incomplete,
+    and is empty when it is complete.
+    """
+
+    hosts: tuple[PoolHost, ...]
+    eligible: int
+    reason: str = ""
+
+
+def tag_requirements(tags: Iterable[str]) -> tuple[Requirement, ...]:
+    """Tags as node label requirements, sorted: one tag as a value of the shared key, several as a key each."""
+    distinct = sorted(set(tags))
+    if len(distinct) == 1:
+        return (Requirement(keys.TAG, "In", (distinct[0],)),)
+    return tuple(Requirement(keys.TAGS + tag, "Exists") for tag in distinct)
+
+
+def allocate(pool: Pool, cluster: Inventory, policy: Policy) -> Allocation:
+    """The hosts of a sized or literal pool, kept where they stand and completed from the eligible nodes."""
+    return _literal(pool, cluster) if pool.hosts is not None else _created(pool, cluster, policy)
+
+
+def eligible(pool: Pool, cluster: Inventory, policy: Policy) -> Bits:
+    """Nodes that could be hosts of the pool.
+
+    They carry its tags and meet its selector, may be pooled, have no taint that keeps pods away, belong to no other
+    exclusive pool and, for an exclusive pool, run no processing element of any other pool or job.
+    """
+    nodes = cluster.nodes
+    found = matching_all(nodes, tag_requirements(pool.tags))
+    found &= matching_all(nodes, requirements_of(pool.selector)) if pool.selector else found
+    found &= matching_all(nodes, requirements_of(policy.poolable))
+    own = keys.exclusive(pool.namespace, pool.name)
+    for by_taint in nodes.taints.values():
+        for taint, tainted in by_taint.items():
+            if taint.key != keys.EXCLUSIVE or taint.value != own:
+                found &= ~tainted
+    found &= ~cluster.claimed([(pool.namespace, pool.name)])
+    return found & ~strangers(pool, cluster) if pool.exclusive else found
+
+
+def strangers(pool: Pool, cluster: Inventory) -> Bits:
+    """Nodes that run a processing element of another pool or job."""
+    found = 0
+    for (namespace, job), siblings in cluster.jobs_with_pods():
+        found |= siblings.outside(pool.spl_name) if _serves(pool, namespace, job) else siblings.everyone.nodes
+    return found
+
+
+def _serves(pool: Pool, namespace: str, job: str) -> bool:
+    return namespace == pool.namespace and pool.job in (None, job)
+
+
+def _literal(pool: Pool, cluster: Inventory) -> Allocation:
+    hosts: list[PoolHost] = []
+    wrong: list[str] = []
+    seen: dict[str, str] = {}
+    for index, text in enumerate(pool.hosts or ()):
+        found = resolve(text, cluster)
+        if len(found) != 1:
+            wrong.append(f"{quote(text)} is {'no node' if not found else 'the address of more than one node'}")
+        elif found[0] in seen:
+            wrong.append(f"{quote(text)} and {quote(seen[found[0]])} are the same node")
+        else:
+            seen[found[0]] = text
+            hosts.append(_host(index, found[0], cluster))
+    return Allocation(tuple(hosts), len(hosts), "; ".join(wrong))
+
+
+def resolve(text: str, cluster: Inventory) -> list[str]:
+    """The names of the nodes that a host's name or address means, sorted; at most one for a name."""
+    address = canonical(text)
+    found = cluster.nodes.addresses.get(address, 0) if address else cluster.nodes.named(text)
+    return sorted(cluster.nodes.names[slot] for slot in slots(found))
+
+
+def _created(pool: Pool, cluster: Inventory, policy: Policy) -> Allocation:
+    size = pool.size or 0
+    standing = cluster.hosts(pool)
+    kept = {host.index: host for host in pool.given if host.index < size and standing.get(host.index)}
+    holding = 0
+    for index in kept:
+        holding |= standing[index]
+    could = eligible(pool, cluster, policy)
+    fresh = _cheapest(could & ~holding, cluster)
+    for index in range(size):
+        if index not in kept:
+            name = next(fresh, None)
+            if name is None:
+                break
+            kept[index] = _host(index, name, cluster)
+    count = (could | holding).bit_count()
+    reason = "" if len(kept) == size else _shortage(size, count)
+    return Allocation(tuple(kept[index] for index in sorted(kept)), count, reason)
+
+
+def _cheapest(nodes: Bits, cluster: Inventory) -> Iterator[str]:
+    """Names of the nodes in the order in which pools take them: by cost, then by name."""
+    costs = base(cluster.nodes.capacity, {})
+    ranked = sorted((int(costs[slot]), cluster.nodes.names[slot]) for slot in slots(nodes))
+    return (name for _, name in ranked)
+
+
+def _shortage(size: int, count: int) -> str:
+    verb = "node is" if count == 1 else "nodes are"
+    return f"it needs {size} host{'s' * (size != 1)} and {count} {verb} eligible"
+
+
+def _host(index: int, name: str, cluster: Inventory) -> PoolHost:
+    node = cluster.nodes.nodes[cluster.nodes.slot_of[name]]
+    return PoolHost(index, name, node.uid)

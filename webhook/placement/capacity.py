@@ -1,0 +1,94 @@
+"""How much of every resource each node offers and has given away: one numpy row of ``int64`` per resource."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from webhook.placement.bits import Bits, from_mask
+from webhook.placement.cluster import Tally
+
+Row = npt.NDArray[np.int64]
+
+_INITIAL = 64
+"""Slots to begin with; rows double when they are full."""
+
+_CEILING = 2**62
+"""Amounts are cut to it, so that sums of two never overflow an ``int64``; 4 EiB of anything is not a node's."""
+
+
+class Capacity:
+    """Allocatable and used amounts by resource name and node slot.
+
+    Amounts are milli-units of ``cpu`` and whole units of everything else. A resource nobody offers has no row.
+    """
+
+    __slots__ = ("_allocatable", "_size", "_used")
+
+    def __init__(self) -> None:
+        self._size = _INITIAL
+        self._allocatable: dict[str, Row] = {}
+        self._used: dict[str, Row] = {}
+
+    def offer(self, slot: int, tally: Tally) -> None:
+        """Set what the node in ``slot`` offers; resources that are not in ``tally`` become 0."""
+        self._reach(slot)
+        for resource in tally.keys() - self._allocatable.keys():
+            self._allocatable[resource] = np.zeros(self._size, np.int64)
+        for resource, row in self._allocatable.items():
+            row[slot] = min(tally.get(resource, 0), _CEILING)
+
+    def take(self, slot: int, tally: Tally, sign: int = 1) -> None:
+        """Count the amounts as used on ``slot``, or with ``sign=-1`` as given back."""
+        self._reach(slot)
+        for resource, amount in tally.items():
+            row = self._used.get(resource)
+            if row is None:
+                row = self._used[resource] = np.zeros(self._size, np.int64)
+            row[slot] += sign * min(amount, _CEILING >> 20)
+
+    def used(self, resource: str, slot: int) -> int:
+        """The amount of ``resource`` used on ``slot``."""
+        row = self._used.get(resource)
+        return 0 if row is None or slot >= self._size else int(row[slot])
+
+    def allocatable(self, resource: str, slot: int) -> int:
+        """The amount of ``resource`` that the node in ``slot`` offers."""
+        row = self._allocatable.get(resource)
+        return 0 if row is None else int(row[slot])
+
+    def fits(self, tally: Tally, *, free: bool = False) -> Bits:
+        """The slots that offer all of ``tally``: of their allocatable amounts, or of what is free of them."""
+        mask: npt.NDArray[np.bool_] | None = None
+        for enough in self._enough(tally, free=free):
+            mask = enough if mask is None else mask & enough
+        return -1 if mask is None else from_mask(mask)
+
+    def offers(self, resource: str, amount: int, *, free: bool = False) -> Bits:
+        """The slots that offer ``amount`` of one resource."""
+        return self.fits({resource: amount}, free=free)
+
+    def rows(self, resource: str) -> tuple[Row, Row]:
+        """Allocatable and used amounts of a resource by slot; zeros where there are none. Not to be written to."""
+        zeros = np.zeros(self._size, np.int64)
+        return self._allocatable.get(resource, zeros), self._used.get(resource, zeros)
+
+    def _enough(self, tally: Tally, *, free: bool) -> Iterator[npt.NDArray[np.bool_]]:
+        for resource, amount in tally.items():
+            if amount <= 0:
+                continue
+            offered = self._allocatable.get(resource)
+            if offered is None:
+                yield np.zeros(self._size, np.bool_)
+                return
+            used = self._used.get(resource) if free else None
+            yield (offered if used is None else offered - used) >= min(amount, _CEILING)
+
+    def _reach(self, slot: int) -> None:
+        if slot < self._size:
+            return
+        grown = max(slot + 1, 2 * self._size)
+        for rows in (self._allocatable, self._used):
+            for resource, row in rows.items():
+                rows[resource] = np.concatenate([row, np.zeros(grown - self._size, np.int64)])
+        self._size = grown

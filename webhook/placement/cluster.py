@@ -1,0 +1,123 @@
+"""What placement knows of a cluster's objects: plain values, made by whoever reads the cluster."""
+
+import enum
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from webhook.placement.pod import LabelSelector
+
+Tally = Mapping[str, int]
+"""Amounts by resource name: milli-units of ``cpu``, whole units (bytes, counts) of everything else."""
+
+
+class Taint(Struct, frozen=True, gc=False, order=True):
+    """A taint of a node; ``effect`` is NoSchedule, PreferNoSchedule or NoExecute."""
+
+    key: str
+    value: str = ""
+    effect: str = ""
+
+    def __str__(self) -> str:
+        """As kubectl writes it: ``key=value:effect``, without the ``=`` where there is no value."""
+        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+
+
+class Node(Struct, frozen=True, gc=False):
+    """A node: where pods can run.
+
+    ``addresses`` are as the node reports them. ``taints`` include those that Kubernetes derives from conditions
+    (cordoned, not ready), whether or not its controllers have come to write them yet.
+    """
+
+    name: str
+    uid: str = ""
+    labels: Mapping[str, str] = {}
+    taints: tuple[Taint, ...] = ()
+    addresses: tuple[str, ...] = ()
+    allocatable: Tally = {}
+
+
+class BoundPod(Struct, frozen=True, gc=False):
+    """A pod that is not finished, as far as it holds something that others may want.
+
+    ``node`` is empty while the pod waits. ``labels`` are its labels under the product's prefix only, and ``isolated``
+    the operators whose ``hostIsolation`` it carries; both empty, like ``job`` and ``pe``, for pods of others.
+    """
+
+    uid: str
+    namespace: str
+    node: str
+    requests: Tally
+    job: str = ""
+    pe: str = ""
+    pools: tuple[str, ...] = ()
+    labels: Mapping[str, str] = {}
+    isolated: tuple[str, ...] = ()
+    terminating: bool = False
+
+
+class Phase(enum.StrEnum):
+    """Where a host pool stands."""
+
+    PENDING = "Pending"
+    READY = "Ready"
+    FAILED = "Failed"
+    RELEASING = "Releasing"
+
+
+class PoolHost(Struct, frozen=True, gc=False):
+    """A host that a pool has been given; the index stays with the entry for ever."""
+
+    index: int
+    name: str
+    uid: str = ""
+
+
+class Pool(Struct, frozen=True, gc=False):
+    """A HostPool object (``docs/hostpool.md``).
+
+    ``name`` is the object's, ``spl_name`` the one that ``host(P)`` says. ``hosts`` of a literal pool are names or
+    addresses; ``None`` for every other pool. ``given`` is ``status.hosts``, ``reason`` why the pool failed.
+    """
+
+    namespace: str
+    name: str
+    spl_name: str
+    job: str | None = None
+    hosts: tuple[str, ...] | None = None
+    size: int | None = None
+    tags: tuple[str, ...] = ()
+    selector: LabelSelector | None = None
+    mode: Literal["Shared", "Exclusive"] = "Shared"
+    elastic: bool = False
+    phase: Phase = Phase.PENDING
+    given: tuple[PoolHost, ...] = ()
+    reason: str = ""
+
+    @property
+    def sized(self) -> bool:
+        """Whether the pool has hosts of its own: a number of them, or a list."""
+        return self.size is not None or self.hosts is not None
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether the pool's hosts are closed to everybody else's processing elements."""
+        return self.mode == "Exclusive"
+
+
+class Element(Struct, frozen=True, gc=False):
+    """A processing element of a job's model: its name and what each of its operators' placement says."""
+
+    name: str
+    placements: tuple[tuple[str, str], ...] = ()
+    """Pairs of operator name and placement text."""
+
+
+class Job(Struct, frozen=True, gc=False):
+    """A Job object (``streams.ibm.com/v1``), as far as its pods' constraints need it."""
+
+    namespace: str
+    name: str
+    elements: tuple[Element, ...] = ()

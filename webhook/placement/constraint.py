@@ -1,0 +1,83 @@
+"""The one interface of all constraint families: parse, inject, filter, explain.
+
+A family is one file in ``constraints/`` with a function :class:`Parse` and a frozen type per clause that has the
+methods of :class:`Constraint`. It is listed once, in ``families.py``, at its place in the order of reasons
+(``docs/architecture.md`` shows how to add one).
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from msgspec import Struct
+
+from webhook.placement.ask import Ask
+from webhook.placement.bits import Bits
+from webhook.placement.effects import Effect
+from webhook.placement.problem import Problem
+from webhook.placement.world import World
+
+
+class Reason(Struct, frozen=True):
+    """Why some nodes are out: ``one`` reads on from "1 node", ``many`` from "3 nodes"."""
+
+    one: str
+    many: str
+    nodes: Bits
+
+    def __str__(self) -> str:
+        """The line of a refusal: the number of nodes and why."""
+        count = self.nodes.bit_count()
+        return f"1 node {self.one}" if count == 1 else f"{count} nodes {self.many}"
+
+
+class Constraint(Protocol):
+    """One condition on the node of a pod, resolved against the world it was parsed in.
+
+    ``clause`` is the user's own text, empty for a standing condition that nobody wrote (taints, for example).
+    ``soft`` constraints never take a node away. ``node`` is the name of the one node that the clause names, if it
+    does: two different names cannot be reconciled by any change of the cluster.
+    """
+
+    @property
+    def clause(self) -> str:
+        """What the user wrote."""
+        ...
+
+    @property
+    def soft(self) -> bool:
+        """Whether it is only preferred."""
+        ...
+
+    @property
+    def node(self) -> str:
+        """The only node name that could ever meet it, or nothing."""
+        ...
+
+    @property
+    def verb(self) -> str:
+        """What the user can do with the clause: drop it, or lower it."""
+        ...
+
+    def filter(self, world: World, /) -> Bits:
+        """Nodes that meet the constraint; bits of slots without a node do not matter."""
+        ...
+
+    def inject(self, world: World, /) -> Iterable[Effect]:
+        """What the pod must say so that Kubernetes keeps the constraint."""
+        ...
+
+    def explain(self, world: World, out: Bits, /) -> Iterator[Reason]:
+        """Why the nodes in ``out``, which do not meet the constraint, do not: each node under one reason."""
+        ...
+
+    def mend(self, world: World, out: Bits, /) -> str:
+        """The change of the cluster that would open one of the nodes in ``out``, or nothing."""
+        ...
+
+
+class Parse(Protocol):
+    """The family's parser: what the pod asks of it, as constraints and problems, never an exception."""
+
+    def __call__(self, ask: Ask, world: World, /) -> Iterator[Constraint | Problem]:
+        """Everything the pod asks of this family."""
+        ...

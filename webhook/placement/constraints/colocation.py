@@ -1,0 +1,141 @@
+"""``hostColocation("t")``: pods of the job with the same token share a host (``docs/colocation.md``).
+
+The scheduler counts a neighbour only if it matches *all* affinity terms of a pod, and lets a pod that matches its own
+terms go anywhere. Two terms would be violated silently, so tokens that meet in one processing element form one group
+with one label and one term.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from msgspec import Struct
+
+from webhook.placement import keys, neighbours
+from webhook.placement.ask import Ask, annotation
+from webhook.placement.bits import Bits, slots
+from webhook.placement.clauses import Clause, ClauseName
+from webhook.placement.cluster import Tally
+from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.effects import PREFERENCE, AddLabel, Effect, NearPods
+from webhook.placement.jobmodel import tokens_of
+from webhook.placement.problem import Problem
+from webhook.placement.siblings import Mark
+from webhook.placement.world import World
+
+
+class Together(Struct, frozen=True):
+    """A pod's colocation group: its own ``tokens``, the whole ``group``, and where its live pods are.
+
+    ``held`` are the nodes with pods of the group, ``roomy`` those of them with room for one more beside the others.
+    """
+
+    verb: ClassVar[str] = "drop"
+    clause: str
+    soft: bool
+    job: str
+    tokens: tuple[str, ...]
+    group: tuple[str, ...]
+    held: Bits
+    roomy: Bits
+    node: str = ""
+
+    def filter(self, world: World) -> Bits:
+        """The nodes that run the group, if any, else all that have a host name of their own."""
+        return world.cluster.nodes.own_hostname & (self.roomy if self.held else world.everything)
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """A label for each token, one for the group if there are several, and one term."""
+        for token in self.tokens:
+            key, value = token_mark(token)
+            yield AddLabel(self.clause, key, value)
+        key, value = group_mark(self.group)
+        if len(self.group) > 1:
+            yield AddLabel(self.clause, key, value, firm=False)
+        weight = PREFERENCE if self.soft else None
+        yield NearPods(self.clause, neighbours.with_label(key, value, self.job), weight, firm=False)
+
+    def explain(self, world: World, out: Bits) -> Iterator[Reason]:
+        """Without a host name of its own, not where the group is, or no room there."""
+        nameless = out & ~world.cluster.nodes.own_hostname
+        elsewhere = out & ~nameless & ~self.held
+        if nameless:
+            yield neighbours.nameless(nameless)
+        if elsewhere:
+            what = f"not run the pods of {self.clause}"
+            yield Reason(f"does {what}", f"do {what}", elsewhere)
+        if full := out & ~nameless & ~elsewhere:
+            what = f"the pods of {self.clause} and cannot hold this one beside them"
+            yield Reason(f"runs {what}", f"run {what}", full)
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """Nothing short of moving the others."""
+        return ""
+
+
+def token_mark(token: str) -> Mark:
+    """The pod label of a token: its hash in the key, the token itself as the value."""
+    return keys.COLOCATION + keys.digest(token), token
+
+
+def group_mark(group: tuple[str, ...]) -> Mark:
+    """The pod label of a group; that of the token where it is the only one. ``group`` is sorted."""
+    if len(group) == 1:
+        return token_mark(group[0])
+    return keys.COLOCATION + keys.digest("\n".join(group)), keys.GROUP
+
+
+def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+    """One constraint for all tokens of the pod, and what is wrong with them."""
+    clauses = tuple(ask.of(ClauseName.COLOCATION))
+    if not clauses:
+        return
+    problems = list(_problems(clauses, ask, world))
+    yield from problems
+    if not problems:
+        yield _together(clauses, ask, world)
+
+
+def _problems(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Problem]:
+    yield from neighbours.bad_tokens(clauses, annotation(keys.PLACEMENT))
+    if not ask.job:
+        yield neighbours.needs_job(str(clauses[0]))
+        return
+    tokens = tokens_of(clauses)
+    if len(tokens) < 2 or ClauseName.COLOCATION in ask.soft:  # noqa: PLR2004 - one token needs no group
+        return
+    model = world.cluster.jobs.get((ask.namespace, ask.job))
+    listed = " and ".join(dict.fromkeys(map(str, clauses)))
+    if model is None:
+        message = f"{listed} join into one group that all pods of the job must know: a Job object of that name says so"
+        yield Problem(f"metadata.labels[{keys.JOB}]", f"{message}, and there is none")
+    elif not model.joins(tokens):
+        message = (
+            f"{listed} meet in no processing element of the Job object, so the job's other pods know no such group"
+        )
+        yield Problem(annotation(keys.PLACEMENT), message)
+
+
+def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Together:
+    tokens = tokens_of(clauses)
+    model = world.cluster.jobs.get((ask.namespace, ask.job))
+    group = tuple(sorted(model.group(tokens) if model else tokens))
+    marks = [*map(token_mark, group), group_mark(group)]
+    siblings = world.cluster.siblings(ask.namespace, ask.job)
+    held = siblings.holding(marks)
+    roomy = 0
+    for slot in slots(held):
+        if _fits(slot, [ask.requests, *siblings.together(slot, marks)], world):
+            roomy |= 1 << slot
+    clause = " and ".join(dict.fromkeys(map(str, clauses)))
+    soft = ClauseName.COLOCATION in ask.soft
+    return Together(clause, soft, ask.job, tuple(sorted(tokens)), group, held, roomy)
+
+
+def _fits(slot: int, tallies: list[Tally], world: World) -> bool:
+    """Whether the node in ``slot`` could hold all of these pods if it ran nothing else."""
+    capacity = world.cluster.nodes.capacity
+    wanted: dict[str, int] = {}
+    for tally in tallies:
+        for resource, amount in tally.items():
+            wanted[resource] = wanted.get(resource, 0) + amount
+    return all(capacity.allocatable(resource, slot) >= amount for resource, amount in wanted.items())

@@ -1,0 +1,58 @@
+"""Hosts of exclusive pools are closed to every pod that does not name the pool (``docs/hostpool.md``)."""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from msgspec import Struct
+
+from webhook.placement import keys
+from webhook.placement.ask import Ask
+from webhook.placement.bits import Bits
+from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.effects import Effect
+from webhook.placement.inventory import Name
+from webhook.placement.problem import Problem
+from webhook.placement.world import World
+
+
+class NobodyElses(Struct, frozen=True):
+    """The standing condition that the node belongs to no exclusive pool but ``own``."""
+
+    verb: ClassVar[str] = "drop"
+    own: tuple[Name, ...]
+    clause: str = ""
+    soft: bool = False
+    node: str = ""
+
+    def filter(self, world: World) -> Bits:
+        """Nodes that carry no other pool's taint and that no other pool has been given."""
+        values = {keys.exclusive(*name) for name in self.own}
+        taken = world.cluster.claimed(self.own)
+        for taint, nodes in world.cluster.nodes.taints.get(keys.EXCLUSIVE, {}).items():
+            if taint.value not in values:
+                taken |= nodes
+        return world.everything & ~taken
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """Nothing: the toleration comes with the pool's own clause."""
+        return ()
+
+    def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
+        """Whose they are is nobody's business."""
+        yield Reason("is exclusive to another HostPool", "are exclusive to another HostPool", out)
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """Exclusive hosts are free again when their pool is deleted."""
+        return "delete the exclusive HostPool that holds such a node"
+
+
+def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+    """The condition, and a problem for each toleration of the taint that is not the pod's own pool's."""
+    own = tuple((pool.namespace, pool.name) for _, pool in ask.pools if pool.exclusive)
+    values = {keys.exclusive(*name) for name in own}
+    for at, toleration in enumerate(ask.spec.tolerations or ()):
+        if toleration.key == keys.EXCLUSIVE and (toleration.operator == "Exists" or toleration.value not in values):
+            message = f"only the webhook tolerates {keys.EXCLUSIVE}: name the exclusive HostPool with host(...) instead"
+            yield Problem(f"spec.tolerations[{at}]", message)
+    if world.cluster.nodes.taints.get(keys.EXCLUSIVE) or world.cluster.exclusives():
+        yield NobodyElses(own)

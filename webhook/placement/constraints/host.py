@@ -1,0 +1,93 @@
+"""``host("name")`` and ``host("address")``: the pod runs on exactly that node (``docs/host.md``).
+
+A string is an address when the InetAddressValidator of Apache Commons says so, as in Streams host constraints; any
+other string must be a node's exact name.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from msgspec import Struct
+
+from webhook.placement.addresses import canonical, is_node_name
+from webhook.placement.ask import Ask, annotation
+from webhook.placement.bits import Bits, slots
+from webhook.placement.clauses import Clause, ClauseName
+from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.effects import BindTo, Effect, PreferNodes, RequireNodes
+from webhook.placement.keys import PLACEMENT
+from webhook.placement.pod import NodeTerm, Requirement
+from webhook.placement.problem import Fault, Problem
+from webhook.placement.selector import NAME_FIELD
+from webhook.placement.world import World
+
+
+class NamedHost(Struct, frozen=True):
+    """One host: ``nodes`` is the node that is meant, as a set, and ``target`` its name, both empty if there is none."""
+
+    verb: ClassVar[str] = "drop"
+    clause: str
+    soft: bool
+    node: str
+    text: str
+    nodes: Bits
+    target: str
+    bound: bool
+
+    def filter(self, _world: World) -> Bits:
+        """The node that is meant."""
+        return self.nodes
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """``nodeName``, or the one node in the pod's affinity."""
+        if not self.target:
+            return
+        if self.bound and not self.soft:
+            yield BindTo(self.clause, self.target, firm=bool(self.node))
+            return
+        term = NodeTerm(match_fields=(Requirement(NAME_FIELD, "In", (self.target,)),))
+        if self.soft:
+            yield PreferNodes(self.clause, term)
+        else:
+            yield RequireNodes(self.clause, (term,), firm=bool(self.node))
+
+    def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
+        """All other nodes are not the one."""
+        if self.node:
+            yield Reason(f"is not named {self.text}", f"are not named {self.text}", out)
+        else:
+            address = f"not have the address {self.text}"
+            yield Reason(f"does {address}", f"do {address}", out)
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """A node that does not exist could be added."""
+        if self.nodes:
+            return ""
+        return f"add a node {'named' if self.node else 'with the address'} {self.text}"
+
+
+def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+    """One constraint a host that is named; ambiguous addresses and impossible names are problems."""
+    soft = ClauseName.HOST in ask.soft
+    for clause in ask.of(ClauseName.HOST):
+        text = clause.argument
+        if isinstance(text, str):
+            address = canonical(text)
+            if address is None and not is_node_name(text):
+                rule = "neither an IP address nor a node name (lower-case letters, digits, '-' and '.', at most 253)"
+                yield Problem(annotation(PLACEMENT), f"{clause} is {rule}", str(clause), len("host("))
+            elif address is None:
+                named = world.named(text)
+                yield NamedHost(str(clause), soft, text, text, named, text, ask.binding == "nodeName")
+            else:
+                yield _addressed(clause, address, soft=soft, ask=ask, world=world)
+
+
+def _addressed(clause: Clause, address: str, *, soft: bool, ask: Ask, world: World) -> Constraint | Problem:
+    nodes = world.cluster.nodes.addresses.get(address, 0)
+    count = nodes.bit_count()
+    if count > 1:
+        message = f"{clause}: {count} nodes have this address; name the node instead"
+        return Problem(annotation(PLACEMENT), message, fault=Fault.FORBIDDEN)
+    target = next((world.cluster.nodes.names[slot] for slot in slots(nodes)), "")
+    return NamedHost(str(clause), soft, "", address, nodes, target, ask.binding == "nodeName")

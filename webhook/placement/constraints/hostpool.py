@@ -1,0 +1,117 @@
+"""``host(P)`` and ``host(P[i])``: the pod runs on a host, or on exactly that host, of a pool (``docs/hostpool.md``).
+
+A pool's nodes are found by labels alone: its tags, and for sized and literal pools the membership label that the
+controller writes. So a pool of any size costs the scheduler one expression.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from msgspec import Struct
+
+from webhook.placement import keys
+from webhook.placement.allocation import tag_requirements
+from webhook.placement.ask import Ask
+from webhook.placement.bits import Bits
+from webhook.placement.clauses import ClauseName, PoolName
+from webhook.placement.cluster import Phase, Pool
+from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.effects import Effect, PreferNodes, RequireNodes, Tolerate
+from webhook.placement.pod import NodeTerm, Requirement, Toleration
+from webhook.placement.problem import Problem
+from webhook.placement.selector import matching_all, requirements_of
+from webhook.placement.world import World
+
+
+class PoolHosts(Struct, frozen=True):
+    """A pool, or one of its hosts: ``members`` are the label requirements of membership, ``tags`` those of tags."""
+
+    verb: ClassVar[str] = "drop"
+    clause: str
+    soft: bool
+    pool: Pool
+    index: int | None
+    members: tuple[Requirement, ...]
+    tags: tuple[Requirement, ...]
+    node: str = ""
+
+    def filter(self, world: World) -> Bits:
+        """Nodes that have, or are about to have, all the labels."""
+        return matching_all(world, self.members) & matching_all(world, self.tags)
+
+    def inject(self, world: World) -> Iterable[Effect]:
+        """One node term and, for an exclusive pool, the toleration of its taint."""
+        expressions = (*self.members, *self.tags)
+        if expressions:
+            term = NodeTerm(match_expressions=expressions)
+            yield PreferNodes(self.clause, term) if self.soft else RequireNodes(self.clause, (term,))
+        if self.pool.exclusive:
+            value = keys.exclusive(self.pool.namespace, self.pool.name)
+            effect = world.policy.exclusive_effect
+            yield Tolerate(self.clause, Toleration(keys.EXCLUSIVE, "Equal", value, effect))
+
+    def explain(self, world: World, out: Bits) -> Iterator[Reason]:
+        """Strangers to the pool first, then its hosts that lost a tag."""
+        strangers = out & ~matching_all(world, self.members) if self.members else out
+        if strangers:
+            what = self._what(world)
+            yield Reason(f"is not {what}", f"are not {what}", strangers)
+        if out & ~strangers:
+            tags = _listed(self.pool.tags)
+            yield Reason(f"has lost the {tags}", f"have lost the {tags}", out & ~strangers)
+
+    def mend(self, world: World, _out: Bits) -> str:
+        """One more node with the tags, or a larger pool."""
+        if self.pool.sized:
+            if self.index is not None or not self._shortage(world):
+                return ""
+            return f"make more nodes eligible for HostPool {self.pool.spl_name}, or a smaller pool"
+        wanted = (f"{need.key}={(need.values or ('true',))[0]}" for need in self.tags if need.operator in _SETTABLE)
+        return f"label one more node {' and '.join(wanted)}"
+
+    def _what(self, world: World) -> str:
+        name = f"HostPool {self.pool.spl_name}"
+        shortage = self._shortage(world)
+        if shortage:
+            return f"in {name}, which cannot be completed: {shortage}"
+        if self.index is not None:
+            return f"host {self.index} of {name}"
+        if self.pool.sized:
+            return f"among the hosts of {name}"
+        return f"in {name} ({_listed(self.pool.tags) if self.pool.tags else 'by its selector'})"
+
+    def _shortage(self, world: World) -> str:
+        if not self.pool.sized or self.pool.phase is Phase.READY:
+            return ""
+        return world.allocation(self.pool).reason
+
+
+_SETTABLE = frozenset({"In", "Exists"})
+"""Operators that a label can be added for."""
+
+
+def parse(ask: Ask, _world: World) -> Iterator[Constraint | Problem]:
+    """One constraint a pool that is named; tags count over all pools of the pod, as SPL takes their union."""
+    soft = ClauseName.HOST in ask.soft
+    several = len({tag for _, pool in ask.pools for tag in pool.tags}) > 1
+    for clause, pool in ask.pools:
+        index = clause.argument.index if isinstance(clause.argument, PoolName) else None
+        tags = tuple(Requirement(keys.TAGS + tag, "Exists") for tag in sorted(pool.tags))
+        needs = (tags if several else tag_requirements(pool.tags)) + _selector(pool)
+        yield PoolHosts(str(clause), soft, pool, index, _membership(pool, index), needs)
+
+
+def _membership(pool: Pool, index: int | None) -> tuple[Requirement, ...]:
+    if not pool.sized:
+        return ()
+    key = keys.membership(pool.namespace, pool.name)
+    return (Requirement(key, "Exists") if index is None else Requirement(key, "In", (str(index),)),)
+
+
+def _selector(pool: Pool) -> tuple[Requirement, ...]:
+    return requirements_of(pool.selector) if pool.selector else ()
+
+
+def _listed(tags: Iterable[str]) -> str:
+    ordered = sorted(tags)
+    return f"tag{'s' * (len(ordered) != 1)} {', '.join(ordered)}"

@@ -1,0 +1,133 @@
+"""``hostIsolation``: the processing element shares its host with no other of its job (``docs/isolation.md``).
+
+Streams host constraints: every *other* pod of the job carries a label for each isolated operator, and the isolated
+pod keeps away from it. Which operators are isolated is known from the Job object, else from the job's live pods.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from msgspec import Struct
+
+from webhook.placement import keys, neighbours
+from webhook.placement.ask import Ask
+from webhook.placement.bits import Bits
+from webhook.placement.clauses import ClauseName
+from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
+from webhook.placement.jobmodel import Isolated
+from webhook.placement.pod import Requirement
+from webhook.placement.problem import Problem
+from webhook.placement.siblings import Mark
+from webhook.placement.world import World
+
+
+class Alone(Struct, frozen=True):
+    """The pod's own isolation: ``held`` are the nodes with pods of the job's other processing elements.
+
+    ``modelled`` tells whether a Job object makes sure that the others carry the label; without one the pod keeps away
+    from them by job and element as well, so that the order of arrival cannot matter.
+    """
+
+    verb: ClassVar[str] = "drop"
+    clause: str
+    soft: bool
+    job: str
+    pe: str
+    operators: tuple[str, ...]
+    held: Bits
+    modelled: bool
+    node: str = ""
+
+    def filter(self, world: World) -> Bits:
+        """Nodes with a host name of their own and none of the others."""
+        return world.cluster.nodes.own_hostname & ~self.held
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """A term for each isolated operator and, without a Job object, one on job and element."""
+        weight = PREFERENCE if self.soft else None
+        for operator in self.operators:
+            key, value = mark(operator)
+            yield AwayFromPods(self.clause, neighbours.with_label(key, value, self.job), weight)
+        if not self.modelled:
+            others = (Requirement(keys.PE, "NotIn", (self.pe,)),) if self.pe else ()
+            yield AwayFromPods(self.clause, neighbours.of_job(self.job, *others), weight, firm=False)
+
+    def explain(self, world: World, out: Bits) -> Iterator[Reason]:
+        """Without a host name of its own, or taken by another element of the job."""
+        nameless = out & ~world.cluster.nodes.own_hostname
+        if nameless:
+            yield neighbours.nameless(nameless)
+        if out & ~nameless:
+            what = "another processing element of the job"
+            yield Reason(f"already runs {what}", f"already run {what}", out & ~nameless)
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """Nothing short of stopping one of the others."""
+        return ""
+
+
+class Disturbing(Struct, frozen=True):
+    """The isolation of the job's other elements: the pod carries their labels and keeps off their hosts."""
+
+    verb: ClassVar[str] = "drop"
+    isolated: tuple[Isolated, ...]
+    held: Bits
+    clause: str = ""
+    soft: bool = False
+    node: str = ""
+
+    def filter(self, world: World) -> Bits:
+        """Nodes that no isolated element of the job is on."""
+        return world.everything & ~self.held
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """The label of every isolated operator of the job's other elements."""
+        for operator in dict.fromkeys(found.operator for found in self.isolated):
+            key, value = mark(operator)
+            yield AddLabel(f"hostIsolation of {operator}", key, value, firm=False)
+
+    def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
+        """Taken by an isolated element."""
+        what = "a processing element of the job with hostIsolation"
+        yield Reason(f"runs {what}", f"run {what}", out)
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """Nothing short of stopping it."""
+        return ""
+
+
+def mark(operator: str) -> Mark:
+    """The pod label that an isolated operator keeps away from."""
+    return keys.ISOLATION + keys.digest(operator), keys.label_value(operator)
+
+
+def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+    """The pod's own isolation, and that of the others in its job."""
+    clauses = tuple(ask.of(ClauseName.ISOLATION))
+    operators = tuple(dict.fromkeys(clause.operator or ask.pe for clause in clauses))
+    if clauses and not ask.job:
+        yield neighbours.needs_job(str(clauses[0]))
+    elif not all(operators):
+        message = f"{clauses[0]} needs to know whose it is: label the pod {keys.PE}, or write operator: {clauses[0]}"
+        yield Problem(f"metadata.labels[{keys.PE}]", message)
+    elif ask.job:
+        yield from _within(ask, world, operators)
+
+
+def _within(ask: Ask, world: World, operators: tuple[str, ...]) -> Iterator[Constraint]:
+    siblings = world.cluster.siblings(ask.namespace, ask.job)
+    model = world.cluster.jobs.get((ask.namespace, ask.job))
+    if operators:
+        soft = ClauseName.ISOLATION in ask.soft
+        held = siblings.others(ask.pe)
+        yield Alone(str(ClauseName.ISOLATION), soft, ask.job, ask.pe, operators, held, model is not None)
+    known = model.isolated if model else tuple(Isolated(*found) for found in sorted(set(siblings.isolations())))
+    others = tuple(found for found in known if _other(found, ask.pe, operators))
+    if others:
+        yield Disturbing(others, siblings.isolated_from(ask.pe))
+
+
+def _other(found: Isolated, pe: str, operators: tuple[str, ...]) -> bool:
+    """Whether the isolation is another element's; a pod without an element's name is known by its operators."""
+    return found.pe != pe if pe else found.operator not in operators

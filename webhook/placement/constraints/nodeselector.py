@@ -1,0 +1,84 @@
+"""The pod's own ``nodeName``, ``nodeSelector`` and required node affinity, honoured exactly as Kubernetes does."""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from msgspec import Struct
+
+from webhook.placement.ask import Ask
+from webhook.placement.bits import Bits
+from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.effects import Effect
+from webhook.placement.pod import NodeTerm
+from webhook.placement.problem import Problem
+from webhook.placement.selector import matching_any, problems_of
+from webhook.placement.world import World
+
+AFFINITY = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+
+
+class Own(Struct, frozen=True):
+    """What the pod says by itself: ``nodes`` meet it, the others ``one`` node "is not", ``many`` nodes "are not"."""
+
+    verb: ClassVar[str] = "drop"
+    clause: str
+    nodes: Bits
+    one: str
+    many: str
+    mended: str = ""
+    node: str = ""
+    soft: bool = False
+
+    def filter(self, _world: World) -> Bits:
+        """Nodes that meet it."""
+        return self.nodes
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """Nothing: the pod says it already."""
+        return ()
+
+    def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
+        """All other nodes, for the one reason there is."""
+        yield Reason(self.one, self.many, out)
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """The label that a node could be given."""
+        return self.mended
+
+
+def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+    """One constraint for the node name, one a selector label, one for the affinity."""
+    spec = ask.spec
+    if spec.node_name:
+        text = f"spec.nodeName {spec.node_name}"
+        other = f"not the pod's own {text}"
+        yield Own(text, world.named(spec.node_name), f"is {other}", f"are {other}", node=spec.node_name)
+    for key, value in (spec.node_selector or {}).items():
+        label = f"{key}={value}"
+        nodes = world.with_label(key, (value,))
+        yield Own(
+            f"nodeSelector {label}",
+            nodes,
+            f"does not have the label {label}",
+            f"do not have the label {label}",
+            f"label one more node {label}",
+        )
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    if affinity and affinity.required:
+        yield from _affinity(affinity.required.node_selector_terms or (), world)
+
+
+def _affinity(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint | Problem]:
+    wrong = [problem for at, term in enumerate(terms) for problem in _problems(term, f"{AFFINITY}[{at}]")]
+    if wrong:
+        yield from wrong[:10]
+    elif all(term.empty for term in terms):
+        yield Problem(AFFINITY, "no term says anything, and an empty term matches no node: the pod could never run")
+    else:
+        other = "match the pod's own node affinity"
+        yield Own("the pod's node affinity", matching_any(world, terms), f"does not {other}", f"do not {other}")
+
+
+def _problems(term: NodeTerm, path: str) -> Iterator[Problem]:
+    for at, requirement in enumerate(term.match_expressions or ()):
+        yield from problems_of(requirement, f"{path}.matchExpressions[{at}]")

@@ -1,0 +1,102 @@
+"""Taints that keep pods away and that the pod does not tolerate; cordoned and unready nodes are tainted too.
+
+Source: ``component-helpers/scheduling/corev1/helpers.go`` and ``core/v1/toleration.go`` of Kubernetes. The taint of
+exclusive pools has a family of its own.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from msgspec import Struct
+
+from webhook.placement import keys
+from webhook.placement.ask import Ask
+from webhook.placement.bits import Bits
+from webhook.placement.cluster import Taint
+from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.effects import Effect
+from webhook.placement.pod import Toleration
+from webhook.placement.problem import Problem
+from webhook.placement.world import World
+
+_CONDITIONS = {
+    "node.kubernetes.io/unschedulable": ("is cordoned", "are cordoned", "uncordon one node"),
+    "node.kubernetes.io/not-ready": ("is not ready", "are not ready", "make one more node ready"),
+    "node.kubernetes.io/unreachable": ("is not reachable", "are not reachable", "make one more node reachable"),
+}
+"""Taints that Kubernetes derives from a node's condition, in words."""
+
+
+def tolerates(toleration: Toleration, taint: Taint) -> bool:
+    """Whether the toleration covers the taint, as Kubernetes' ``ToleratesTaint`` decides it."""
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator == "Exists":
+        return True
+    return (
+        bool(toleration.key) and toleration.operator in (None, "", "Equal") and (toleration.value or "") == taint.value
+    )
+
+
+class Tolerated(Struct, frozen=True):
+    """The standing condition that every taint of the node is tolerated."""
+
+    verb: ClassVar[str] = "drop"
+    tolerations: tuple[Toleration, ...]
+    clause: str = ""
+    soft: bool = False
+    node: str = ""
+
+    def filter(self, world: World) -> Bits:
+        """Nodes without a taint that the pod does not tolerate."""
+        index = world.cluster.nodes
+        kept_away = 0
+        for key, tainted in index.tainted.items():
+            if key == keys.EXCLUSIVE:
+                continue
+            if not any(not toleration.key or toleration.key == key for toleration in self.tolerations):
+                kept_away |= tainted
+                continue
+            for taint, nodes in index.taints[key].items():
+                if not self._tolerates(taint):
+                    kept_away |= nodes
+        return world.everything & ~kept_away
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """Nothing: tolerations are the user's to choose."""
+        return ()
+
+    def explain(self, world: World, out: Bits) -> Iterator[Reason]:
+        """Each node under the first of its taints, in the order of their text."""
+        for taint, nodes in self._keeping(world, out):
+            words = _CONDITIONS.get(taint.key)
+            if words:
+                yield Reason(words[0], words[1], nodes)
+            else:
+                yield Reason(f"has the taint {taint}", f"have the taint {taint}", nodes)
+
+    def mend(self, world: World, out: Bits) -> str:
+        """Tolerate the taint of most of these nodes, or mend their condition."""
+        kept = list(self._keeping(world, out))
+        taint = max(kept, key=lambda found: found[1].bit_count())[0]
+        words = _CONDITIONS.get(taint.key)
+        return words[2] if words else f"tolerate {taint}"
+
+    def _tolerates(self, taint: Taint) -> bool:
+        return any(tolerates(toleration, taint) for toleration in self.tolerations)
+
+    def _keeping(self, world: World, out: Bits) -> Iterator[tuple[Taint, Bits]]:
+        by_key = world.cluster.nodes.taints
+        left = out
+        for taint in sorted(taint for key in by_key if key != keys.EXCLUSIVE for taint in by_key[key]):
+            nodes = left & by_key[taint.key][taint]
+            if nodes and not self._tolerates(taint):
+                left &= ~nodes
+                yield taint, nodes
+
+
+def parse(ask: Ask, _world: World) -> Iterator[Constraint | Problem]:
+    """One standing condition for every pod."""
+    yield Tolerated(ask.spec.tolerations or ())

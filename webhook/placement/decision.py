@@ -1,0 +1,77 @@
+"""A pod and a world in, everything decided about it out: the core's one entrance."""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from webhook.placement.ask import Ask, read
+from webhook.placement.constraint import Constraint
+from webhook.placement.effects import Effect
+from webhook.placement.merge import Additions, merge
+from webhook.placement.pod import Pod
+from webhook.placement.problem import Fault, Problem, render
+from webhook.placement.refusal import Refusal, refuse
+from webhook.placement.verdict import Verdict, constraints_of, judge
+from webhook.placement.world import World
+
+
+class Decision(Struct, frozen=True):
+    """What is to become of a pod: refused for ``problems`` or a ``refusal``, else admitted with ``additions``.
+
+    ``verdict`` is there unless problems came first. ``warnings`` are for the person who submitted the pod.
+    """
+
+    ask: Ask
+    problems: tuple[Problem, ...] = ()
+    verdict: Verdict | None = None
+    refusal: Refusal | None = None
+    additions: Additions | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def refused(self) -> bool:
+        """Whether the pod must not be created."""
+        return self.additions is None
+
+    @property
+    def message(self) -> str:
+        """The text of the refusal; empty for an admitted pod."""
+        if self.problems:
+            return render(self.problems)
+        return self.refusal.text if self.refusal and self.refused else ""
+
+    @property
+    def fault(self) -> Fault:
+        """Whose fault a refusal is: the pod's own if any part of it is."""
+        if self.problems:
+            own = any(problem.fault is Fault.INVALID for problem in self.problems)
+            return Fault.INVALID if own else Fault.FORBIDDEN
+        return self.refusal.fault if self.refusal else Fault.INVALID
+
+
+def decide(pod: Pod, namespace: str, world: World) -> Decision:
+    """Read the pod, judge it, and say what it lacks. Pure and total: nothing that a user writes raises."""
+    ask, problems = read(pod, namespace, world)
+    constraints, more = constraints_of(ask, world)
+    if problems or more:
+        return Decision(ask, (*problems, *more), warnings=ask.warnings)
+    verdict = judge(constraints, world)
+    refusal = None if verdict.candidates else refuse(verdict, ask, world)
+    if refusal and not _waits(ask, refusal, world):
+        return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)
+    additions, conflicts = merge(pod, effects_of(constraints, world))
+    if conflicts:
+        return Decision(ask, conflicts, verdict, warnings=ask.warnings)
+    doubts = [f"no node yet: {refusal.headline}"] if refusal else list(verdict.disappointed())
+    return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *doubts))
+
+
+def effects_of(constraints: Iterable[Constraint], world: World) -> list[Effect]:
+    """What all the constraints ask to be added."""
+    return [effect for constraint in constraints for effect in constraint.inject(world)]
+
+
+def _waits(ask: Ask, refusal: Refusal, world: World) -> bool:
+    """Whether nodes are expected to come: the installation, or a pool of the pod's, is elastic."""
+    elastic = world.policy.elastic or any(pool.elastic for _, pool in ask.pools)
+    return elastic and refusal.fault is Fault.FORBIDDEN

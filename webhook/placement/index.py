@@ -1,0 +1,211 @@
+"""The nodes, indexed: label, taint and address to the set of nodes that have it.
+
+Every question of a request is answered by a handful of set operations, whatever the number of nodes; an update costs
+what changed. Slots belong to node *names*: a pod may be seen before its node, and outlive it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from webhook.placement import keys
+from webhook.placement.addresses import canonical
+from webhook.placement.bits import Bits, from_mask, slots
+from webhook.placement.capacity import Capacity
+from webhook.placement.cluster import Node, Taint
+
+HARD = frozenset({"NoSchedule", "NoExecute"})
+"""Taint effects that keep pods away; PreferNoSchedule only discourages."""
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+_INT64 = range(-(2**63), 2**63)
+
+_NUMBER_KEYS = 64
+"""Label keys that are kept as numbers for Gt and Lt; more than anyone compares, so requests cannot fill memory."""
+
+Numbers = tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]
+
+_Key = TypeVar("_Key", str, Taint)
+
+
+def integer(text: str) -> int | None:
+    """The text as Go's ``strconv.ParseInt`` reads it: a signed 64-bit whole number, else ``None``."""
+    if not _INTEGER.fullmatch(text):
+        return None
+    value = int(text)
+    return value if value in _INT64 else None
+
+
+class NodeIndex:
+    """All nodes, by slot, label, taint and address.
+
+    ``everything`` is the set of nodes there are; ``labels[key][value]``, ``has[key]``, ``taints[key][taint]`` (hard
+    effects only), ``tainted[key]`` and ``addresses[canonical]`` are sets of nodes; ``own_hostname`` those whose
+    ``kubernetes.io/hostname`` label is theirs alone.
+    """
+
+    __slots__ = (
+        "_free", "_numbers", "addresses", "capacity", "everything", "has", "labels", "names", "nodes", "own_hostname",
+        "slot_of", "tainted", "taints",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.everything: Bits = 0
+        self.own_hostname: Bits = 0
+        self.labels: dict[str, dict[str, Bits]] = {}
+        self.has: dict[str, Bits] = {}
+        self.taints: dict[str, dict[Taint, Bits]] = {}
+        self.tainted: dict[str, Bits] = {}
+        self.addresses: dict[str, Bits] = {}
+        self.nodes: dict[int, Node] = {}
+        self.names: dict[int, str] = {}
+        self.slot_of: dict[str, int] = {}
+        self.capacity = Capacity()
+        self._free: list[int] = []
+        self._numbers: dict[str, Numbers] = {}
+
+    def put(self, node: Node) -> None:
+        """Add the node, or replace the one of that name."""
+        slot = self.reserve(node.name)
+        old = self.nodes.get(slot)
+        self.nodes[slot] = node
+        self.everything |= 1 << slot
+        self._relabel(slot, old.labels if old else {}, node.labels)
+        self._retaint(slot, old.taints if old else (), node.taints)
+        self._readdress(slot, old.addresses if old else (), node.addresses)
+        if old is None or old.allocatable != node.allocatable:
+            self.capacity.offer(slot, node.allocatable)
+
+    def drop(self, name: str) -> None:
+        """Forget the node; what its pods use stays counted until they are gone too."""
+        old = self.get(name)
+        if old is None:
+            return
+        slot = self.slot_of[name]
+        del self.nodes[slot]
+        self.everything &= ~(1 << slot)
+        self._relabel(slot, old.labels, {})
+        self._retaint(slot, old.taints, ())
+        self._readdress(slot, old.addresses, ())
+        self.capacity.offer(slot, {})
+        self.release(slot)
+
+    def reserve(self, name: str) -> int:
+        """The slot of that node name, a new one if the name is new."""
+        slot = self.slot_of.get(name)
+        if slot is None:
+            slot = self._free.pop() if self._free else len(self.names)
+            self.slot_of[name] = slot
+            self.names[slot] = name
+        return slot
+
+    def release(self, slot: int) -> None:
+        """Give the slot back if neither a node nor a pod needs it."""
+        if slot not in self.nodes and not self.capacity.used("pods", slot):
+            self._free.append(slot)
+            del self.slot_of[self.names.pop(slot)]
+
+    def get(self, name: str) -> Node | None:
+        """The node of that name."""
+        slot = self.slot_of.get(name)
+        return None if slot is None else self.nodes.get(slot)
+
+    def named(self, name: str) -> Bits:
+        """The node of that name, as a set; empty if there is none."""
+        slot = self.slot_of.get(name)
+        return self.everything & (1 << slot) if slot is not None else 0
+
+    def with_key(self, key: str) -> Bits:
+        """Nodes that have the label, whatever its value."""
+        return self.has.get(key, 0)
+
+    def with_label(self, key: str, values: Iterable[str]) -> Bits:
+        """Nodes whose label ``key`` has one of the values."""
+        by_value = self.labels.get(key)
+        found = 0
+        if by_value:
+            for value in values:
+                found |= by_value.get(value, 0)
+        return found
+
+    def beyond(self, key: str, bound: int, *, above: bool) -> Bits:
+        """Nodes whose label ``key`` is a whole number above (or below) ``bound``."""
+        if key not in self.has:
+            return 0
+        numbers, known = self._numbers.get(key) or self._number(key)
+        return from_mask(((numbers > bound) if above else (numbers < bound)) & known)
+
+    def _number(self, key: str) -> Numbers:
+        size = 1 + max(self.names)
+        numbers, known = np.zeros(size, np.int64), np.zeros(size, np.bool_)
+        for value, nodes in self.labels[key].items():
+            number = integer(value)
+            if number is not None:
+                for slot in slots(nodes):
+                    numbers[slot], known[slot] = number, True
+        if len(self._numbers) >= _NUMBER_KEYS:
+            self._numbers.pop(next(iter(self._numbers)))
+        self._numbers[key] = numbers, known
+        return numbers, known
+
+    def _relabel(self, slot: int, old: Mapping[str, str], new: Mapping[str, str]) -> None:
+        if old == new:
+            return
+        bit = 1 << slot
+        for key, value in old.items() - new.items():
+            _clear(self.labels[key], value, bit)
+            if not self.labels[key]:
+                del self.labels[key]
+            self._numbers.pop(key, None)
+        for key, value in new.items() - old.items():
+            by_value = self.labels.setdefault(key, {})
+            by_value[value] = by_value.get(value, 0) | bit
+            self._numbers.pop(key, None)
+        for key in old.keys() - new.keys():
+            _clear(self.has, key, bit)
+        for key in new.keys() - old.keys():
+            self.has[key] = self.has.get(key, 0) | bit
+        if old.get(keys.HOSTNAME) != new.get(keys.HOSTNAME):
+            self._rehost(bit, old.get(keys.HOSTNAME), new.get(keys.HOSTNAME))
+
+    def _rehost(self, bit: Bits, old: str | None, new: str | None) -> None:
+        self.own_hostname &= ~bit
+        for value in (old, new):
+            sharing = self.with_label(keys.HOSTNAME, (value,)) if value else 0
+            alone = sharing.bit_count() == 1
+            self.own_hostname = self.own_hostname | sharing if alone else self.own_hostname & ~sharing
+
+    def _retaint(self, slot: int, old: tuple[Taint, ...], new: tuple[Taint, ...]) -> None:
+        if old == new:
+            return
+        bit = 1 << slot
+        for taint in old:
+            if taint.effect in HARD:
+                _clear(self.taints[taint.key], taint, bit)
+                _clear(self.tainted, taint.key, bit)
+        for taint in new:
+            if taint.effect in HARD:
+                by_taint = self.taints.setdefault(taint.key, {})
+                by_taint[taint] = by_taint.get(taint, 0) | bit
+                self.tainted[taint.key] = self.tainted.get(taint.key, 0) | bit
+
+    def _readdress(self, slot: int, old: tuple[str, ...], new: tuple[str, ...]) -> None:
+        if old == new:
+            return
+        bit = 1 << slot
+        for address in filter(None, map(canonical, old)):
+            _clear(self.addresses, address, bit)
+        for address in filter(None, map(canonical, new)):
+            self.addresses[address] = self.addresses.get(address, 0) | bit
+
+
+def _clear(sets: dict[_Key, Bits], key: _Key, bit: Bits) -> None:
+    """Take the node out of a set, and the set out of the table when that leaves it empty."""
+    left = sets.get(key, 0) & ~bit
+    if left:
+        sets[key] = left
+    else:
+        sets.pop(key, None)

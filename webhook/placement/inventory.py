@@ -1,0 +1,173 @@
+"""The cluster as decisions see it: nodes, live pods, host pools and jobs, kept up to date one object at a time.
+
+It holds no clock and reads nothing: whoever watches the cluster, or reads a snapshot of it, calls ``set_`` and
+``remove_``. Every update costs what changed, every question a few set operations.
+"""
+
+import functools
+import operator
+from collections.abc import Collection, Iterator
+
+from webhook.placement import keys
+from webhook.placement.bits import Bits
+from webhook.placement.cluster import BoundPod, Job, Node, Pool, Tally
+from webhook.placement.index import NodeIndex
+from webhook.placement.jobmodel import JobModel
+from webhook.placement.siblings import Siblings
+
+Name = tuple[str, str]
+"""Namespace and name of an object."""
+
+_NOBODY = Siblings()
+
+
+class Inventory:
+    """All that placement knows of one cluster."""
+
+    __slots__ = ("_exclusives", "_held", "_hosts", "_pools", "_siblings", "jobs", "members", "nodes", "pools")
+
+    def __init__(self) -> None:
+        self.nodes = NodeIndex()
+        self.pools: dict[Name, Pool] = {}
+        self.jobs: dict[Name, JobModel] = {}
+        self.members: dict[str, Name] = {}
+        """Membership label key to the pool it stands for."""
+        self._pools: dict[Name, dict[str, Pool]] = {}
+        self._siblings: dict[Name, Siblings] = {}
+        self._held: dict[str, tuple[int, Tally] | BoundPod] = {}
+        self._hosts: dict[Name, dict[int, Bits]] = {}
+        self._exclusives: dict[Name, Bits] | None = None
+
+    # Nodes
+
+    def set_node(self, node: Node) -> None:
+        """A node was added or changed."""
+        old = self.nodes.get(node.name)
+        self.nodes.put(node)
+        if old is None or old.uid != node.uid:
+            self._forget_hosts()
+
+    def remove_node(self, name: str) -> None:
+        """A node is gone."""
+        self.nodes.drop(name)
+        self._forget_hosts()
+
+    def _forget_hosts(self) -> None:
+        self._hosts.clear()
+        self._exclusives = None
+
+    # Pods
+
+    def set_pod(self, pod: BoundPod) -> None:
+        """A pod was added or changed; one without a node holds nothing."""
+        self.remove_pod(pod.uid)
+        if not pod.node:
+            return
+        slot = self.nodes.reserve(pod.node)
+        self.nodes.capacity.take(slot, pod.requests)
+        if not pod.job:
+            # Most pods are strangers and there may be 150,000: two references are all that is kept of them.
+            self._held[pod.uid] = slot, pod.requests
+            return
+        self._held[pod.uid] = pod
+        if not pod.terminating:
+            self._siblings.setdefault((pod.namespace, pod.job), Siblings()).add(slot, pod)
+
+    def remove_pod(self, uid: str) -> None:
+        """A pod is gone, or finished."""
+        held = self._held.pop(uid, None)
+        if held is None:
+            return
+        if isinstance(held, BoundPod):
+            slot, requests = self.nodes.slot_of[held.node], held.requests
+            self._leave(slot, held)
+        else:
+            slot, requests = held
+        self.nodes.capacity.take(slot, requests, -1)
+        self.nodes.release(slot)
+
+    def _leave(self, slot: int, pod: BoundPod) -> None:
+        if pod.terminating:
+            return
+        job = pod.namespace, pod.job
+        siblings = self._siblings[job]
+        siblings.remove(slot, pod)
+        if not siblings.everyone.pods:
+            del self._siblings[job]
+
+    def siblings(self, namespace: str, job: str) -> Siblings:
+        """The live pods of a job; nobody where there are none."""
+        return self._siblings.get((namespace, job), _NOBODY)
+
+    def jobs_with_pods(self) -> Iterator[tuple[Name, Siblings]]:
+        """Every job that has live pods."""
+        yield from self._siblings.items()
+
+    # Jobs
+
+    def set_job(self, job: Job) -> None:
+        """A Job object was added or changed."""
+        self.jobs[job.namespace, job.name] = JobModel(job)
+
+    def remove_job(self, namespace: str, name: str) -> None:
+        """A Job object is gone."""
+        self.jobs.pop((namespace, name), None)
+
+    # Host pools
+
+    def set_pool(self, pool: Pool) -> None:
+        """A HostPool object was added or changed."""
+        self.remove_pool(pool.namespace, pool.name)
+        self._exclusives = None
+        self.pools[pool.namespace, pool.name] = pool
+        self._pools.setdefault((pool.namespace, pool.spl_name), {})[pool.name] = pool
+        self.members[keys.membership(pool.namespace, pool.name)] = pool.namespace, pool.name
+
+    def remove_pool(self, namespace: str, name: str) -> None:
+        """A HostPool object is gone."""
+        pool = self.pools.pop((namespace, name), None)
+        if pool is None:
+            return
+        self._exclusives = None
+        named = self._pools[namespace, pool.spl_name]
+        del named[name]
+        if not named:
+            del self._pools[namespace, pool.spl_name]
+        del self.members[keys.membership(namespace, name)]
+        self._hosts.pop((namespace, name), None)
+
+    def pools_named(self, namespace: str, spl_name: str) -> list[Pool]:
+        """The namespace's pools of that SPL name, sorted by object name."""
+        named = self._pools.get((namespace, spl_name), {})
+        return [named[name] for name in sorted(named)]
+
+    def hosts(self, pool: Pool) -> dict[int, Bits]:
+        """The hosts in ``status.hosts`` that still exist, by index; a node of the same name but another uid is not."""
+        name = pool.namespace, pool.name
+        if name not in self._hosts:
+            self._hosts[name] = {host.index: self._same(host.name, host.uid) for host in pool.given}
+        return self._hosts[name]
+
+    def exclusives(self) -> dict[Name, Bits]:
+        """The hosts of every exclusive pool, as far as its status says."""
+        if self._exclusives is None:
+            self._exclusives = {
+                name: functools.reduce(operator.or_, self.hosts(pool).values(), 0)
+                for name, pool in self.pools.items()
+                if pool.exclusive
+            }
+        return self._exclusives
+
+    def claimed(self, apart_from: Collection[Name]) -> Bits:
+        """Hosts that other exclusive pools have been given, as far as their status says."""
+        found = 0
+        for name, hosts in self.exclusives().items():
+            if name not in apart_from:
+                found |= hosts
+        return found
+
+    def _same(self, name: str, uid: str) -> Bits:
+        node = self.nodes.get(name)
+        if node is None or (uid and node.uid and node.uid != uid):
+            return 0
+        return self.nodes.named(name)

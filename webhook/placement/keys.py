@@ -1,0 +1,86 @@
+"""Every annotation key, label key and taint key of the product, made from one prefix (``docs/annotations.md``)."""
+
+import functools
+import hashlib
+import re
+from typing import Final
+
+PREFIX: Final = "streams.ibm.com/"
+"""Every annotation and label that this product reads or writes on pods starts with it."""
+
+JOB: Final = f"{PREFIX}job"
+PE: Final = f"{PREFIX}pe"
+
+PLACEMENT: Final = f"{PREFIX}placement"
+PREFERRED: Final = f"{PREFIX}preferred"
+HOST_BINDING: Final = f"{PREFIX}host-binding"
+INJECTED: Final = f"{PREFIX}injected"
+
+ANNOTATIONS: Final = frozenset({PLACEMENT, PREFERRED, HOST_BINDING, INJECTED})
+"""Annotations this version acts on, or writes."""
+
+FOREIGN: Final = frozenset(
+    PREFIX + name for name in ("applicationName", "applicationScope", "contentId", "redisConfig")
+)
+"""Annotations that the Streams instance operator writes: passed through untouched."""
+
+TAG: Final = f"{PREFIX}hostpool"
+"""Node label whose value is a host pool's only tag (Streams host constraints)."""
+TAGS: Final = "hostpool.streams.ibm.com/"
+"""Prefix of one node label per tag, for pools with several: one key holds one value, so tags could not be ANDed."""
+
+MEMBERSHIP: Final = "streams.ibm.com.node-restriction.kubernetes.io/hostpool."
+"""Prefix of the label that marks a host of a sized or literal pool; NodeRestriction keeps kubelets from writing it."""
+
+EXCLUSIVE: Final = f"{PREFIX}exclusive"
+"""Key of the taint on hosts of exclusive pools."""
+
+COLOCATION: Final = f"{PREFIX}hostcolocation."
+EXLOCATION: Final = f"{PREFIX}hostexlocation."
+ISOLATION: Final = f"{PREFIX}hostisolation."
+OWN_LABELS: Final = (COLOCATION, EXLOCATION, ISOLATION)
+"""Prefixes of the pod labels that only the webhook writes."""
+
+GROUP: Final = "group"
+"""Value of the label of a colocation group of several tokens."""
+
+HOSTNAME: Final = "kubernetes.io/hostname"
+"""The topology key of everything that must, or must not, share a host."""
+
+LABEL_LIMIT: Final = 63
+"""Characters of a label value, and of the name part of a label key (Kubernetes, labels and selectors)."""
+
+LABEL_VALUE: Final = re.compile(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
+"""Legal label values, the empty one among them; to be used with ``fullmatch``."""
+
+
+@functools.lru_cache(maxsize=4096)
+def digest(text: str) -> str:
+    """SHA-1 of the UTF-8 text in upper-case hex: 40 characters, so that any text fits a label key."""
+    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest().upper()
+
+
+def membership(namespace: str, name: str) -> str:
+    """Key of the node label of a sized or literal pool; ``name`` is the HostPool object's."""
+    return MEMBERSHIP + digest(f"{namespace}/{name}")
+
+
+def exclusive(namespace: str, name: str) -> str:
+    """Value of an exclusive pool's taint: ``namespace.name``, shortened with a hash when it is too long."""
+    value = f"{namespace}.{name}"
+    if len(value) <= LABEL_LIMIT:
+        return value
+    return f"{value[: LABEL_LIMIT - 41].rstrip('-_.')}-{digest(value)}"
+
+
+def label_value(name: str) -> str:
+    """An operator's name as a legal label value (Streams instance operator: sanitised host isolation labels)."""
+    value = name.replace("[", "-").replace("]", "-").replace("::", ".")
+    if value.startswith("_"):
+        value = "u" + value
+    if value.endswith("_"):
+        value += "u"
+    if value.startswith("."):
+        value = "d" + value
+    value = re.sub(r"[^-A-Za-z0-9_.]", "-", value)
+    return value.lstrip("-")[:LABEL_LIMIT].rstrip("-_.") or "x"

@@ -1,0 +1,88 @@
+"""Which host pool a name means: the job's own of that name, else the namespace's pool without a job."""
+
+from collections.abc import Iterable
+
+from webhook.placement import keys
+from webhook.placement.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
+from webhook.placement.cluster import Phase, Pool
+from webhook.placement.inventory import Inventory
+from webhook.placement.nearest import nearest
+from webhook.placement.problem import Fault, Problem, quote
+from webhook.placement.world import World
+
+_LISTED = 10
+"""Names listed in a message; more would drown the point."""
+
+Found = tuple[tuple[Clause, Pool], ...]
+
+
+def look_up(
+    clauses: Iterable[Clause], namespace: str, job: str, world: World, text: str
+) -> tuple[Found, list[Problem]]:
+    """The pool of every ``host(P)`` clause, and what is wrong with the others.
+
+    ``text`` is the annotation the clauses were read from. Only pools of the pod's own namespace and job are ever
+    found, or listed.
+    """
+    found: list[tuple[Clause, Pool]] = []
+    problems: list[Problem] = []
+    for clause in clauses:
+        if clause.name is not ClauseName.HOST or not isinstance(clause.argument, PoolName):
+            continue
+        if clause.argument.name == DEFAULT_POOL and clause.argument.index is None:
+            continue
+        pool = _named(clause.argument, namespace, job, world.cluster)
+        wrong = pool if isinstance(pool, str) else _unusable(pool, clause.argument)
+        if wrong or isinstance(pool, str):
+            problems.append(_problem(clause, wrong, text))
+        else:
+            found.append((clause, pool))
+    return tuple(found), problems
+
+
+def _problem(clause: Clause, message: str, text: str) -> Problem:
+    field = f"metadata.annotations[{keys.PLACEMENT}]"
+    return Problem(field, f"{clause}: {message}", text, clause.offset, Fault.FORBIDDEN)
+
+
+def _named(name: PoolName, namespace: str, job: str, cluster: Inventory) -> Pool | str:
+    pools = cluster.pools_named(namespace, name.name)
+    own = [pool for pool in pools if job and pool.job == job]
+    shared = [pool for pool in pools if pool.job is None]
+    chosen = own or shared
+    if len(chosen) == 1:
+        return chosen[0]
+    if chosen:
+        return f"{len(chosen)} HostPools have that name: {_listed(pool.name for pool in chosen)}"
+    usable = {pool.spl_name for pool in cluster.pools.values() if _usable(pool, namespace, job)}
+    near = nearest(name.name, sorted(usable))
+    hint = f", did you mean {near}?" if near else ""
+    there_are = f"the HostPools there are: {_listed(usable)}" if usable else "there are none"
+    return f"this namespace has no HostPool {quote(name.name)} that the pod may use{hint or ';'} {there_are}"
+
+
+def _usable(pool: Pool, namespace: str, job: str) -> bool:
+    return pool.namespace == namespace and (pool.job is None or pool.job == job)
+
+
+def _listed(names: Iterable[str]) -> str:
+    ordered = sorted(names)
+    rest = len(ordered) - _LISTED
+    return ", ".join(ordered[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _unusable(pool: Pool, name: PoolName) -> str:
+    """Why the pod cannot use the pool it found, or nothing."""
+    if pool.phase is Phase.FAILED:
+        return f"HostPool {pool.spl_name} failed: {pool.reason or 'its controller gave no reason'}"
+    if pool.phase is Phase.RELEASING:
+        return f"HostPool {pool.spl_name} is being deleted"
+    if name.index is None:
+        return ""
+    if not pool.sized:
+        return f"HostPool {pool.spl_name} has no size, so its hosts have no index"
+    size = len(pool.hosts) if pool.hosts is not None else pool.size or 0
+    if name.index >= size:
+        last = f"0 to {size - 1}" if size > 1 else "0 only"
+        return f"HostPool {pool.spl_name} has {size} host{'s' * (size != 1)}, index {last}"
+    return ""

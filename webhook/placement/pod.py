@@ -1,0 +1,177 @@
+"""A pod as far as placement reads it: exactly those fields, in the wire's own shape.
+
+Decoded straight from JSON by msgspec, so a review costs no translation. Everything else in the pod is skipped, and a
+patch touches none of it. Field meanings are those of the Kubernetes Pod (core/v1).
+"""
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+Amount = str | int | float
+"""A Kubernetes quantity as JSON carries it: text, or a bare number."""
+
+
+class Requirement(Struct, frozen=True, gc=False, omit_defaults=True):
+    """One expression of a selector over labels (or, in ``matchFields``, over fields)."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] | None = None
+
+
+class NodeTerm(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """Requirements that must all hold; a term without any matches no node."""
+
+    match_expressions: tuple[Requirement, ...] | None = None
+    match_fields: tuple[Requirement, ...] | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether the term matches nothing."""
+        return not self.match_expressions and not self.match_fields
+
+
+class NodeSelector(Struct, frozen=True, gc=False, rename="camel"):
+    """Terms of which one must match."""
+
+    node_selector_terms: tuple[NodeTerm, ...] | None = None
+
+
+class PreferredNodeTerm(Struct, frozen=True, gc=False):
+    """A term that adds its weight (1..100) to a node's score."""
+
+    weight: int
+    preference: NodeTerm
+
+
+class NodeAffinity(Struct, frozen=True, gc=False):
+    """Required and preferred node terms."""
+
+    required: NodeSelector | None = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
+    preferred: tuple[PreferredNodeTerm, ...] | None = field(
+        name="preferredDuringSchedulingIgnoredDuringExecution", default=None
+    )
+
+
+class LabelSelector(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """A selector over labels; both parts must hold, and an empty one matches everything."""
+
+    match_labels: dict[str, str] | None = None
+    match_expressions: tuple[Requirement, ...] | None = None
+
+
+class PodTerm(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """Pods to be near to, or away from, within one topology domain."""
+
+    label_selector: LabelSelector | None = None
+    topology_key: str = ""
+    namespaces: tuple[str, ...] | None = None
+    namespace_selector: LabelSelector | None = None
+    match_label_keys: tuple[str, ...] | None = None
+    mismatch_label_keys: tuple[str, ...] | None = None
+
+
+class WeightedPodTerm(Struct, frozen=True, gc=False, rename="camel"):
+    """A pod term that adds its weight (1..100) to the score of the nodes where it holds."""
+
+    weight: int
+    pod_affinity_term: PodTerm
+
+
+class PodAffinity(Struct, frozen=True, gc=False):
+    """Required and preferred pod terms: of ``podAffinity`` or of ``podAntiAffinity``."""
+
+    required: tuple[PodTerm, ...] | None = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
+    preferred: tuple[WeightedPodTerm, ...] | None = field(
+        name="preferredDuringSchedulingIgnoredDuringExecution", default=None
+    )
+
+
+class Affinity(Struct, frozen=True, gc=False, rename="camel"):
+    """The three kinds of affinity."""
+
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class Toleration(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """What a pod puts up with; an empty effect or key stands for all of them."""
+
+    key: str | None = None
+    operator: str | None = None
+    value: str | None = None
+    effect: str | None = None
+    toleration_seconds: int | None = None
+
+
+class Resources(Struct, frozen=True, gc=False):
+    """Requests and limits by resource name."""
+
+    requests: dict[str, Amount] | None = None
+    limits: dict[str, Amount] | None = None
+
+
+class Container(Struct, frozen=True, gc=False, rename="camel"):
+    """A container or init container; ``restartPolicy: Always`` makes the latter a sidecar."""
+
+    name: str = ""
+    resources: Resources | None = None
+    restart_policy: str | None = None
+
+
+class SchedulingGate(Struct, frozen=True, gc=False):
+    """A reason not to schedule the pod yet."""
+
+    name: str = ""
+
+
+class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
+    """The parts of a pod's spec that decide where it can run."""
+
+    containers: tuple[Container, ...] | None = None
+    init_containers: tuple[Container, ...] | None = None
+    resources: Resources | None = None
+    overhead: dict[str, Amount] | None = None
+    node_name: str | None = None
+    node_selector: dict[str, str] | None = None
+    affinity: Affinity | None = None
+    tolerations: tuple[Toleration, ...] | None = None
+    scheduling_gates: tuple[SchedulingGate, ...] | None = None
+
+
+class OwnerReference(Struct, frozen=True, gc=False, rename="camel"):
+    """Who made the object."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    controller: bool | None = None
+
+
+class Metadata(Struct, frozen=True, gc=False, rename="camel"):
+    """Object metadata; pods made by controllers have a ``generateName`` and no name yet."""
+
+    name: str | None = None
+    generate_name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    deletion_timestamp: str | None = None
+    owner_references: tuple[OwnerReference, ...] | None = None
+
+
+class PodStatus(Struct, frozen=True, gc=False):
+    """How far the pod has come."""
+
+    phase: Literal["Pending", "Running", "Succeeded", "Failed", "Unknown", ""] | None = None
+
+
+class Pod(Struct, frozen=True, gc=False):
+    """A pod, or the template of one."""
+
+    metadata: Metadata | None = None
+    spec: PodSpec | None = None
+    status: PodStatus | None = None

@@ -1,0 +1,31 @@
+"""What an installation may choose about decisions, as the core sees it (``docs/operations.md``, settings)."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from webhook.placement.pod import LabelSelector, Requirement
+
+Binding = Literal["nodeName", "nodeAffinity"]
+"""How ``host("name")`` ties a pod to its node."""
+
+CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
+"""Label of nodes that run the control plane (Kubernetes, well-known labels)."""
+
+
+class Policy(Struct, frozen=True):
+    """Choices that change decisions; the defaults are the product's.
+
+    ``poolable`` selects the nodes that host pools may take; ``elastic`` turns "no node" into a warning, for clusters
+    that grow on demand; ``audit`` neither patches nor refuses, and says what would have happened.
+    """
+
+    host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"
+    unknown_annotations: Literal["refuse", "warn"] = "refuse"
+    elastic: bool = False
+    audit: bool = False
+    verify_pods: bool = True
+    exclusive_effect: Literal["NoSchedule", "NoExecute"] = "NoSchedule"
+    poolable: LabelSelector = LabelSelector(
+        match_expressions=(Requirement(key=CONTROL_PLANE, operator="DoesNotExist"),)
+    )

@@ -1,0 +1,132 @@
+"""The live pods of one job, and the nodes they hold: what colocation, exlocation and isolation ask about."""
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from webhook.placement.bits import Bits
+from webhook.placement.cluster import BoundPod, Tally
+
+Mark = tuple[str, str]
+"""Key and value of a label under the product's prefix."""
+
+POOL = ""
+"""Key of the marks that stand for the pools a pod asks for; no label has an empty key."""
+
+_Key = TypeVar("_Key", str, Mark)
+
+
+class Holders:
+    """Pods by slot: who they are, what they request, and the set of nodes they are on."""
+
+    __slots__ = ("nodes", "pods")
+
+    def __init__(self) -> None:
+        self.nodes: Bits = 0
+        self.pods: dict[int, dict[str, Tally]] = {}
+
+    def add(self, slot: int, uid: str, requests: Tally) -> None:
+        """Count a pod on the node."""
+        self.pods.setdefault(slot, {})[uid] = requests
+        self.nodes |= 1 << slot
+
+    def remove(self, slot: int, uid: str) -> None:
+        """Count a pod no longer."""
+        there = self.pods[slot]
+        del there[uid]
+        if not there:
+            del self.pods[slot]
+            self.nodes &= ~(1 << slot)
+
+
+class Siblings:
+    """Live pods of one job: bound to a node, neither finished nor being deleted.
+
+    ``marks[key, value]`` are the pods with that label (or, under the key :data:`POOL`, that ask for that pool),
+    ``elements[pe]`` those of a processing element, ``isolated`` by uid those with a ``hostIsolation`` of their own.
+    """
+
+    __slots__ = ("elements", "everyone", "isolated", "marks")
+
+    def __init__(self) -> None:
+        self.everyone = Holders()
+        self.marks: dict[Mark, Holders] = {}
+        self.elements: dict[str, Holders] = {}
+        self.isolated: dict[str, tuple[int, BoundPod]] = {}
+
+    def add(self, slot: int, pod: BoundPod) -> None:
+        """A pod of the job is bound to ``slot``."""
+        self.everyone.add(slot, pod.uid, pod.requests)
+        self.elements.setdefault(pod.pe, Holders()).add(slot, pod.uid, pod.requests)
+        for mark in _marks(pod):
+            self.marks.setdefault(mark, Holders()).add(slot, pod.uid, pod.requests)
+        if pod.isolated:
+            self.isolated[pod.uid] = slot, pod
+
+    def remove(self, slot: int, pod: BoundPod) -> None:
+        """The pod that was added is gone."""
+        self.everyone.remove(slot, pod.uid)
+        _remove(self.elements, pod.pe, slot, pod.uid)
+        for mark in _marks(pod):
+            _remove(self.marks, mark, slot, pod.uid)
+        self.isolated.pop(pod.uid, None)
+
+    def holding(self, marks: Iterable[Mark]) -> Bits:
+        """Nodes with a pod that carries at least one of the labels."""
+        found = 0
+        for mark in marks:
+            holders = self.marks.get(mark)
+            if holders:
+                found |= holders.nodes
+        return found
+
+    def others(self, pe: str) -> Bits:
+        """Nodes with a pod of any other processing element than ``pe``."""
+        return self._apart_from(self.elements.get(pe) if pe else None)
+
+    def outside(self, pool: str) -> Bits:
+        """Nodes with a pod that does not ask for the pool of that SPL name."""
+        return self._apart_from(self.marks.get((POOL, pool)))
+
+    def _apart_from(self, own: Holders | None) -> Bits:
+        """Nodes with a pod that is not among ``own``."""
+        if own is None:
+            return self.everyone.nodes
+        alone = 0
+        for slot, pods in own.pods.items():
+            if len(pods) == len(self.everyone.pods[slot]):
+                alone |= 1 << slot
+        return self.everyone.nodes & ~alone
+
+    def isolated_from(self, pe: str) -> Bits:
+        """Nodes with an isolated pod of any other processing element than ``pe``."""
+        found = 0
+        for slot, pod in self.isolated.values():
+            if not pe or pod.pe != pe:
+                found |= 1 << slot
+        return found
+
+    def isolations(self) -> Iterator[tuple[str, str]]:
+        """Processing element and operator of every ``hostIsolation`` among the live pods."""
+        return ((pod.pe, operator) for _, pod in self.isolated.values() for operator in pod.isolated)
+
+    def together(self, slot: int, marks: Iterable[Mark]) -> list[Tally]:
+        """What the pods on ``slot`` that carry at least one of the labels request, each pod once."""
+        found: dict[str, Tally] = {}
+        for mark in marks:
+            holders = self.marks.get(mark)
+            if holders:
+                found.update(holders.pods.get(slot, {}))
+        return list(found.values())
+
+
+def _marks(pod: BoundPod) -> Iterator[Mark]:
+    yield from pod.labels.items()
+    for pool in pod.pools:
+        yield POOL, pool
+
+
+def _remove(table: dict[_Key, Holders], key: _Key, slot: int, uid: str) -> None:
+    holders = table[key]
+    holders.remove(slot, uid)
+    if not holders.pods:
+        del table[key]

@@ -1,0 +1,81 @@
+"""Can it run, and where: every constraint's set of nodes, and what they have in common."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from webhook.placement.ask import Ask
+from webhook.placement.bits import Bits
+from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.families import FAMILIES
+from webhook.placement.problem import Problem
+from webhook.placement.world import World
+
+
+class Judged(Struct, frozen=True):
+    """A constraint and the nodes that meet it."""
+
+    constraint: Constraint
+    nodes: Bits
+
+
+class Verdict(Struct, frozen=True):
+    """All constraints of a pod, judged: ``candidates`` are the nodes that meet every hard one."""
+
+    everything: Bits
+    candidates: Bits
+    hard: tuple[Judged, ...]
+    soft: tuple[Judged, ...]
+
+    @property
+    def constraints(self) -> Iterator[Constraint]:
+        """Every constraint, hard ones first, in the order of the families."""
+        return (judged.constraint for judged in (*self.hard, *self.soft))
+
+    def removed(self) -> Iterator[tuple[Judged, Bits]]:
+        """Each hard constraint with the nodes that it is the first to rule out."""
+        left = self.everything
+        for judged in self.hard:
+            out = left & ~judged.nodes
+            left &= judged.nodes
+            if out:
+                yield judged, out
+
+    def reasons(self, world: World) -> list[Reason]:
+        """Why nodes are out, each node once, the largest number first."""
+        found = [reason for judged, out in self.removed() for reason in judged.constraint.explain(world, out)]
+        return sorted(found, key=lambda reason: -reason.nodes.bit_count())
+
+    def disappointed(self) -> Iterator[str]:
+        """A warning for each preference that no candidate meets."""
+        for judged in self.soft:
+            if not judged.nodes & self.candidates:
+                yield f"{judged.constraint.clause} is preferred, but no node that can run this pod meets it"
+
+
+def constraints_of(ask: Ask, world: World) -> tuple[tuple[Constraint, ...], tuple[Problem, ...]]:
+    """What the pod asks of all families, and all problems."""
+    constraints: list[Constraint] = []
+    problems: list[Problem] = []
+    for parse in FAMILIES:
+        for found in parse(ask, world):
+            if isinstance(found, Problem):
+                problems.append(found)
+            else:
+                constraints.append(found)
+    return tuple(constraints), tuple(problems)
+
+
+def judge(constraints: Sequence[Constraint], world: World) -> Verdict:
+    """The nodes that meet every hard constraint; soft ones never take a node away."""
+    candidates = world.everything
+    hard: list[Judged] = []
+    soft: list[Judged] = []
+    for constraint in constraints:
+        nodes = constraint.filter(world)
+        if constraint.soft:
+            soft.append(Judged(constraint, nodes))
+        else:
+            hard.append(Judged(constraint, nodes))
+            candidates &= nodes
+    return Verdict(world.everything, candidates, tuple(hard), tuple(soft))

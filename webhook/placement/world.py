@@ -1,0 +1,84 @@
+"""What one decision is made against: a cluster and an installation's policy.
+
+It answers selectors like the node index does, but sees membership labels of host pools as if they were there already:
+the controller is about to write them, and a pod of a pool that is still being given its hosts simply waits for them.
+"""
+
+from collections.abc import Iterable
+
+from webhook.placement.allocation import Allocation, allocate
+from webhook.placement.bits import Bits
+from webhook.placement.cluster import Phase, Pool
+from webhook.placement.inventory import Inventory, Name
+from webhook.placement.keys import MEMBERSHIP
+from webhook.placement.policy import Policy
+
+
+class World:
+    """A cluster, a policy, and the hosts that pools have or would get; made anew for every decision."""
+
+    __slots__ = ("_allocations", "_hosts", "cluster", "everything", "policy")
+
+    def __init__(self, cluster: Inventory, policy: Policy) -> None:
+        self.cluster = cluster
+        self.policy = policy
+        self.everything: Bits = cluster.nodes.everything
+        self._hosts: dict[Name, dict[int, Bits]] = {}
+        self._allocations: dict[Name, Allocation] = {}
+
+    def with_key(self, key: str) -> Bits:
+        """Nodes that have the label, or will once their pool is ready."""
+        hosts = self._members(key)
+        if hosts is None:
+            return self.cluster.nodes.with_key(key)
+        found = 0
+        for host in hosts.values():
+            found |= host
+        return found
+
+    def with_label(self, key: str, values: Iterable[str]) -> Bits:
+        """Nodes whose label ``key`` has one of the values, or will once their pool is ready."""
+        hosts = self._members(key)
+        if hosts is None:
+            return self.cluster.nodes.with_label(key, values)
+        wanted = frozenset(values)
+        found = 0
+        for index, host in hosts.items():
+            if str(index) in wanted:
+                found |= host
+        return found
+
+    def beyond(self, key: str, bound: int, *, above: bool) -> Bits:
+        """Nodes whose label ``key`` is a whole number above (or below) ``bound``."""
+        return self.cluster.nodes.beyond(key, bound, above=above)
+
+    def named(self, name: str) -> Bits:
+        """The node of that name, as a set."""
+        return self.cluster.nodes.named(name)
+
+    def hosts(self, pool: Pool) -> dict[int, Bits]:
+        """The hosts of a sized or literal pool by index: those it was given, or those it would get now."""
+        name = pool.namespace, pool.name
+        if name not in self._hosts:
+            given = self.cluster.hosts(pool)
+            whole = pool.phase is Phase.READY and all(given.values())
+            self._hosts[name] = given if whole else self._predicted(pool)
+        return self._hosts[name]
+
+    def allocation(self, pool: Pool) -> Allocation:
+        """What the controller would give the pool now."""
+        name = pool.namespace, pool.name
+        if name not in self._allocations:
+            self._allocations[name] = allocate(pool, self.cluster, self.policy)
+        return self._allocations[name]
+
+    def _predicted(self, pool: Pool) -> dict[int, Bits]:
+        allocation = self.allocation(pool)
+        if allocation.reason and not pool.elastic:
+            # A pool is given all of its hosts or none, so a pod of one that cannot be completed has nowhere to go.
+            return {}
+        return {host.index: self.named(host.name) for host in allocation.hosts}
+
+    def _members(self, key: str) -> dict[int, Bits] | None:
+        name = self.cluster.members.get(key) if key.startswith(MEMBERSHIP) else None
+        return None if name is None else self.hosts(self.cluster.pools[name])

@@ -1,0 +1,42 @@
+"""The second, plain port: is the loop alive, can reviews be answered, what do the metrics say."""
+
+from aiohttp import hdrs, web
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from webhook.placement.problem import quote
+from webhook.server.metrics import Metrics
+from webhook.server.replies import SERVER, text
+from webhook.server.reviews import Readiness
+
+
+class Health:
+    """The handler of the port for health."""
+
+    def __init__(self, ready: Readiness, metrics: Metrics) -> None:
+        self._ready = ready
+        self._metrics = metrics
+        self._pages = {"/healthz": self._alive, "/readyz": self._readiness, "/metrics": self._figures}
+
+    async def __call__(self, request: web.BaseRequest, arrived: float) -> web.Response:  # noqa: ARG002 -- nobody is timed here
+        """The page of that path."""
+        path = request.raw_path.partition("?")[0]
+        page = self._pages.get(path)
+        if page is None:
+            return text(404, f"no such path: {quote(path)}; there are {', '.join(sorted(self._pages))}")
+        if request.method not in {hdrs.METH_GET, hdrs.METH_HEAD}:
+            reply = text(405, f"{quote(request.method)} is not allowed here; send a GET")
+            reply.headers[hdrs.ALLOW] = f"{hdrs.METH_GET}, {hdrs.METH_HEAD}"
+            return reply
+        return page()
+
+    def _alive(self) -> web.Response:
+        return text(200, "ok")
+
+    def _readiness(self) -> web.Response:
+        reason = self._ready()
+        return text(200, "ok") if reason is None else text(503, reason)
+
+    def _figures(self) -> web.Response:
+        return web.Response(
+            body=self._metrics.text(), headers={hdrs.CONTENT_TYPE: CONTENT_TYPE_LATEST, hdrs.SERVER: SERVER}
+        )

@@ -1,0 +1,98 @@
+"""What Prometheus sees (``docs/operations.md``). One registry per object; nothing is global."""
+
+from collections.abc import Callable
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+
+from webhook.admission.answer import Answer
+
+PREFIX: Final = "streams_placement_"
+OTHER: Final = "other"
+"""Stands for every value that callers could make up."""
+
+KINDS: Final = frozenset(
+    {
+        *("Pod", "PodTemplate", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController"),
+        *("Job", "CronJob", "HostPool", "ProcessingElement", "HPAIntent", "Binding", "Node"),
+    }
+)
+REASONS: Final = frozenset(
+    {"", "BadRequest", "Conflict", "Forbidden", "InternalError", "Invalid", "NotFound", "ServiceUnavailable", "Timeout"}
+)
+"""Kubernetes' reasons that an answer can carry (apimachinery, ``StatusReason``)."""
+
+REVIEW_BUCKETS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Seconds: from a review over loopback to the shortest time-out the API server allows, 1 s."""
+DECISION_BUCKETS: Final = (1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2)
+"""Seconds: around the expected 0.1 ms, up to the 20 ms that the worst of inputs may take."""
+
+
+class Metrics:
+    """The metrics of one server; ``registry`` is open for more."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self._reviews = Counter(
+            f"{PREFIX}reviews",
+            "Reviews answered.",
+            ("path", "outcome", "reason", "kind"),
+            registry=self.registry,
+        )
+        self._by_labels: dict[tuple[str, str, str, str], Counter] = {}
+        self._seconds = self._histogram(
+            "review_seconds", "From a review's first byte to its answer, in seconds.", REVIEW_BUCKETS
+        )
+        self._decision = self._histogram(
+            "decision_seconds", "The decision alone, without reading and sending, in seconds.", DECISION_BUCKETS
+        )
+        self._errors = Counter(
+            f"{PREFIX}http_errors", "Requests answered with an HTTP error.", ("code",), registry=self.registry
+        )
+        self._connections = Counter(
+            f"{PREFIX}connection_failures",
+            "Connections ended by the server: no TLS handshake, too slow, or too many (handshake, timeout, capacity).",
+            ("cause",),
+            registry=self.registry,
+        )
+        self.reload_failures = Counter(
+            f"{PREFIX}certificate_reload_failures",
+            "Changed certificate files that could not be used; the last good pair keeps serving.",
+            registry=self.registry,
+        )
+
+    def reviewed(self, path: str, answer: Answer, seconds: float) -> None:
+        """One review was answered, so long after its first byte."""
+        self._seconds.observe(seconds)
+        key = (path, answer.outcome, answer.reason, answer.kind)
+        counter = self._by_labels.get(key)
+        (counter or self._bind(*key)).inc()
+
+    def decided(self, seconds: float) -> None:
+        """One decision took so long."""
+        self._decision.observe(seconds)
+
+    def http_error(self, code: int) -> None:
+        """One request was answered with an HTTP error."""
+        self._errors.labels(str(code)).inc()
+
+    def connection_failed(self, cause: str) -> None:
+        """One connection was ended for that cause."""
+        self._connections.labels(cause).inc()
+
+    def gauge(self, name: str, documentation: str, value: Callable[[], float]) -> None:
+        """Add a gauge ``streams_placement_<name>`` whose value is asked for at every scrape."""
+        Gauge(PREFIX + name, documentation, registry=self.registry).set_function(value)
+
+    def text(self) -> bytes:
+        """All of it in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+    def _histogram(self, name: str, documentation: str, buckets: tuple[float, ...]) -> Histogram:
+        return Histogram(PREFIX + name, documentation, buckets=buckets, registry=self.registry)
+
+    def _bind(self, path: str, outcome: str, reason: str, kind: str) -> Counter:
+        """The counter of these labels, remembered under what bounded values became of them."""
+        key = (path, outcome, reason if reason in REASONS else OTHER, kind if kind in KINDS else OTHER)
+        return self._by_labels.setdefault(key, self._reviews.labels(*key))

@@ -1,0 +1,127 @@
+"""A POST with an AdmissionReview in, its answer out: guard clauses, cheapest first, then one call."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from webhook.admission.answer import Answer, Outcome
+from webhook.admission.responses import status_body
+from webhook.placement.problem import quote
+from webhook.server import logs, target
+from webhook.server.limits import MIB, REVIEWS, Limits
+from webhook.server.metrics import Metrics
+from webhook.server.replies import REASONS, Fault, failure, json
+
+Reviewer = Callable[[bytes], Answer]
+"""Answers the body of one review: pure, synchronous, and much shorter than a millisecond."""
+
+Readiness = Callable[[], str | None]
+"""``None``, or why reviews cannot be answered yet."""
+
+_JSON: Final = "application/json"
+_OK: Final = 200
+_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+"""What a client waits for that said ``Expect``; curl does so before a large body."""
+
+_log = logging.getLogger(__name__)
+
+
+class Reviews:
+    """The handler of the port for reviews; ``reviewers`` are by path (``/mutate``)."""
+
+    def __init__(
+        self, reviewers: Mapping[str, Reviewer], *, ready: Readiness, metrics: Metrics, limits: Limits = REVIEWS
+    ) -> None:
+        self._reviewers = reviewers
+        self._ready = ready
+        self._metrics = metrics
+        self._limits = limits
+
+    async def __call__(self, request: web.BaseRequest, arrived: float) -> web.Response:
+        """The answer to one request whose first byte arrived then (``perf_counter``)."""
+        goal = target.parse(request.raw_path)
+        fault = self._fault(request, goal.path)
+        if fault is not None:
+            return self._refuse(request, fault)
+        give_up = arrived + self._limits.allowance(goal.timeout)
+        body = await self._body(request, give_up)
+        if isinstance(body, Fault):
+            return self._refuse(request, body)
+        answer = self._review(goal.path, body)
+        if perf_counter() > give_up:
+            return self._refuse(request, _late("the review was not decided in time; try again"))
+        self._metrics.reviewed(goal.path, answer, perf_counter() - arrived)
+        if answer.status != _OK:
+            self._metrics.http_error(answer.status)
+        logs.review(_log, goal.path, answer)
+        return json(answer.status, answer.body)
+
+    def _fault(self, request: web.BaseRequest, path: str) -> Fault | None:
+        """What is wrong before the body is looked at."""
+        if path not in self._reviewers:
+            return Fault(404, f"no such path: {quote(path)}; there are {', '.join(sorted(self._reviewers))}")
+        if request.method != hdrs.METH_POST:
+            return Fault(405, f"{quote(request.method)} is not allowed here; send a POST")
+        headers = request.headers
+        kind = headers.get(hdrs.CONTENT_TYPE, "")
+        if kind != _JSON and kind.partition(";")[0].strip().lower() != _JSON:
+            return Fault(415, f"the content type is {quote(kind)}; it must be {_JSON}")
+        if hdrs.CONTENT_ENCODING in headers:
+            return Fault(415, f"the content encoding is {quote(headers[hdrs.CONTENT_ENCODING])}; send it plain")
+        if (request.content_length or 0) > self._limits.body:
+            return self._too_large()
+        reason = self._ready()
+        return None if reason is None else Fault(503, f"the webhook is not ready: {reason}")
+
+    async def _body(self, request: web.BaseRequest, give_up: float) -> bytes | Fault:
+        """The whole body. Most often it came with the header, and nothing has to be waited for."""
+        content = request.content
+        try:
+            body = content.read_nowait() if content.is_eof() else await self._collect(request, give_up)
+        except TimeoutError:
+            return _late("the body of the request did not arrive in time")
+        except ConnectionError:  # hung up, so that nobody reads this
+            return Fault(400, "the body of the request is incomplete")
+        if len(body) > self._limits.body:
+            return self._too_large()
+        return body or Fault(400, "the body of the request is empty; it must be an AdmissionReview")
+
+    async def _collect(self, request: web.BaseRequest, give_up: float) -> bytes:
+        """What arrives until the end, the deadline, or the first byte too many."""
+        if hdrs.EXPECT in request.headers and request.transport is not None:
+            request.transport.write(_CONTINUE)
+        body = bytearray()
+        async with asyncio.timeout(give_up - perf_counter()):
+            while len(body) <= self._limits.body and (piece := await request.content.readany()):
+                body += piece
+        return bytes(body)
+
+    def _review(self, path: str, body: bytes) -> Answer:
+        before = perf_counter()
+        try:
+            return self._reviewers[path](body)
+        except Exception:  # noqa: BLE001 -- the boundary: whatever fails in there, the API server is told so
+            _log.exception("the review failed", extra={"facts": {"path": path}})
+            failed = status_body(503, REASONS[503], "the webhook failed to decide; its log has the details")
+            return Answer(status=503, body=failed, outcome=Outcome.ERRORED, reason=REASONS[503])
+        finally:
+            self._metrics.decided(perf_counter() - before)
+
+    def _too_large(self) -> Fault:
+        return Fault(413, f"the body of the request is over {self._limits.body / MIB:g} MiB")
+
+    def _refuse(self, request: web.BaseRequest, fault: Fault) -> web.Response:
+        self._metrics.http_error(fault.code)
+        _log.warning("%s", fault.message, extra={"facts": {"code": fault.code, "method": request.method}})
+        reply = failure(fault)
+        if fault.code == web.HTTPMethodNotAllowed.status_code:
+            reply.headers[hdrs.ALLOW] = hdrs.METH_POST
+        return reply
+
+
+def _late(message: str) -> Fault:
+    return Fault(503, message)

@@ -1,0 +1,75 @@
+"""TLS contexts, made from bytes: what was checked is what serves."""
+
+import contextlib
+import os
+import ssl
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from cryptography import x509
+
+
+class UnusableError(ValueError):
+    """Certificate, key or authority cannot be used; the text is a clause that says why."""
+
+
+def context(chain: bytes, key: bytes, client_ca: bytes | None = None) -> ssl.SSLContext:
+    """A server's context for this PEM chain and key; with ``client_ca``, only for clients that it vouches for.
+
+    TLS 1.2 or later, HTTP/1.1, and no session tickets: connections live long, and a resumed session would not be
+    checked against a replaced ``client_ca``.
+    """
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    made.options |= ssl.OP_NO_TICKET | ssl.OP_NO_RENEGOTIATION
+    made.num_tickets = 0
+    made.set_alpn_protocols(["http/1.1"])
+    try:
+        with _path(chain) as chain_path, _path(key) as key_path:
+            made.load_cert_chain(chain_path, key_path, password=_no_password)
+    except ssl.SSLError as trouble:
+        mismatch = trouble.reason == "KEY_VALUES_MISMATCH"
+        reason = (
+            "the key does not belong to the certificate" if mismatch else "certificate or key is not PEM, or cut off"
+        )
+        raise UnusableError(reason) from trouble
+    if client_ca is not None:
+        made.verify_mode = ssl.CERT_REQUIRED
+        try:
+            made.load_verify_locations(cadata=client_ca.decode("ascii"))
+        except (ssl.SSLError, ValueError) as trouble:
+            raise UnusableError("the authorities for clients are not PEM, or cut off") from trouble
+    return made
+
+
+def expiry(chain: bytes) -> float:
+    """When the first certificate of the PEM chain expires, in seconds since 1970."""
+    try:
+        return x509.load_pem_x509_certificate(chain).not_valid_after_utc.timestamp()
+    except ValueError as trouble:
+        raise UnusableError("the certificate is not PEM") from trouble
+
+
+def date(moment: float) -> str:
+    """A moment, in seconds since 1970, as text: ``2030-01-31T12:00:00Z``."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@contextlib.contextmanager
+def _path(content: bytes) -> Iterator[str]:
+    """A path that reads exactly these bytes, because OpenSSL takes nothing else.
+
+    In memory, and only this process has it: a private key is not copied to a disk, nor is a writable one needed.
+    """
+    descriptor = os.memfd_create("pem")
+    try:
+        with os.fdopen(os.dup(descriptor), "wb") as memory:
+            memory.write(content)
+        yield f"/proc/self/fd/{descriptor}"
+    finally:
+        os.close(descriptor)
+
+
+def _no_password() -> str:
+    """Instead of asking at the terminal for ever."""
+    raise UnusableError("the key is encrypted, and there is nobody to ask for its password")

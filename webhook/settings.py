@@ -1,0 +1,104 @@
+"""What an installation may choose: environment variables, with every default visible (``docs/operations.md``).
+
+Every field is also a flag of the commands that need it, so name, default and help text have one source.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from webhook.placement.problem import quote
+
+PREFIX: Final = "STREAMS_PLACEMENT_"
+"""Every environment variable of the product starts with it."""
+
+
+class Settings(BaseSettings):
+    """The choices of one installation. An unset or empty variable stands for the default."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True)
+
+    host: str = Field("127.0.0.1", min_length=1, description="Address that reviews are answered on.")
+    port: int = Field(8443, ge=0, le=65535, description="Port that reviews are answered on; 0 picks a free one.")
+    health_host: str = Field("127.0.0.1", min_length=1, description="Address of health checks and metrics.")
+    health_port: int = Field(8081, ge=0, le=65535, description="Port of health checks and metrics; 0 picks a free one.")
+    tls_cert: Path | None = Field(None, description="PEM file with the serving certificate and its chain.")
+    tls_key: Path | None = Field(None, description="PEM file with the private key of the certificate.")
+    client_ca: Path | None = Field(
+        None, description="PEM file with the authorities that must vouch for clients; without it any client may ask."
+    )
+    tls_self_signed: bool = Field(
+        default=False, description="Make a certificate for loopback with an authority of its own, to try things out."
+    )
+    tls_dir: Path = Field(Path(".certs"), description="Folder for the certificate that --tls-self-signed makes.")
+    snapshot: Path | None = Field(
+        None, description="Folder of YAML or JSON, as kubectl prints it, to use in place of a cluster."
+    )
+    drain: float = Field(
+        5.0, ge=0, le=3600, description="Seconds to be unready and still answer, before the server stops."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least severe level that is logged; debug logs what was let through, too."
+    )
+    max_connections: int = Field(
+        1000, ge=1, le=100_000, description="Connections that clients may have open at the same time."
+    )
+    mode: Literal["enforce", "audit"] = Field(
+        "enforce", description="Whether constraints are enforced, or only reported as warnings and metrics."
+    )
+    host_binding: Literal["auto", "nodeName", "nodeAffinity"] = Field(
+        "auto", description="How a pod is bound to the host that it names; auto looks at who made the pod."
+    )
+    unknown_annotations: Literal["refuse", "warn"] = Field(
+        "refuse", description="What an unknown annotation under streams.ibm.com/ does to a pod."
+    )
+    elastic: bool = Field(
+        default=False, description="Whether hosts may still come, so that a pool without any is a warning."
+    )
+    verify_pods: bool = Field(
+        default=True, description="Whether /validate refuses pods that have lost what their constraints require."
+    )
+    exclusive_effect: Literal["NoSchedule", "NoExecute"] = Field(
+        "NoSchedule", description="Effect of the taint on hosts of exclusive pools."
+    )
+    exclusive_strangers: Literal["streams", "all"] = Field(
+        "streams", description="Whose pods an exclusive host must be free of: other jobs' only, or everybody's."
+    )
+    poolable_nodes: str = Field(
+        "!node-role.kubernetes.io/control-plane",
+        max_length=4096,
+        description="Label selector, as kubectl takes it, of the nodes that pools may use.",
+    )
+
+
+class WrongSettingError(ValueError):
+    """One or more settings break their rules; the text is a sentence for each, naming variable or flag."""
+
+
+def flag(field: str) -> str:
+    """The command-line flag of a field."""
+    return f"--{field.replace('_', '-')}"
+
+
+def variable(field: str) -> str:
+    """The environment variable of a field."""
+    return PREFIX + field.upper()
+
+
+def read(flags: Mapping[str, str | bool]) -> Settings:
+    """Settings from flags, by field, and for the rest from the environment."""
+    values: dict[str, Any] = dict(flags)
+    try:
+        return Settings(**values)
+    except ValidationError as trouble:
+        raise WrongSettingError("; ".join(_sentence(error, flags) for error in trouble.errors())) from None
+
+
+def _sentence(error: Mapping[str, Any], flags: Mapping[str, str | bool]) -> str:
+    field = str(error["loc"][0])
+    name = flag(field) if field in flags else variable(field)
+    rule = error["msg"].partition(",")[0].partition(" should ")[2]
+    return f"{name} is {quote(str(error['input']))}, but it should {rule}"
