@@ -43,7 +43,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
         raise Trouble("there is no cluster to serve: give --snapshot with a folder of what kubectl prints")
     policy = policy_of(settings)
     metrics = Metrics()
-    cluster: SnapshotCluster[Inventory] = SnapshotCluster(settings.snapshot, Inventory, tell=_tell)
+    cluster: SnapshotCluster[Inventory] = SnapshotCluster(settings.snapshot, Inventory, tell=tell_reading)
 
     def mutating(body: bytes) -> Answer:
         return mutate(body, cluster.inventory, policy)
@@ -86,7 +86,7 @@ def _skipped(report: Report | None) -> int:
     return report.skipped_count if report else 0
 
 
-def _tell(outcome: Report | Exception) -> None:
+def tell_reading(outcome: Report | Exception) -> None:
     """Say how a reading went, and keep what it made out of the garbage collector's way."""
     if isinstance(outcome, Exception):
         _log.error("the snapshot was not read again, the last one stays: %s", outcome)

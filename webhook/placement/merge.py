@@ -4,10 +4,10 @@ The only place that knows how to AND node terms, what conflicts, and what is the
 been merged before adds nothing (``docs/merging.md``).
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from webhook.placement import keys
@@ -122,7 +122,7 @@ def _injected(effects: Iterable[Effect]) -> str:
     causes: dict[str, set[str]] = {}
     for effect in effects:
         causes.setdefault(KINDS[type(effect)], set()).add(effect.cause)
-    return json.dumps({kind: sorted(causes[kind]) for kind in sorted(causes)}, separators=(",", ":"))
+    return msgspec.json.encode({kind: sorted(causes[kind]) for kind in sorted(causes)}).decode()
 
 
 def _labels(labels: dict[str, str], effects: Iterable[Effect]) -> tuple[dict[str, str], list[Problem]]:

@@ -88,21 +88,19 @@ class Connection(web.RequestHandler):
 
     def abort(self) -> None:
         """End it without a farewell."""
+        if self.greeting is not None:
+            self.greeting.cancel()
         if self.transport is not None:
             self.transport.abort()
-        elif self.greeting is not None:
-            self.greeting.cancel()
 
     def handle_error(
         self,
-        request: web.BaseRequest,
+        request: web.BaseRequest,  # noqa: ARG002 -- aiohttp's signature
         status: int = 500,
         exc: BaseException | None = None,
         message: str | None = None,  # noqa: ARG002 -- aiohttp's parser quotes the input in it; that goes nowhere
     ) -> web.StreamResponse:
         """What aiohttp could not read, or we not answer, as a Status that repeats nothing of the input."""
-        if request.writer.output_size > 0:
-            raise ConnectionError("a part of an answer is out already")  # aiohttp's contract: it then hangs up
         if status == web.HTTPBadRequest.status_code:
             _log.debug("a request could not be read", exc_info=exc)
             fault = Fault(status, "the request is not HTTP/1.1, or its header is too large")

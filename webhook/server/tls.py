@@ -47,7 +47,7 @@ def expiry(chain: bytes) -> float:
     try:
         return x509.load_pem_x509_certificate(chain).not_valid_after_utc.timestamp()
     except ValueError as trouble:
-        raise UnusableError("the certificate is not PEM") from trouble
+        raise UnusableError("the certificate does not say until when it is valid") from trouble
 
 
 def date(moment: float) -> str:

@@ -30,11 +30,16 @@ class Room(Struct, frozen=True):
     """The requests of the pod; ``free`` compares with what is left instead of with what there is."""
 
     verb: ClassVar[str] = "lower"
-    clause: str
     requests: Tally
     free: bool
     soft: bool = False
     node: str = ""
+
+    @property
+    def clause(self) -> str:
+        """All requests but that for one pod, which nobody writes; put into words only when somebody reads them."""
+        wanted = self._wanted()
+        return f"requests {wanted}" if wanted else ""
 
     def filter(self, world: World) -> Bits:
         """Nodes that offer all of it."""
@@ -61,7 +66,8 @@ class Room(Struct, frozen=True):
         return f"free {self._wanted()} on one node" if self.free else f"add a node with {self._wanted()} to offer"
 
     def _wanted(self) -> str:
-        return self.clause.removeprefix("requests ")
+        named = (resource for resource in ordered(self.requests) if resource != PODS)
+        return ", ".join(f"{resource} {amount(resource, self.requests[resource])}" for resource in named)
 
     def _reason(self, resource: str, nodes: Bits) -> Reason:
         if resource == PODS:
@@ -83,8 +89,7 @@ def ordered(requests: Tally) -> list[str]:
 
 def parse(ask: Ask, _world: World) -> Iterator[Constraint | Problem]:
     """One constraint for all requests of the pod."""
-    said = ", ".join(f"{name} {amount(name, ask.requests[name])}" for name in ordered(ask.requests) if name != PODS)
-    yield Room(f"requests {said}" if said else "", ask.requests, _bound(ask))
+    yield Room(ask.requests, _bound(ask))
 
 
 def _bound(ask: Ask) -> bool:

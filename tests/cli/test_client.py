@@ -1,0 +1,59 @@
+"""The client that the tour talks with."""
+
+import http.server
+import ssl
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from webhook.cli.client import Client, review
+
+pytestmark = pytest.mark.integration
+
+
+class Refusing(http.server.BaseHTTPRequestHandler):
+    """Answers every review with a 503, as a server whose caches are not synced does."""
+
+    def do_POST(self) -> None:
+        body = b'{"kind":"Status","message":"the snapshot is not read yet"}'
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(503)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    command = (sys.executable, "-m", "certs", "create", "--loopback", "--dir", str(tmp_path))
+    subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - ourselves
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(tmp_path / "tls.crt", tmp_path / "tls.key")
+    with http.server.HTTPServer(("127.0.0.1", 0), Refusing) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"https://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_an_answer_that_is_no_review_is_trouble(url: str, tmp_path: Path) -> None:
+    client = Client(url, tmp_path / "ca.crt")
+    with pytest.raises(ConnectionError, match="^the server answered 503: the snapshot is not read yet$"):
+        client.create({"metadata": {"name": "p"}}, "default")
+    client.close()
+
+
+def test_a_review_is_written_as_the_api_server_does() -> None:
+    written = review({"metadata": {"name": "p"}}, "team")
+    assert list(written) == ["kind", "apiVersion", "request"]
+    assert written["request"]["namespace"] == "team"
+    assert written["request"]["name"] == "p"

@@ -1,0 +1,78 @@
+"""``streams-placement tour``: the real server, every example, and the end of both."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.golden import EXAMPLES, manifests
+from webhook.cli import main, tour
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def shown() -> str:
+    command = (sys.executable, "-m", "webhook", "tour")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ourselves
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_every_example_is_shown(shown: str) -> None:
+    assert [path.name for path in manifests() if f"\n{path.name}: " not in shown] == []
+
+
+def test_the_patch_is_shown_as_added_lines(shown: str) -> None:
+    assert "  +          - key: streams.ibm.com/hostpool\n" in shown
+
+
+def test_a_refusal_is_shown_as_kubectl_would(shown: str) -> None:
+    assert (
+        "refused-index.yaml: Pod parallel-0-ioyms\n"
+        "  An index beyond the size of the pool.\n"
+        "  asked: streams.ibm.com/placement: host(P1[5])\n"
+        "  refused with 403:\n"
+        "  metadata.annotations[streams.ibm.com/placement]: host(P1[5]): HostPool P1 has 2 hosts, index 0 to 1\n"
+        "    host(P1[5])\n"
+        "    ^\n"
+    ) in shown
+
+
+def test_warnings_are_shown(shown: str) -> None:
+    assert "  warning: partitionIsolation steers fusion, which is over: it has no effect on the pod\n" in shown
+
+
+def test_the_end_counts_what_was_shown(shown: str) -> None:
+    refused = sum(path.name.startswith("refused-") for path in manifests())
+    admitted = len(manifests()) - refused
+    assert shown.splitlines()[-2] == (f"{len(manifests())} pods were sent: {admitted} admitted, {refused} refused.")
+
+
+def test_a_folder_without_examples_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tour", "--examples", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (
+        f"streams-placement: {tmp_path} holds no examples: a folder cluster and manifests beside it\n"
+    )
+
+
+def test_a_server_that_does_not_start_is_trouble(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "cluster").mkdir()
+    (tmp_path / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n")
+    assert main(["tour", "--examples", str(tmp_path)]) == 3
+    assert "the server did not start; what it said stands above" in capfd.readouterr().err
+
+
+def test_in_this_process_too(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "cluster").symlink_to(EXAMPLES / "cluster")
+    (tmp_path / "only-a-comment.yaml").write_text("# nothing\n# here\n")
+    (tmp_path / "plain.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: []}\n")
+    for name in ("isolation.yaml", "refused-index.yaml"):
+        (tmp_path / name).write_text((EXAMPLES / name).read_text())
+    assert main(["tour", "--examples", str(tmp_path)]) == 0
+    assert "3 pods were sent: 2 admitted, 1 refused.\n" in capsys.readouterr().out
+
+
+def test_the_examples_are_those_of_the_repository() -> None:
+    assert tour.EXAMPLES == EXAMPLES

@@ -1,0 +1,79 @@
+"""The composition root."""
+
+import gc
+import logging
+from pathlib import Path
+
+import pytest
+
+from tests.golden import EXAMPLES
+from webhook.app import explaining, policy_of, serve, tell_reading
+from webhook.cluster.snapshot import read_snapshot
+from webhook.placement.inventory import Inventory
+from webhook.placement.pod import Requirement
+from webhook.server.trouble import Trouble
+from webhook.settings import Settings, read
+
+
+def test_the_default_settings_are_the_default_policy() -> None:
+    policy = policy_of(Settings())
+    assert policy.poolable.match_expressions == (Requirement("node-role.kubernetes.io/control-plane", "DoesNotExist"),)
+    assert (policy.host_binding, policy.unknown_annotations, policy.exclusive_effect) == (
+        "auto",
+        "refuse",
+        "NoSchedule",
+    )
+    assert (policy.elastic, policy.audit, policy.verify_pods) == (False, False, True)
+
+
+def test_every_choice_reaches_the_policy() -> None:
+    policy = policy_of(
+        read(
+            {
+                "host_binding": "nodeName",
+                "unknown_annotations": "warn",
+                "elastic": True,
+                "mode": "audit",
+                "verify_pods": False,
+                "exclusive_effect": "NoExecute",
+                "poolable_nodes": "pool",
+            }
+        )
+    )
+    assert (policy.host_binding, policy.unknown_annotations, policy.exclusive_effect) == (
+        "nodeName",
+        "warn",
+        "NoExecute",
+    )
+    assert (policy.elastic, policy.audit, policy.verify_pods) == (True, True, False)
+    assert policy.poolable.match_expressions == (Requirement("pool", "Exists"),)
+
+
+def test_without_a_snapshot_there_is_nothing_to_explain_with() -> None:
+    assert explaining(Settings(), []).everything == 0
+
+
+async def test_without_a_snapshot_there_is_nothing_to_serve() -> None:
+    with pytest.raises(Trouble, match="^there is no cluster to serve: give --snapshot with a folder of what kubectl"):
+        await serve(Settings(), lambda *_: None)
+
+
+def test_objects_are_named_that_could_not_be_used(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    (tmp_path / "nodes.json").write_text(
+        '{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node"}]}'
+    )
+    (tmp_path / "node.json").write_text('{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}')
+    with caplog.at_level(logging.INFO):
+        tell_reading(read_snapshot(tmp_path, Inventory()))
+        tell_reading(OSError("gone"))
+    gc.unfreeze()
+    assert caplog.messages == [
+        "snapshot: 1 Node, 0 Pod, 0 HostPool, 0 Job; 0 finished, 1 skipped, 0 ignored",
+        "snapshot: nodes.json: Node number 1: metadata.name: missing",
+        "the snapshot was not read again, the last one stays: gone",
+    ]
+
+
+def test_the_examples_are_a_cluster() -> None:
+    world = explaining(read({"snapshot": str(EXAMPLES / "cluster")}), [])
+    assert world.everything.bit_count() == 13
