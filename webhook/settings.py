@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from webhook.placement.problem import quote
+from webhook.placement.selector_text import parse_selector
 
 PREFIX: Final = "STREAMS_PLACEMENT_"
 """Every environment variable of the product starts with it."""
@@ -64,14 +65,17 @@ class Settings(BaseSettings):
     exclusive_effect: Literal["NoSchedule", "NoExecute"] = Field(
         "NoSchedule", description="Effect of the taint on hosts of exclusive pools."
     )
-    exclusive_strangers: Literal["streams", "all"] = Field(
-        "streams", description="Whose pods an exclusive host must be free of: other jobs' only, or everybody's."
-    )
     poolable_nodes: str = Field(
         "!node-role.kubernetes.io/control-plane",
         max_length=4096,
         description="Label selector, as kubectl takes it, of the nodes that pools may use.",
     )
+
+    @field_validator("poolable_nodes")
+    @classmethod
+    def _is_a_selector(cls, text: str) -> str:
+        parse_selector(text)
+        return text
 
 
 class WrongSettingError(ValueError):
@@ -100,5 +104,7 @@ def read(flags: Mapping[str, str | bool]) -> Settings:
 def _sentence(error: Mapping[str, Any], flags: Mapping[str, str | bool]) -> str:
     field = str(error["loc"][0])
     name = flag(field) if field in flags else variable(field)
-    rule = error["msg"].partition(",")[0].partition(" should ")[2]
-    return f"{name} is {quote(str(error['input']))}, but it should {rule}"
+    rule = f"it should {error['msg'].partition(',')[0].partition(' should ')[2]}"
+    if error["type"] == "value_error":  # of a check of our own, which has a sentence of its own
+        rule = str(error["ctx"]["error"])
+    return f"{name} is {quote(str(error['input']))}, but {rule}"

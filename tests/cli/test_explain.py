@@ -156,7 +156,7 @@ WRONG = {
     "no file": (["-f", "nowhere.yaml", "--snapshot", CLUSTER], "nowhere.yaml: No such file or directory"),
     "a wrong selector": (
         ["-f", "examples/pool-any.yaml", "--snapshot", CLUSTER, "--poolable-nodes", "a b"],
-        '"a b" is no label selector such as',
+        '--poolable-nodes is "a b", but "a b" is no label selector such as',
     ),
 }
 

@@ -1,17 +1,16 @@
 """``serve``: the webhook, until a signal says stop."""
 
 import argparse
-import importlib
 import subprocess
 import sys
-from typing import Final, Protocol, cast
+from typing import Final
 
 import uvloop
 
+from webhook import app
 from webhook.cli import COMMANDS, Subparsers, flags
 from webhook.cli.exits import Exit, WrongUse
 from webhook.server import logs
-from webhook.server.lifecycle import Announce
 from webhook.server.trouble import Trouble
 from webhook.settings import Settings
 
@@ -22,13 +21,6 @@ _DESCRIPTION: Final = (
     "Answer the API server's admission reviews over HTTPS. Prints one line when ready: the URLs of reviews and of "
     "health checks. SIGTERM or SIGINT: unready at once, answering for --drain seconds more; the second one: stop now."
 )
-
-
-class App(Protocol):
-    """What the composition root offers."""
-
-    async def serve(self, settings: Settings, announce: Announce) -> None:
-        """Serve until a signal says stop; ``announce`` gets the URLs of reviews and of health when they answer."""
 
 
 def add(subparsers: Subparsers) -> None:
@@ -43,7 +35,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve; returns when that is over."""
     settings = _with_certificate(flags.read(arguments))
     logs.configure(settings.log_level)
-    app = cast("App", importlib.import_module("webhook.app"))
     uvloop.run(app.serve(settings, _announce))
     return Exit.OK
 

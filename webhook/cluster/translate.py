@@ -176,7 +176,14 @@ def _streams(
     clauses = parse_placement(text, keys.PLACEMENT)[0] if text else ()
     pools = dict.fromkeys(clause.argument.name for clause in clauses if isinstance(clause.argument, PoolName))
     operators = dict.fromkeys(clause.operator or pe for clause in clauses if clause.name is ClauseName.ISOLATION)
+    if ClauseName.ISOLATION in _preferred(metadata):
+        operators = {}  # a pod that only prefers to be alone keeps nobody away
     return sys.intern(job_name), pe, own, tuple(pools), tuple(filter(None, operators))
+
+
+def _preferred(metadata: wire.Metadata) -> Iterable[str]:
+    text = metadata.annotations and metadata.annotations.preferred
+    return (name.strip() for name in text.split(",")) if text else ()
 
 
 def _reason(condition: wire.Condition) -> str:

@@ -6,15 +6,16 @@ counts as absent: an object is refused for what it says, never for what it leave
 
 from msgspec import Struct, field
 
-from webhook.placement.keys import PLACEMENT
+from webhook.placement.keys import PLACEMENT, PREFERRED
 from webhook.placement.pod import Amount, PodSpec
 from webhook.placement.pool_spec import HostPoolSpec
 
 
 class Annotations(Struct, frozen=True, gc=False):
-    """The one annotation of a running pod that others depend on; all others are skipped unread."""
+    """The annotations of a running pod that others depend on; all others are skipped unread."""
 
     placement: str | None = field(name=PLACEMENT, default=None)
+    preferred: str | None = field(name=PREFERRED, default=None)
 
 
 class Metadata(Struct, frozen=True, gc=False, rename="camel"):

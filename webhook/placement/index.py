@@ -4,7 +4,6 @@ Every question of a request is answered by a handful of set operations, whatever
 what changed. Slots belong to node *names*: a pod may be seen before its node, and outlive it.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -13,30 +12,15 @@ import numpy.typing as npt
 
 from webhook.placement import keys
 from webhook.placement.addresses import canonical
-from webhook.placement.bits import Bits, from_mask, slots
+from webhook.placement.bits import Bits
 from webhook.placement.capacity import Capacity
 from webhook.placement.cluster import Node, Taint
+from webhook.placement.numbers import Numbers
 
 HARD = frozenset({"NoSchedule", "NoExecute"})
 """Taint effects that keep pods away; PreferNoSchedule only discourages."""
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
-_INT64 = range(-(2**63), 2**63)
-
-_NUMBER_KEYS = 64
-"""Label keys that are kept as numbers for Gt and Lt; more than anyone compares, so requests cannot fill memory."""
-
-Numbers = tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]
-
 _Key = TypeVar("_Key", str, Taint)
-
-
-def integer(text: str) -> int | None:
-    """The text as Go's ``strconv.ParseInt`` reads it: a signed 64-bit whole number, else ``None``."""
-    if not _INTEGER.fullmatch(text):
-        return None
-    value = int(text)
-    return value if value in _INT64 else None
 
 
 class NodeIndex:
@@ -48,8 +32,8 @@ class NodeIndex:
     """
 
     __slots__ = (
-        "_free", "_numbers", "addresses", "capacity", "everything", "has", "labels", "names", "nodes", "own_hostname",
-        "slot_of", "tainted", "taints",
+        "_free", "_numbers", "_ranks", "addresses", "capacity", "everything", "has", "labels", "names", "nodes",
+        "own_hostname", "slot_of", "tainted", "taints",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -65,7 +49,8 @@ class NodeIndex:
         self.slot_of: dict[str, int] = {}
         self.capacity = Capacity()
         self._free: list[int] = []
-        self._numbers: dict[str, Numbers] = {}
+        self._numbers = Numbers()
+        self._ranks: npt.NDArray[np.int64] | None = None
 
     def put(self, node: Node) -> None:
         """Add the node, or replace the one of that name."""
@@ -100,6 +85,7 @@ class NodeIndex:
             slot = self._free.pop() if self._free else len(self.names)
             self.slot_of[name] = slot
             self.names[slot] = name
+            self._ranks = None
         return slot
 
     def release(self, slot: int) -> None:
@@ -107,6 +93,7 @@ class NodeIndex:
         if slot not in self.nodes and not self.capacity.used("pods", slot):
             self._free.append(slot)
             del self.slot_of[self.names.pop(slot)]
+            self._ranks = None
 
     def get(self, name: str) -> Node | None:
         """The node of that name."""
@@ -131,25 +118,18 @@ class NodeIndex:
                 found |= by_value.get(value, 0)
         return found
 
+    def ranks(self) -> npt.NDArray[np.int64]:
+        """The place of each slot's name among all names, by slot."""
+        if self._ranks is None:
+            self._ranks = np.zeros(len(self.names) + len(self._free), np.int64)
+            for rank, name in enumerate(sorted(self.slot_of)):
+                self._ranks[self.slot_of[name]] = rank
+        return self._ranks
+
     def beyond(self, key: str, bound: int, *, above: bool) -> Bits:
         """Nodes whose label ``key`` is a whole number above (or below) ``bound``."""
-        if key not in self.has:
-            return 0
-        numbers, known = self._numbers.get(key) or self._number(key)
-        return from_mask(((numbers > bound) if above else (numbers < bound)) & known)
-
-    def _number(self, key: str) -> Numbers:
-        size = 1 + max(self.names)
-        numbers, known = np.zeros(size, np.int64), np.zeros(size, np.bool_)
-        for value, nodes in self.labels[key].items():
-            number = integer(value)
-            if number is not None:
-                for slot in slots(nodes):
-                    numbers[slot], known[slot] = number, True
-        if len(self._numbers) >= _NUMBER_KEYS:
-            self._numbers.pop(next(iter(self._numbers)))
-        self._numbers[key] = numbers, known
-        return numbers, known
+        by_value = self.labels.get(key)
+        return self._numbers.beyond(key, by_value, bound, above=above) if by_value else 0
 
     def _relabel(self, slot: int, old: Mapping[str, str], new: Mapping[str, str]) -> None:
         if old == new:
@@ -159,11 +139,11 @@ class NodeIndex:
             _clear(self.labels[key], value, bit)
             if not self.labels[key]:
                 del self.labels[key]
-            self._numbers.pop(key, None)
+            self._numbers.forget(key)
         for key, value in new.items() - old.items():
             by_value = self.labels.setdefault(key, {})
             by_value[value] = by_value.get(value, 0) | bit
-            self._numbers.pop(key, None)
+            self._numbers.forget(key)
         for key in old.keys() - new.keys():
             _clear(self.has, key, bit)
         for key in new.keys() - old.keys():

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from webhook.placement.bits import Bits
-from webhook.placement.index import integer
+from webhook.placement.numbers import integer
 from webhook.placement.pod import LabelSelector, NodeTerm, Requirement
 from webhook.placement.problem import Problem, quote
 

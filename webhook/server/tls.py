@@ -3,6 +3,7 @@
 import contextlib
 import os
 import ssl
+import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -59,8 +60,15 @@ def date(moment: float) -> str:
 def _path(content: bytes) -> Iterator[str]:
     """A path that reads exactly these bytes, because OpenSSL takes nothing else.
 
-    In memory, and only this process has it: a private key is not copied to a disk, nor is a writable one needed.
+    In memory, and only this process has it: a private key is not copied to a disk, nor is a writable one needed. Where
+    the system has no such files (it is not Linux), in a file that only this user can read, and only for the moment.
     """
+    if not hasattr(os, "memfd_create"):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(content)
+            file.flush()
+            yield file.name
+        return
     descriptor = os.memfd_create("pem")
     try:
         with os.fdopen(os.dup(descriptor), "wb") as memory:

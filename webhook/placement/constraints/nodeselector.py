@@ -1,6 +1,6 @@
 """The pod's own ``nodeName``, ``nodeSelector`` and required node affinity, honoured exactly as Kubernetes does."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
 from msgspec import Struct
@@ -9,12 +9,17 @@ from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint, Reason
 from webhook.placement.effects import Effect
-from webhook.placement.pod import NodeTerm
+from webhook.placement.nodeterms import TERM_LIMIT
+from webhook.placement.pod import NodeTerm, Requirement
 from webhook.placement.problem import Problem
-from webhook.placement.selector import matching_any, problems_of
+from webhook.placement.selector import matching_all, matching_any, problems_of
 from webhook.placement.world import World
 
 AFFINITY = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+
+LABELS = 16
+"""Labels of a selector that count as a clause each: more than people write, and the search for a smallest conflict is
+quadratic in clauses."""
 
 
 class Own(Struct, frozen=True):
@@ -53,22 +58,33 @@ def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
         text = f"spec.nodeName {spec.node_name}"
         other = f"not the pod's own {text}"
         yield Own(text, world.named(spec.node_name), f"is {other}", f"are {other}", node=spec.node_name)
-    for key, value in (spec.node_selector or {}).items():
-        label = f"{key}={value}"
-        nodes = world.with_label(key, (value,))
-        yield Own(
-            f"nodeSelector {label}",
-            nodes,
-            f"does not have the label {label}",
-            f"do not have the label {label}",
-            f"label one more node {label}",
-        )
+    yield from _selector(spec.node_selector or {}, world)
     affinity = spec.affinity.node_affinity if spec.affinity else None
     if affinity and affinity.required:
         yield from _affinity(affinity.required.node_selector_terms or (), world)
 
 
+def _selector(labels: Mapping[str, str], world: World) -> Iterator[Constraint]:
+    if len(labels) > LABELS:
+        nodes = matching_all(world, (Requirement(key, "In", (value,)) for key, value in labels.items()))
+        other = "match the pod's nodeSelector"
+        yield Own("the pod's nodeSelector", nodes, f"does not {other}", f"do not {other}")
+        return
+    for key, value in labels.items():
+        label = f"{key}={value}"
+        yield Own(
+            f"nodeSelector {label}",
+            world.with_label(key, (value,)),
+            f"does not have the label {label}",
+            f"do not have the label {label}",
+            f"label one more node {label}",
+        )
+
+
 def _affinity(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint | Problem]:
+    if len(terms) > TERM_LIMIT:
+        yield Problem(AFFINITY, f"has {len(terms)} terms, at most {TERM_LIMIT} are allowed")
+        return
     wrong = [problem for at, term in enumerate(terms) for problem in _problems(term, f"{AFFINITY}[{at}]")]
     if wrong:
         yield from wrong[:10]

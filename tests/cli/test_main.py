@@ -1,0 +1,103 @@
+"""The frame of all commands: help, exit codes, and one sentence for what went wrong."""
+
+import argparse
+import logging
+import runpy
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from webhook.cli import COMMANDS, main, version
+from webhook.cli.exits import WrongUse
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert [name for name in COMMANDS if f"{name} " not in shown or COMMANDS[name] not in shown] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        pytest.param([], "the following arguments are required: COMMAND", id="no command"),
+        pytest.param(["served"], "invalid choice: 'served'", id="unknown command"),
+        pytest.param(["--port", "1"], "invalid choice: '1'", id="flag without a command"),
+    ],
+)
+def test_wrong_use_is_2(words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("called", "shown"),
+    [
+        ("/usr/bin/streams-placement", "usage: streams-placement "),
+        ("/usr/bin/kubectl-streams_placement", "usage: kubectl streams-placement "),
+        ("/somewhere/webhook/__main__.py", "usage: streams-placement "),
+    ],
+)
+def test_help_shows_how_it_was_called(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], called: str, shown: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", [called, "--help"])
+    assert main() == 0
+    assert capsys.readouterr().out.startswith(shown)
+
+
+def test_the_package_can_be_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["streams-placement", "version"])
+    with pytest.raises(SystemExit) as leaving:
+        runpy.run_module("webhook", run_name="__main__")
+    assert (leaving.value.code, capsys.readouterr().out[:18]) == (0, "streams-placement ")
+
+
+def test_importing_it_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_module("webhook.__main__", run_name="webhook.__main__")
+    assert capsys.readouterr().out == ""
+
+
+class TestACommandThatFails:
+    """One sentence on standard error, and the exit code for its sort."""
+
+    @pytest.fixture(params=["wrong use", "trouble", "silent trouble", "interrupted"])
+    def failure(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
+        raised, code, sentence = {
+            "wrong use": (WrongUse("give a file"), 2, "give a file"),
+            "trouble": (RuntimeError("the disk\nis \x1b full"), 3, "the disk\\nis \\x1b full"),
+            "silent trouble": (ZeroDivisionError(), 3, "ZeroDivisionError"),
+            "interrupted": (KeyboardInterrupt(), 3, "interrupted"),
+        }[request.param]
+
+        def run(_: argparse.Namespace) -> int:
+            raise raised
+
+        monkeypatch.setattr(version, "run", run)
+        return code, sentence
+
+    def test_says_so_in_one_sentence(self, failure: tuple[int, str], capsys: pytest.CaptureFixture[str]) -> None:
+        code, sentence = failure
+        assert (main(["version"]), capsys.readouterr().err) == (code, f"streams-placement: {sentence}\n")
+
+
+class TestDebugging:
+    """At level debug there is a traceback before the sentence."""
+
+    @pytest.fixture(autouse=True)
+    def _debug(self) -> Iterator[None]:
+        root = logging.getLogger()
+        level = root.level
+        root.setLevel(logging.DEBUG)
+        yield
+        root.setLevel(level)
+
+    def test_shows_a_traceback(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        def run(_: argparse.Namespace) -> int:
+            raise RuntimeError("the disk is full")
+
+        monkeypatch.setattr(version, "run", run)
+        assert main(["version"]) == 3
+        lines = capsys.readouterr().err.splitlines()
+        assert (lines[0], lines[-1]) == ("Traceback (most recent call last):", "streams-placement: the disk is full")

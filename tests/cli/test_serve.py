@@ -1,0 +1,202 @@
+"""``serve``: flags, certificates, the one line, and the whole program as a process."""
+
+import asyncio
+import json
+import logging
+import signal
+import ssl
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.golden import EXAMPLES
+from webhook.cli import main
+from webhook.server.lifecycle import Announce
+from webhook.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _logs() -> Iterator[None]:
+    """Put the root logger back."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers.clear()
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
+    """The settings that the composition root was given; it only announces and returns."""
+    settings: list[Settings] = []
+
+    async def serve(given: Settings, announce: Announce) -> None:
+        await asyncio.sleep(0)
+        settings.append(given)
+        announce("https://127.0.0.1:8443", "http://127.0.0.1:8081")
+
+    monkeypatch.setattr("webhook.app.serve", serve)
+    return settings
+
+
+PAIR = ["--tls-cert", "tls.crt", "--tls-key", "tls.key"]
+
+
+def test_one_line_tells_that_it_is_ready(seen: list[Settings], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", *PAIR]) == 0
+    assert (capsys.readouterr().out, len(seen)) == (
+        "ready https://127.0.0.1:8443 health http://127.0.0.1:8081\n",
+        1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "field", "value"),
+    [
+        (["--port", "0"], "port", 0),
+        (["--host", "::1"], "host", "::1"),
+        (["--snapshot", "examples/cluster"], "snapshot", Path("examples/cluster")),
+        (["--no-verify-pods"], "verify_pods", False),
+        (["--elastic"], "elastic", True),
+        (["--mode", "audit"], "mode", "audit"),
+        (["--drain", "0.5"], "drain", 0.5),
+        ([], "drain", 5.0),
+    ],
+)
+def test_a_flag_is_a_setting(seen: list[Settings], words: list[str], field: str, value: object) -> None:
+    assert main(["serve", *PAIR, *words]) == 0
+    assert getattr(seen[0], field) == value
+
+
+def test_variables_are_settings_too(seen: list[Settings], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STREAMS_PLACEMENT_TLS_CERT", "a.crt")
+    monkeypatch.setenv("STREAMS_PLACEMENT_TLS_KEY", "a.key")
+    assert main(["serve"]) == 0
+    assert seen[0].tls_cert == Path("a.crt")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        pytest.param(
+            [],
+            "serving needs a certificate: give --tls-cert and --tls-key, or --tls-self-signed to try things out",
+            id="no certificate",
+        ),
+        pytest.param(
+            ["--tls-cert", "x"],
+            "serving needs a certificate: give --tls-cert and --tls-key, or --tls-self-signed to try things out",
+            id="no key",
+        ),
+        pytest.param([*PAIR, "--port", "x"], '--port is "x", but it should be a valid integer', id="no number"),
+    ],
+)
+def test_wrong_use_is_2_and_a_sentence(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", *words]) == 2
+    assert capsys.readouterr().err == f"streams-placement: {sentence}\n"
+
+
+@pytest.mark.parametrize("words", [["--mode", "off"], ["--prot", "1"], ["--verify", "yes"], ["file"]], ids=" ".join)
+def test_a_wrong_flag_is_2(words: list[str]) -> None:
+    assert main(["serve", *PAIR, *words]) == 2
+
+
+@pytest.mark.parametrize("field", Settings.model_fields)
+def test_help_shows_flag_and_variable(field: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--help"]) == 0
+    shown = capsys.readouterr().out
+    after = shown[shown.index(f"\n  --{field.replace('_', '-')}") :]
+    assert f"[STREAMS_PLACEMENT_{field.upper()}, default: " in after[: after.index("]") + 1]
+
+
+@pytest.mark.parametrize(
+    ("variable", "default"),
+    [("PORT", "8443"), ("TLS_CERT", "none"), ("VERIFY_PODS", "yes"), ("ELASTIC", "no"), ("TLS_DIR", ".certs")],
+)
+def test_help_shows_defaults(variable: str, default: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--help"]) == 0
+    assert f"[STREAMS_PLACEMENT_{variable}, default: {default}]" in capsys.readouterr().out
+
+
+def test_a_certificate_can_be_made(seen: list[Settings], tmp_path: Path) -> None:
+    assert main(["serve", "--tls-self-signed", "--tls-dir", str(tmp_path)]) == 0
+    assert (seen[0].tls_cert, seen[0].tls_key) == (tmp_path / "tls.crt", tmp_path / "tls.key")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "tls.crt", tmp_path / "tls.key")
+
+
+def test_a_folder_for_it_that_is_a_file_is_trouble(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["serve", "--tls-self-signed", "--tls-dir", str(tmp_path / "file")]) == 3
+    assert capsys.readouterr().err.startswith("streams-placement: cannot make a certificate: ")
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """The program itself, on free ports, with the cluster of the examples."""
+    flags = ["--port", "0", "--health-port", "0", "--drain", "0.5", "--log-level", "info"]
+    certificate = ["--tls-self-signed", "--tls-dir", str(tmp_path)]
+    command = [sys.executable, "-m", "webhook", "serve", *flags, *certificate, "--snapshot", str(EXAMPLES / "cluster")]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as started:  # noqa: S603 -- ourselves
+        yield started
+        started.kill()
+
+
+def ready(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """The URLs of the line that it prints."""
+    assert process.stdout is not None
+    word, reviews, also, health = process.stdout.readline().split()
+    assert (word, also) == ("ready", "health")
+    return reviews, health
+
+
+def status(url: str, context: ssl.SSLContext | None = None, data: bytes | None = None) -> int:
+    """The HTTP status of a page."""
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})  # noqa: S310 -- URLs of our own
+    try:
+        with urllib.request.urlopen(request, timeout=10, context=context) as reply:  # noqa: S310 -- the same
+            return int(reply.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+
+
+@pytest.mark.integration
+class TestTheProcess:
+    """What the kubelet and the API server see of it."""
+
+    def test_answers_and_ends_with_0_after_draining(self, process: subprocess.Popen[str], tmp_path: Path) -> None:
+        reviews, health = ready(process)
+        trusting = ssl.create_default_context(cafile=str(tmp_path / "ca.crt"))
+        before = (status(f"{reviews}/mutate", trusting, b"{}"), status(f"{health}/readyz"))
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.1)
+        draining = (status(f"{reviews}/mutate", trusting, b"{}"), status(f"{health}/readyz"))
+        out, err = process.communicate(timeout=10)
+        assert (before, draining, process.returncode, out) == ((400, 200), (400, 503), 0, "")
+        assert [json.loads(line)["message"] for line in err.splitlines()][-1] == "stopped"
+
+    def test_ends_with_0_after_two_signals_as_well(self, process: subprocess.Popen[str]) -> None:
+        ready(process)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.05)
+        assert process.wait(5) == 0
+
+    def test_says_that_its_port_is_taken(self, process: subprocess.Popen[str], tmp_path: Path) -> None:
+        reviews, _ = ready(process)
+        port = reviews.rpartition(":")[2]
+        flags = ["--port", port, "--health-port", "0", "--snapshot", str(EXAMPLES / "cluster")]
+        pair = ["--tls-cert", str(tmp_path / "tls.crt"), "--tls-key", str(tmp_path / "tls.key")]
+        command = [sys.executable, "-m", "webhook", "serve", *flags, *pair]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)  # noqa: S603 -- ourselves
+        sentence = f"streams-placement: cannot listen on 127.0.0.1 port {port}: Address already in use"
+        assert (done.returncode, done.stdout, done.stderr.splitlines()[-1]) == (3, "", sentence)

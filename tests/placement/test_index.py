@@ -1,0 +1,208 @@
+"""The nodes, indexed by label, taint and address."""
+
+import pytest
+
+from tests.builders import node
+from webhook.placement.cluster import Node, Taint
+from webhook.placement.index import NodeIndex
+from webhook.placement.numbers import integer
+
+CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
+INFRA = Taint("dedicated", "infra", "NoSchedule")
+SOFT = Taint("dedicated", "infra", "PreferNoSchedule")
+
+
+def index(*found: Node) -> NodeIndex:
+    """An index of these nodes, in slots 0, 1, ..."""
+    made = NodeIndex()
+    for one in found:
+        made.put(one)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("0", 0, id="zero"),
+        pytest.param("-12", -12, id="negative"),
+        pytest.param("+7", 7, id="with a plus"),
+        pytest.param("007", 7, id="leading zeros"),
+        pytest.param("9223372036854775807", 2**63 - 1, id="largest"),
+        pytest.param("9223372036854775808", None, id="one too large"),
+        pytest.param("-9223372036854775808", -(2**63), id="smallest"),
+        pytest.param("", None, id="empty"),
+        pytest.param("1.5", None, id="fraction"),
+        pytest.param("1_000", None, id="underscore"),
+        pytest.param(" 1", None, id="blank"),
+        pytest.param("\u0661", None, id="Arabic digit"),
+        pytest.param("1" * 5000, None, id="thousands of digits"),
+    ],
+)
+def test_numbers_are_read_as_go_reads_them(text: str, expected: int | None) -> None:
+    assert integer(text) == expected
+
+
+def test_nodes_are_found_by_the_values_of_a_label() -> None:
+    found = index(node("a", labels={"zone": "1"}), node("b", labels={"zone": "2"}), node("c"))
+    assert found.with_label("zone", ["1", "2", "3"]) == 0b011
+
+
+def test_no_node_is_found_by_a_label_that_nobody_has() -> None:
+    assert index(node("a")).with_label("zone", ["1"]) == 0
+
+
+def test_nodes_are_found_by_the_key_of_a_label() -> None:
+    assert index(node("a"), node("b", labels={"zone": "2"})).with_key("zone") == 0b10
+
+
+@pytest.mark.parametrize(
+    ("bound", "above", "expected"),
+    [
+        pytest.param(4, True, 0b0010, id="above"),
+        pytest.param(4, False, 0b0001, id="below"),
+        pytest.param(8, True, 0b0000, id="equal is not above"),
+        pytest.param(2, False, 0b0000, id="equal is not below"),
+    ],
+)
+def test_nodes_are_found_by_whole_numbers_alone(bound: int, *, above: bool, expected: int) -> None:
+    found = index(*(node(name, labels={"size": name}) for name in ("2", "8", "big")), node("d"))
+    assert found.beyond("size", bound, above=above) == expected
+
+
+def test_no_number_is_compared_where_nobody_has_the_label() -> None:
+    assert index(node("a")).beyond("size", 1, above=True) == 0
+
+
+def test_numbers_follow_a_changed_label() -> None:
+    found = index(node("a", labels={"size": "2"}))
+    before = found.beyond("size", 4, above=True)
+    found.put(node("a", labels={"size": "8"}))
+    assert (before, found.beyond("size", 4, above=True)) == (0, 1)
+
+
+def test_numbers_follow_a_new_node() -> None:
+    found = index(node("a", labels={"size": "2"}))
+    before = found.beyond("size", 4, above=True)
+    found.put(node("b", labels={"size": "8"}))
+    assert (before, found.beyond("size", 4, above=True)) == (0, 0b10)
+
+
+def test_comparing_many_labels_keeps_few_of_them_and_stays_right() -> None:
+    found = index(node("a", labels={f"size{at}": str(at) for at in range(100)}))
+    assert [found.beyond(f"size{at}", 49, above=True) for at in range(100)] == [0] * 50 + [1] * 50
+    assert found.beyond("size0", -1, above=True) == 1
+
+
+def test_a_changed_label_moves_the_node() -> None:
+    found = index(node("a", labels={"zone": "1"}), node("b", labels={"zone": "1"}))
+    found.put(node("a", labels={"zone": "2"}))
+    assert (found.with_label("zone", ["1"]), found.with_label("zone", ["2"])) == (0b10, 0b01)
+
+
+def test_a_label_that_is_gone_leaves_no_trace() -> None:
+    found = index(node("a", labels={"zone": "1"}))
+    found.put(node("a"))
+    assert ("zone" in found.labels, "zone" in found.has) == (False, False)
+
+
+def test_nodes_are_found_by_their_hard_taints() -> None:
+    found = index(node("a", taints=[INFRA]), node("b", taints=[INFRA, CORDON]), node("c", taints=[SOFT]))
+    assert (found.tainted["dedicated"], found.taints["dedicated"]) == (0b011, {INFRA: 0b011})
+
+
+def test_a_taint_that_is_gone_leaves_the_others() -> None:
+    found = index(node("a", taints=[INFRA, CORDON, SOFT]))
+    found.put(node("a", taints=[CORDON]))
+    assert (found.taints["dedicated"], found.taints[CORDON.key]) == ({}, {CORDON: 1})
+
+
+def test_two_taints_of_one_key_on_one_node_go_one_by_one() -> None:
+    evict = Taint("dedicated", "infra", "NoExecute")
+    found = index(node("a", taints=[INFRA, evict]))
+    found.put(node("a", taints=[evict]))
+    assert (found.taints["dedicated"], found.tainted.get("dedicated")) == ({evict: 1}, 1)
+
+
+def test_nodes_are_found_by_any_spelling_of_an_address() -> None:
+    found = index(node("a", addresses=["2001:DB8:0::1", "10.0.0.1", "host.example.com"]))
+    assert found.addresses == {"2001:db8::1": 1, "10.0.0.1": 1}
+
+
+def test_an_address_that_moved_is_found_at_its_new_node() -> None:
+    found = index(node("a", addresses=["10.0.0.1"]), node("b"))
+    found.put(node("a"))
+    found.put(node("b", addresses=["10.0.0.1"]))
+    assert found.addresses == {"10.0.0.1": 0b10}
+
+
+@pytest.mark.parametrize(
+    ("hostnames", "expected"),
+    [
+        pytest.param(["a", "b"], 0b11, id="each its own"),
+        pytest.param(["a", None], 0b01, id="missing"),
+        pytest.param(["a", "a"], 0b00, id="shared"),
+        pytest.param(["a", "b", "a"], 0b010, id="shared by two of three"),
+    ],
+)
+def test_only_a_host_name_that_is_nobody_elses_counts(hostnames: list[str | None], expected: int) -> None:
+    found = index(*(node(f"node-{at}", hostname=hostname) for at, hostname in enumerate(hostnames)))
+    assert found.own_hostname == expected
+
+
+def test_a_host_name_is_its_own_again_when_the_other_node_is_gone() -> None:
+    found = index(node("a", hostname="x"), node("b", hostname="x"))
+    found.drop("b")
+    assert found.own_hostname == 0b01
+
+
+def test_a_host_name_is_its_own_again_when_the_other_node_changes_it() -> None:
+    found = index(node("a", hostname="x"), node("b", hostname="x"))
+    found.put(node("b", hostname="y"))
+    assert found.own_hostname == 0b11
+
+
+def test_a_dropped_node_is_nowhere() -> None:
+    found = index(node("a", labels={"zone": "1"}, taints=[INFRA], addresses=["10.0.0.1"]), node("b"))
+    found.drop("a")
+    left = (found.everything, found.with_key("zone"), found.tainted, found.addresses, found.get("a"), found.named("a"))
+    assert left == (0b10, 0, {}, {}, None, 0)
+
+
+def test_dropping_a_node_that_is_not_there_changes_nothing() -> None:
+    found = index(node("a"))
+    found.drop("b")
+    assert found.everything == 1
+
+
+def test_the_slot_of_a_dropped_node_is_given_to_the_next() -> None:
+    found = index(node("a"), node("b"))
+    found.drop("a")
+    found.put(node("c"))
+    assert (found.named("c"), found.names) == (0b01, {0: "c", 1: "b"})
+
+
+def test_a_slot_is_kept_while_pods_use_it() -> None:
+    found = index(node("a"))
+    found.capacity.take(0, {"pods": 1})
+    found.drop("a")
+    found.put(node("b"))
+    found.put(node("a"))
+    assert (found.named("b"), found.named("a")) == (0b10, 0b01)
+
+
+def test_a_node_that_offers_the_same_as_before_is_not_counted_again() -> None:
+    found = index(node("a"))
+    found.put(node("a", labels={"zone": "1"}))
+    assert found.capacity.allocatable("cpu", 0) == 8000
+
+
+def test_a_node_that_offers_more_is_counted_anew() -> None:
+    found = index(node("a"))
+    found.put(node("a", cpu=16_000))
+    assert found.capacity.allocatable("cpu", 0) == 16_000
+
+
+def test_a_name_that_only_pods_know_is_no_node() -> None:
+    found = index()
+    found.reserve("a")
+    assert (found.get("a"), found.named("a"), found.everything) == (None, 0, 0)

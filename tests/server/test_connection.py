@@ -1,0 +1,158 @@
+"""What a client cannot do: keep a connection by owing something, or take them all."""
+
+import asyncio
+import contextlib
+import socket
+import ssl
+import time
+
+import pytest
+
+from tests.server.pki import Authority
+from tests.server.running import Running, limits, post, running
+from webhook.admission.answer import Answer, Outcome
+from webhook.server.lifecycle import Service
+from webhook.settings import Settings
+
+pytestmark = pytest.mark.integration
+
+
+class TestAClientThatOwesSomething:
+    """Its connection ends soon after the bound for headers, which is 0.3 s here."""
+
+    async def test_loses_a_connection_that_says_nothing(self, server: Running) -> None:
+        async with server.wire() as wire:
+            assert await asyncio.wait_for(wire.closed(), 2)
+
+    async def test_loses_one_that_says_a_header_byte_by_byte(self, server: Running) -> None:
+        async with server.wire() as wire:
+            closed = asyncio.create_task(wire.closed())
+            started = time.monotonic()
+            while not closed.done() and time.monotonic() - started < 2:
+                wire.send(b"P")
+                await asyncio.sleep(0.02)
+            assert closed.done()
+
+    async def test_loses_one_that_is_slow_with_a_later_request(self, server: Running) -> None:
+        async with server.wire() as wire:
+            wire.send(post())
+            await wire.reply()
+            wire.send(b"POST /mut")
+            assert await asyncio.wait_for(wire.closed(), 2)
+
+    async def test_loses_one_on_which_it_does_not_read_the_answers(
+        self, settings: Settings, authority: Authority
+    ) -> None:
+        large = Answer(status=200, body=b"x" * 1_000_000, outcome=Outcome.ALLOWED)
+        service = Service({"/mutate": lambda _: large}, lambda: None)
+        async with running(settings, authority, service) as server, server.wire() as wire:
+            for _ in range(30):
+                wire.send(post())
+            for _ in range(40):
+                await asyncio.sleep(0.05)
+                if server.figure("connection_failures_total", cause="timeout"):
+                    break
+            assert server.figure("connection_failures_total", cause="timeout") == 1
+
+    async def test_keeps_one_on_which_it_reads_the_answers_late(self, settings: Settings, authority: Authority) -> None:
+        large = Answer(status=200, body=b"x" * 1_000_000, outcome=Outcome.ALLOWED)
+        service = Service({"/mutate": lambda _: large}, lambda: None)
+        async with running(settings, authority, service) as server, server.wire() as wire:
+            for _ in range(30):
+                wire.send(post())
+            await asyncio.sleep(0.1)
+            assert [len((await wire.reply()).body) for _ in range(30)] == [1_000_000] * 30
+            await asyncio.sleep(0.5)
+            wire.send(post())
+            assert (await wire.reply()).status == 200
+
+    async def test_loses_one_without_a_handshake(self, server: Running) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        assert await asyncio.wait_for(reader.read(), 2) == b""
+        writer.close()
+        assert server.figure("connection_failures_total", cause="handshake") == 1
+
+
+async def test_an_idle_connection_after_a_request_is_kept(server: Running) -> None:
+    async with server.wire() as wire:
+        wire.send(post())
+        await wire.reply()
+        await asyncio.sleep(0.5)
+        wire.send(post())
+        assert (await wire.reply()).status == 200
+
+
+async def test_a_connection_that_waited_for_its_first_request_has_all_the_time_for_it(server: Running) -> None:
+    async with server.wire() as wire:
+        await asyncio.sleep(0.15)
+        wire.send(post(b"{}", "/mutate?timeout=100ms"))
+        assert (await wire.reply()).status == 200
+
+
+async def test_plain_http_is_hung_up_on(server: Running) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(post())
+    with contextlib.suppress(ConnectionResetError):
+        assert await asyncio.wait_for(reader.read(), 2) == b""
+    writer.close()
+
+
+class TestTooManyConnections:
+    """Two are allowed here."""
+
+    @pytest.fixture
+    def few(self, settings: Settings) -> Settings:
+        return settings.model_copy(update={"max_connections": 2})
+
+    async def test_end_the_one_that_was_idle_longest(self, few: Settings, authority: Authority) -> None:
+        async with running(few, authority) as server, server.wire() as first, server.wire() as second:
+            for wire in (first, second, first):
+                wire.send(post())
+                await wire.reply()
+            third = await server.ask(post())
+            first.send(post())
+            assert (third.status, await second.closed(), (await first.reply()).status) == (200, True, 200)
+
+    async def test_turn_the_newcomer_away_when_all_are_busy(self, few: Settings, authority: Authority) -> None:
+        async with running(few, authority) as server, server.wire() as first, server.wire() as second:
+            for wire in (first, second):
+                wire.send(post(b"", Content_Length="2"))
+            await asyncio.sleep(0.05)
+            with pytest.raises((ssl.SSLError, ConnectionError)):
+                await server.ask(post())
+            first.send(b"{}")
+            assert (await first.reply()).status == 200
+
+    async def test_are_counted(self, few: Settings, authority: Authority) -> None:
+        async with running(few, authority) as server, server.wire(), server.wire():
+            await server.ask(post())
+            assert server.figure("connection_failures_total", cause="capacity") == 1
+
+
+async def test_a_thousand_connections_that_say_nothing_keep_nobody_out(
+    settings: Settings, authority: Authority
+) -> None:
+    async with running(settings.model_copy(update={"max_connections": 50}), authority) as server:
+        silent = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(200)]
+        try:
+            answered = False
+            for _ in range(20):
+                try:
+                    answered = (await asyncio.wait_for(server.ask(post()), 1)).status == 200
+                except (OSError, TimeoutError):
+                    await asyncio.sleep(0.1)
+                if answered:
+                    break
+            assert answered
+        finally:
+            for client in silent:
+                client.close()
+
+
+async def test_a_failure_inside_the_server_is_a_500_that_tells_nothing(
+    settings: Settings, authority: Authority, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(settings, authority, bounds=limits(body="not a number")) as server:
+        reply = await server.ask(post())
+    assert (reply.status, reply.message) == (500, "the webhook failed to answer; its log has the details")
+    assert "a request could not be answered" in caplog.text

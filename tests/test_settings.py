@@ -1,0 +1,123 @@
+"""Settings: defaults, environment, and what a wrong value is told."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from webhook import settings
+from webhook.settings import PREFIX, Settings, WrongSettingError
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    for field in Settings.model_fields:
+        monkeypatch.delenv(settings.variable(field), raising=False)
+
+
+def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
+    assert settings.read({}).model_dump() == {
+        "host": "127.0.0.1",
+        "port": 8443,
+        "health_host": "127.0.0.1",
+        "health_port": 8081,
+        "tls_cert": None,
+        "tls_key": None,
+        "client_ca": None,
+        "tls_self_signed": False,
+        "tls_dir": Path(".certs"),
+        "snapshot": None,
+        "drain": 5.0,
+        "log_level": "info",
+        "max_connections": 1000,
+        "mode": "enforce",
+        "host_binding": "auto",
+        "unknown_annotations": "refuse",
+        "elastic": False,
+        "verify_pods": True,
+        "exclusive_effect": "NoSchedule",
+        "poolable_nodes": "!node-role.kubernetes.io/control-plane",
+    }
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "field", "value"),
+    [
+        ("PORT", "0", "port", 0),
+        ("TLS_CERT", "/tls/tls.crt", "tls_cert", Path("/tls/tls.crt")),
+        ("VERIFY_PODS", "false", "verify_pods", False),
+        ("DRAIN", "0.5", "drain", 0.5),
+        ("MODE", "audit", "mode", "audit"),
+        ("POOLABLE_NODES", "streams=yes,!gpu", "poolable_nodes", "streams=yes,!gpu"),
+    ],
+)
+def test_a_variable_sets_its_field(
+    monkeypatch: pytest.MonkeyPatch, variable: str, text: str, field: str, value: object
+) -> None:
+    monkeypatch.setenv(PREFIX + variable, text)
+    assert getattr(settings.read({}), field) == value
+
+
+def test_a_flag_wins_over_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STREAMS_PLACEMENT_PORT", "1")
+    assert settings.read({"port": "2"}).port == 2
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"), [("STREAMS_PLACEMENT_PORT", ""), ("STREAMS_PLACEMENT_UNKNOWN", "x"), ("PORT", "1")]
+)
+def test_empty_and_foreign_variables_change_nothing(monkeypatch: pytest.MonkeyPatch, variable: str, text: str) -> None:
+    monkeypatch.setenv(variable, text)
+    assert settings.read({}).port == 8443
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValidationError, match="Instance is frozen"):
+        settings.read({}).port = 1  # type: ignore[misc]  # mypy knows it as well
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "rule"),
+    [
+        ("port", "70000", 'is "70000", but it should be less than or equal to 65535'),
+        ("port", "https", 'is "https", but it should be a valid integer'),
+        ("drain", "-1", 'is "-1", but it should be greater than or equal to 0'),
+        ("mode", "off", "is \"off\", but it should be 'enforce' or 'audit'"),
+        ("verify_pods", "perhaps", 'is "perhaps", but it should be a valid boolean'),
+        (
+            "poolable_nodes",
+            "a in (b",
+            'is "a in (b", but "a in (b" is no label selector such as "key", "!key", "key=value" or "key in (a, b)"',
+        ),
+        ("poolable_nodes", "x" * 5000, f'is "{"x" * 80}...", but it should have at most 4096 characters'),
+    ],
+)
+class TestAWrongValue:
+    """One sentence names where it came from, the value and the rule."""
+
+    def test_of_a_variable(self, monkeypatch: pytest.MonkeyPatch, field: str, text: str, rule: str) -> None:
+        monkeypatch.setenv(settings.variable(field), text)
+        with pytest.raises(WrongSettingError) as caught:
+            settings.read({})
+        assert str(caught.value) == f"{PREFIX}{field.upper()} {rule}"
+
+    def test_of_a_flag(self, field: str, text: str, rule: str) -> None:
+        with pytest.raises(WrongSettingError) as caught:
+            settings.read({field: text})
+        assert str(caught.value) == f"--{field.replace('_', '-')} {rule}"
+
+
+def test_all_wrong_values_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STREAMS_PLACEMENT_PORT", "x")
+    with pytest.raises(WrongSettingError) as caught:
+        settings.read({"drain": "y"})
+    assert str(caught.value) == (
+        'STREAMS_PLACEMENT_PORT is "x", but it should be a valid integer; '
+        '--drain is "y", but it should be a valid number'
+    )
+
+
+@pytest.mark.parametrize("field", Settings.model_fields)
+def test_every_field_is_described_in_one_sentence(field: str) -> None:
+    description = Settings.model_fields[field].description or ""
+    assert (description[:1].isupper(), description[-1:], description.count(". ")) == (True, ".", 0)
