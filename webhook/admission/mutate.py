@@ -34,7 +34,7 @@ def mutate(body: bytes, cluster: Inventory, policy: Policy) -> Answer:
     except MALFORMED as error:
         return denied(review, Fault.INVALID, f"the pod is not readable: {error}")
     metadata = pod.metadata or _NOTHING
-    if metadata.deletion_timestamp or MIRROR in (metadata.annotations or {}):
+    if metadata.deletion_timestamp or MIRROR in (metadata.annotations or {}) or not opted_in(pod):
         return allowed(review)
     decision = decide(pod, review.namespace, World(cluster, policy))
     return _audited(review, pod, decision) if policy.audit else _enforced(review, pod, decision)
@@ -43,8 +43,7 @@ def mutate(body: bytes, cluster: Inventory, policy: Policy) -> Answer:
 def _enforced(review: Review, pod: Pod, decision: Decision) -> Answer:
     if decision.additions is None:
         return denied(review, decision.fault, decision.message, decision.warnings, audit(decision))
-    steps = operations(pod, decision.additions, annotate=opted_in(pod))
-    return patched(review, steps, decision.warnings, audit(decision))
+    return patched(review, operations(pod, decision.additions), decision.warnings, audit(decision))
 
 
 def _audited(review: Review, pod: Pod, decision: Decision) -> Answer:

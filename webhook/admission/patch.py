@@ -29,14 +29,14 @@ class Operation(Struct, frozen=True, gc=False, omit_defaults=True):
 _NO_SPEC, _NO_AFFINITY = PodSpec(), Affinity()
 
 
-def operations(pod: Pod, additions: Additions, *, annotate: bool = True) -> list[Operation]:
+def operations(pod: Pod, additions: Additions) -> list[Operation]:
     """The patch that makes the pod say what it lacks; empty when it lacks nothing."""
     labels = pod.metadata.labels if pod.metadata else None
     annotations = pod.metadata.annotations if pod.metadata else None
     spec = pod.spec or _NO_SPEC
     affinity = spec.affinity
     return [
-        *(_entries("/metadata/annotations", annotations, {keys.INJECTED: additions.injected}) if annotate else ()),
+        *_entries("/metadata/annotations", annotations, {keys.INJECTED: additions.injected}),
         *_entries("/metadata/labels", labels, additions.labels),
         *([Operation("add", "/spec/nodeName", additions.node_name)] if additions.node_name else ()),
         *_affinity(affinity, additions),

@@ -7,7 +7,7 @@ import msgspec
 
 from webhook.admission.answer import Answer
 from webhook.admission.hostpools import HostPool, problems_of_pool
-from webhook.admission.mutate import MIRROR
+from webhook.admission.mutate import MIRROR, opted_in
 from webhook.admission.responses import allowed, denied, unreadable
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
 from webhook.placement import keys
@@ -57,10 +57,10 @@ def _created(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Pro
     world = World(cluster, policy)
     ask, problems = read(pod, review.namespace, world)
     constraints, more = constraints_of(ask, world)
-    if problems or more:
+    if opted_in(pod):
         yield from (*problems, *more)
-        return
-    yield from undone(pod, constraints, world)
+        if not problems and not more:
+            yield from undone(pod, constraints, world)
     if not any(owner.kind == "DaemonSet" and owner.controller for owner in metadata.owner_references or ()):
         yield from trespass(ask, constraints, world)
 

@@ -56,7 +56,7 @@ def explain(file: str, found: Found, world: World) -> Explanation:
     pod = msgspec.convert(found.pod, Pod)
     namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE
     decision = decide(pod, namespace, world)
-    steps = operations(pod, decision.additions, annotate=opted_in(pod)) if decision.additions else []
+    steps = operations(pod, decision.additions) if decision.additions and opted_in(pod) else []
     patch = msgspec.json.decode(encode(steps))
     verdict = decision.verdict
     return Explanation(

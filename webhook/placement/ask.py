@@ -1,6 +1,6 @@
 """What a pod asks for, read once from annotations, labels and spec: one value that all constraint families share."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
@@ -34,7 +34,8 @@ class Ask(Struct, frozen=True):
 
     ``clauses`` are those of the placement annotation, ``soft`` the constraint names that are only preferred,
     ``pools`` the host pool of each ``host(P)`` clause (no ``$default``), ``binding`` how ``host("name")`` ties the pod
-    to its node, ``requests`` what the pod needs: milli-units of cpu, whole units of everything else.
+    to its node, ``elastic`` whether nodes are expected to come for it, ``requests`` what it needs: milli-units of cpu,
+    whole units of everything else.
     """
 
     namespace: str
@@ -46,6 +47,7 @@ class Ask(Struct, frozen=True):
     soft: frozenset[str]
     pools: tuple[tuple[Clause, Pool], ...]
     binding: Binding
+    elastic: bool
     requests: Tally
     warnings: tuple[str, ...] = ()
 
@@ -80,7 +82,9 @@ def read(pod: Pod, namespace: str, world: World) -> tuple[Ask, tuple[Problem, ..
         warnings += [problem.message for problem in missing]
     else:
         problems += missing
-    binding, misspelt = _binding(pod, annotations.get(keys.HOST_BINDING), world.policy, (pool for _, pool in pools))
+    elastic = world.policy.elastic or any(pool.elastic for _, pool in pools)
+    pending = elastic or any(pool.phase is Phase.PENDING and pool.sized for _, pool in pools)
+    binding, misspelt = _binding(pod, annotations.get(keys.HOST_BINDING), world.policy, waits=pending)
     problems += misspelt
     requests, unreadable = pod_requests(spec)
     problems += [Problem(path, f"{quote(value)} is not a Kubernetes quantity") for path, value in unreadable]
@@ -89,7 +93,7 @@ def read(pod: Pod, namespace: str, world: World) -> tuple[Ask, tuple[Problem, ..
         for clause in clauses
         if clause.name.startswith("partition")
     ]
-    ask = Ask(namespace, spec, labels, job, pe, clauses, soft, pools, binding, requests, tuple(warnings))
+    ask = Ask(namespace, spec, labels, job, pe, clauses, soft, pools, binding, elastic, requests, tuple(warnings))
     return ask, tuple(problems)
 
 
@@ -119,22 +123,20 @@ def _preferred(text: str | None) -> tuple[frozenset[str], list[Problem]]:
     return frozenset(names) & frozenset(PREFERABLE), problems[:10]
 
 
-def _binding(pod: Pod, wanted: str | None, policy: Policy, pools: Iterable[Pool]) -> tuple[Binding, list[Problem]]:
+def _binding(pod: Pod, wanted: str | None, policy: Policy, *, waits: bool) -> tuple[Binding, list[Problem]]:
     """How ``host("name")`` is to be injected (``docs/host.md``).
 
     Past the scheduler only where nothing would wait and nobody would make the pod again and again: a node that
-    refuses a bound pod makes a ReplicaSet create dozens of failed ones in seconds.
+    refuses a bound pod makes a ReplicaSet create dozens of failed ones in seconds. ``waits`` is whether something of
+    the cluster is still to come.
     """
     problems = []
     if wanted is not None and wanted not in BINDINGS:
         problems.append(Problem(annotation(keys.HOST_BINDING), f"{quote(wanted)} is not one of {', '.join(BINDINGS)}"))
         wanted = None
-    gated = bool(pod.spec and pod.spec.scheduling_gates)
-    if gated or policy.elastic or any(pool.phase is Phase.PENDING and pool.sized for pool in pools):
-        return "nodeAffinity", problems
     choice = wanted or policy.host_binding
-    if choice == "auto":
-        owners = (pod.metadata.owner_references if pod.metadata else None) or ()
-        kinds = [owner.kind for owner in owners if owner.controller]
-        return ("nodeName" if all(kind == OWN_KIND for kind in kinds) else "nodeAffinity"), problems
-    return ("nodeName" if choice == "nodeName" else "nodeAffinity"), problems
+    if waits or (pod.spec and pod.spec.scheduling_gates) or choice == "nodeAffinity":
+        return "nodeAffinity", problems
+    owners = (pod.metadata.owner_references if pod.metadata else None) or ()
+    alone = all(owner.kind == OWN_KIND for owner in owners if owner.controller)
+    return ("nodeName" if choice == "nodeName" or alone else "nodeAffinity"), problems

@@ -57,7 +57,8 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
         return Decision(ask, (*problems, *more), warnings=ask.warnings)
     verdict = judge(constraints, world)
     refusal = None if verdict.candidates else refuse(verdict, ask, world)
-    if refusal and not _waits(ask, refusal, world):
+    # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
+    if refusal and not (ask.elastic and refusal.fault is Fault.FORBIDDEN):
         return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)
     additions, conflicts = merge(pod, effects_of(constraints, world))
     if conflicts:
@@ -69,9 +70,3 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
 def effects_of(constraints: Iterable[Constraint], world: World) -> list[Effect]:
     """What all the constraints ask to be added."""
     return [effect for constraint in constraints for effect in constraint.inject(world)]
-
-
-def _waits(ask: Ask, refusal: Refusal, world: World) -> bool:
-    """Whether nodes are expected to come: the installation, or a pool of the pod's, is elastic."""
-    elastic = world.policy.elastic or any(pool.elastic for _, pool in ask.pools)
-    return elastic and refusal.fault is Fault.FORBIDDEN

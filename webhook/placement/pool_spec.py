@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from webhook.placement.addresses import canonical, is_node_name
 from webhook.placement.keys import LABEL_LIMIT, LABEL_VALUE
 from webhook.placement.pod import LabelSelector
 from webhook.placement.problem import Problem, quote
@@ -66,9 +67,10 @@ def _literal(spec: HostPoolSpec, hosts: tuple[str, ...]) -> Iterator[Problem]:
         yield Problem("spec.hosts", "must name at least one host")
     if len(hosts) > POOL_LIMIT:
         yield Problem("spec.hosts", f"{len(hosts)} hosts, at most {POOL_LIMIT} are allowed")
-    if "" in hosts:
-        yield Problem(f"spec.hosts[{hosts.index('')}]", "must not be empty")
-    yield from repeated("spec.hosts", filter(None, hosts))
+    for place, host in enumerate(hosts):
+        if canonical(host) is None and not is_node_name(host):
+            yield Problem(f"spec.hosts[{place}]", f"{quote(host)} is neither an IP address nor a node name")
+    yield from repeated("spec.hosts", (canonical(host) or host for host in hosts))
 
 
 def _created(spec: HostPoolSpec) -> Iterator[Problem]:

@@ -85,9 +85,12 @@ def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
 
 def _addressed(clause: Clause, address: str, *, soft: bool, ask: Ask, world: World) -> Constraint | Problem:
     nodes = world.cluster.nodes.addresses.get(address, 0)
-    count = nodes.bit_count()
-    if count > 1:
-        message = f"{clause}: {count} nodes have this address; name the node instead"
+    found = [world.cluster.nodes.names[slot] for slot in slots(nodes)]
+    if len(found) > 1 and not soft:
+        message = f"{clause}: {len(found)} nodes have this address; name the node instead"
         return Problem(annotation(PLACEMENT), message, fault=Fault.FORBIDDEN)
-    target = next((world.cluster.nodes.names[slot] for slot in slots(nodes)), "")
-    return NamedHost(str(clause), soft, "", address, nodes, target, ask.binding == "nodeName")
+    if not found and ask.elastic and not soft:
+        message = f"{clause}: no node has this address, and one that is yet to come can only be chosen by its name"
+        return Problem(annotation(PLACEMENT), message, fault=Fault.FORBIDDEN)
+    one = nodes if len(found) == 1 else 0
+    return NamedHost(str(clause), soft, "", address, one, found[0] if one else "", ask.binding == "nodeName")

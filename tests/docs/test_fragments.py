@@ -1,0 +1,46 @@
+"""YAML on the pages is that of the examples, and objects on them can be used."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.docs.pages import ROOT, Block, blocks
+from webhook.cluster.reading import Reading
+from webhook.placement.inventory import Inventory
+
+
+def part_of(shown: Any, whole: Any) -> bool:
+    """Whether what is shown is there: mappings may leave keys out, lists may not leave out entries."""
+    if isinstance(shown, dict) and isinstance(whole, dict):
+        return all(key in whole and part_of(value, whole[key]) for key, value in shown.items())
+    if isinstance(shown, list) and isinstance(whole, list):
+        return len(shown) == len(whole) and all(map(part_of, shown, whole))
+    return bool(shown == whole)
+
+
+FRAGMENTS = [block for block in blocks("yaml") if block.text.startswith("# examples/")]
+
+
+@pytest.mark.parametrize("block", FRAGMENTS, ids=str)
+def test_a_fragment_of_an_example_is_part_of_it(block: Block) -> None:
+    name = block.text.partition("\n")[0].removeprefix("# ")
+    whole = yaml.safe_load((ROOT / name).read_text())
+    assert part_of(yaml.safe_load(block.text), whole.get("admitted", whole))
+
+
+def test_a_fragment_is_no_part_of_what_says_something_else() -> None:
+    whole = {"a": [{"b": 1, "c": 2}]}
+    assert [part_of(shown, whole) for shown in ({"a": [{"b": 1}]}, {"a": []}, {"a": [{"b": 2}]}, {"d": 1})] == [
+        True, False, False, False,
+    ]  # fmt: skip
+
+
+OBJECTS = [block for block in blocks("yaml") if "\nkind: HostPool\n" in block.text]
+
+
+@pytest.mark.parametrize("block", OBJECTS, ids=str)
+def test_a_host_pool_on_a_page_can_be_used(block: Block) -> None:
+    taken = Reading(Inventory())
+    taken.document(yaml.safe_load(block.text))
+    assert (taken.report().counts["HostPool"], taken.report().skipped) == (1, ())

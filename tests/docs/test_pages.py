@@ -1,0 +1,130 @@
+"""The tables of the pages are the code's: settings, metrics, keys, grammar, limits, fields."""
+
+import re
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
+
+from certs import options
+from tests.docs.pages import ROOT, SOURCES, blocks, page
+from webhook.cluster import folder, report, translate, yaml_documents
+from webhook.placement import clauses, keys, nodeterms, pool_spec, problem, quantity, spl
+from webhook.server import certificate
+from webhook.server.limits import HEALTH, REVIEWS
+from webhook.server.metrics import Metrics
+from webhook.settings import Settings, flag, variable
+
+
+def rows(name: str, heading: str) -> list[list[str]]:
+    """The cells of the first table under a heading, without its two lines of head."""
+    section = page(name).partition(f"\n## {heading}\n")[2]
+    table = re.search(r"(?:^\|.*\n)+", section, re.MULTILINE)
+    assert table is not None, heading
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.group().splitlines()[2:]]
+
+
+def limits() -> dict[str, str]:
+    return {name.strip(): value.strip() for name, value in rows("operations.md", "Limits")}
+
+
+# Settings, metrics, keys
+
+
+def setting(name: str) -> list[str]:
+    """The row of a setting, as its field in ``webhook/settings.py`` has it."""
+    field = Settings.model_fields[name]
+    default = {"None": "none", "True": "yes", "False": "no"}.get(str(field.default)) or f"`{field.default}`"
+    values = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+    choices = f" One of {', '.join(f'`{value}`' for value in values)}." if values else ""
+    return [f"`{flag(name)}`", f"`{variable(name)}`", default, f"{field.description}{choices}"]
+
+
+def test_the_table_of_settings_is_that_of_the_code() -> None:
+    assert rows("operations.md", "Settings") == [setting(name) for name in Settings.model_fields]
+
+
+def test_the_table_of_certificate_flags_is_that_of_the_code() -> None:
+    shown = rows("operations.md", "Certificates")
+    assert shown == [[f"`--{each.name}`", f"`{each.variable}`", each.meaning] for each in options.CREATE]
+
+
+def test_every_metric_is_on_the_page() -> None:
+    registered = {family.name: family.type for family in Metrics().registry.collect()}
+    texts = "".join(path.read_text() for path in SOURCES if path.is_relative_to(ROOT / "webhook"))
+    gauges = re.findall(r"\.gauge\(\s*\"(\w+)\"", texts)
+    names = {f"{name}_total" if kind == "counter" else name for name, kind in registered.items()}
+    wanted = {f"streams_placement_{name}" for name in gauges} | {name for name in names if name.startswith("streams")}
+    shown = {row[0].strip("`") for row in rows("operations.md", "Metrics")} - {"process_..."}
+    assert shown == wanted
+
+
+KEYS = sorted(
+    {value for name, value in vars(keys).items() if isinstance(value, str) and name.isupper() and "/" in value}
+    - {keys.PREFIX}
+    | keys.FOREIGN
+)
+"""Every key in ``webhook/placement/keys.py``, and every prefix of keys."""
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_key_is_on_the_page(key: str) -> None:
+    assert f"`{key}" in page("annotations.md")
+
+
+def test_the_keys_are_found_in_the_code() -> None:
+    assert {keys.PLACEMENT, keys.JOB, keys.MEMBERSHIP, keys.EXCLUSIVE, keys.TAGS, keys.HOSTNAME} <= set(KEYS)
+
+
+@pytest.mark.parametrize("clause", clauses.ClauseName)
+def test_every_clause_is_in_the_grammar(clause: clauses.ClauseName) -> None:
+    (grammar,) = blocks("ebnf", (ROOT / "docs" / "annotations.md",))
+    assert f'"{clause}"' in grammar.text
+
+
+def test_the_grammar_is_that_of_the_parser() -> None:
+    (grammar,) = blocks("ebnf", (ROOT / "docs" / "annotations.md",))
+    shown = " ".join(grammar.text.replace(' | "$default"', "").split())
+    source = " ".join(Path(spl.__file__).read_text().split())
+    rules = re.findall(r"``((?:placement|operator_clauses|clause|pool|operator) = .+? ;)``", source)
+    assert len(rules) == 5
+    assert [rule for rule in rules if rule not in shown] == []
+
+
+# Limits
+
+
+LIMITS: dict[str, tuple[Any, ...]] = {
+    "body of a request": (f"{REVIEWS.body >> 20} MiB",),
+    "one header line; header fields": (f"{REVIEWS.header_line:,} bytes", REVIEWS.header_fields),
+    "a header, from its first byte to its end": (f"{REVIEWS.header_seconds:g} s",),
+    "a TLS handshake": (f"{REVIEWS.handshake_seconds:g} s",),
+    "open connections for reviews": (
+        f"{REVIEWS.connections:,}, setting `--max-connections`",
+        f"{HEALTH.connections} on the port for health",
+    ),
+    "idle connection": (
+        f"{REVIEWS.keep_alive_seconds:,.0f} s",
+        f"{HEALTH.keep_alive_seconds:g} s on the port for health",
+    ),
+    "one review": (f"{REVIEWS.deadline_seconds:g} s, or less as its caller says",),
+    "one annotation; clauses; different tokens": (f"{spl.TEXT_LIMIT >> 10} KiB", spl.CLAUSE_LIMIT, spl.TOKEN_LIMIT),
+    "node selector terms of a merged pod": (f"{nodeterms.TERM_LIMIT:,}",),
+    "hosts of a pool; its tags": (f"{pool_spec.POOL_LIMIT:,}", pool_spec.TAG_LIMIT),
+    "PEs of one job": (f"{translate.JOB_LIMIT:,}",),
+    "a refusal; a warning; warnings": (f"{problem.MESSAGE_LIMIT:,} bytes", "250 characters", 10),
+    "a quantity": (f"{quantity.LENGTH_LIMIT} characters, exponents up to 128",),
+    "files of a snapshot; bytes of one": (f"{folder.FILE_LIMIT:,}", f"{folder.SIZE_LIMIT >> 30} GiB"),
+    "nesting of YAML": (f"{yaml_documents.DEPTH_LIMIT} levels",),
+    "skipped objects named in the log": (f"{report.FINDING_LIMIT:,}, then counted",),
+    "PEM file": (f"{certificate.SIZE_LIMIT >> 20} MiB",),
+}
+
+
+def test_the_table_of_limits_is_that_of_the_code() -> None:
+    assert limits() == {name: "; ".join(map(str, values)) for name, values in LIMITS.items()}
+
+
+def test_every_field_of_a_host_pool_is_on_its_page() -> None:
+    shown = [row[0].strip("`") for row in rows("hostpool.md", "The object")]
+    assert shown == list(pool_spec.HostPoolSpec.__struct_fields__)
