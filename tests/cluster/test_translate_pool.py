@@ -122,7 +122,9 @@ LONG = "a" * 64
             id="many tags",
         ),
         pytest.param({"hosts": []}, "spec.hosts: must name at least one host", id="no hosts"),
-        pytest.param({"hosts": ["a", ""]}, "spec.hosts[1]: must not be empty", id="empty host"),
+        pytest.param(
+            {"hosts": ["a", ""]}, 'spec.hosts[1]: "" is neither an IP address nor a node name', id="empty host"
+        ),
         pytest.param({"hosts": ["a", "b", "a"]}, 'spec.hosts[2]: "a" is also spec.hosts[0]', id="host twice"),
         pytest.param(
             {"hosts": [f"h{number}" for number in range(5001)]},

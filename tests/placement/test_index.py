@@ -5,10 +5,11 @@ import pytest
 from tests.builders import node
 from webhook.placement.cluster import Node, Taint
 from webhook.placement.index import NodeIndex
-from webhook.placement.numbers import integer
 
 CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
+
 INFRA = Taint("dedicated", "infra", "NoSchedule")
+
 SOFT = Taint("dedicated", "infra", "PreferNoSchedule")
 
 
@@ -18,28 +19,6 @@ def index(*found: Node) -> NodeIndex:
     for one in found:
         made.put(one)
     return made
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param("0", 0, id="zero"),
-        pytest.param("-12", -12, id="negative"),
-        pytest.param("+7", 7, id="with a plus"),
-        pytest.param("007", 7, id="leading zeros"),
-        pytest.param("9223372036854775807", 2**63 - 1, id="largest"),
-        pytest.param("9223372036854775808", None, id="one too large"),
-        pytest.param("-9223372036854775808", -(2**63), id="smallest"),
-        pytest.param("", None, id="empty"),
-        pytest.param("1.5", None, id="fraction"),
-        pytest.param("1_000", None, id="underscore"),
-        pytest.param(" 1", None, id="blank"),
-        pytest.param("\u0661", None, id="Arabic digit"),
-        pytest.param("1" * 5000, None, id="thousands of digits"),
-    ],
-)
-def test_numbers_are_read_as_go_reads_them(text: str, expected: int | None) -> None:
-    assert integer(text) == expected
 
 
 def test_nodes_are_found_by_the_values_of_a_label() -> None:
@@ -53,44 +32,6 @@ def test_no_node_is_found_by_a_label_that_nobody_has() -> None:
 
 def test_nodes_are_found_by_the_key_of_a_label() -> None:
     assert index(node("a"), node("b", labels={"zone": "2"})).with_key("zone") == 0b10
-
-
-@pytest.mark.parametrize(
-    ("bound", "above", "expected"),
-    [
-        pytest.param(4, True, 0b0010, id="above"),
-        pytest.param(4, False, 0b0001, id="below"),
-        pytest.param(8, True, 0b0000, id="equal is not above"),
-        pytest.param(2, False, 0b0000, id="equal is not below"),
-    ],
-)
-def test_nodes_are_found_by_whole_numbers_alone(bound: int, *, above: bool, expected: int) -> None:
-    found = index(*(node(name, labels={"size": name}) for name in ("2", "8", "big")), node("d"))
-    assert found.beyond("size", bound, above=above) == expected
-
-
-def test_no_number_is_compared_where_nobody_has_the_label() -> None:
-    assert index(node("a")).beyond("size", 1, above=True) == 0
-
-
-def test_numbers_follow_a_changed_label() -> None:
-    found = index(node("a", labels={"size": "2"}))
-    before = found.beyond("size", 4, above=True)
-    found.put(node("a", labels={"size": "8"}))
-    assert (before, found.beyond("size", 4, above=True)) == (0, 1)
-
-
-def test_numbers_follow_a_new_node() -> None:
-    found = index(node("a", labels={"size": "2"}))
-    before = found.beyond("size", 4, above=True)
-    found.put(node("b", labels={"size": "8"}))
-    assert (before, found.beyond("size", 4, above=True)) == (0, 0b10)
-
-
-def test_comparing_many_labels_keeps_few_of_them_and_stays_right() -> None:
-    found = index(node("a", labels={f"size{at}": str(at) for at in range(100)}))
-    assert [found.beyond(f"size{at}", 49, above=True) for at in range(100)] == [0] * 50 + [1] * 50
-    assert found.beyond("size0", -1, above=True) == 1
 
 
 def test_a_changed_label_moves_the_node() -> None:
@@ -206,3 +147,23 @@ def test_a_name_that_only_pods_know_is_no_node() -> None:
     found = index()
     found.reserve("a")
     assert (found.get("a"), found.named("a"), found.everything) == (None, 0, 0)
+
+
+def test_names_are_ranked_whatever_their_slots() -> None:
+    found = index(node("c"), node("a"))
+    before = found.ranks().tolist()
+    found.put(node("b"))
+    assert (before, found.ranks().tolist()) == ([1, 0], [2, 0, 1])
+
+
+def test_ranks_are_kept_while_the_names_are_the_same() -> None:
+    found = index(node("a"))
+    before = found.ranks()
+    found.put(node("a", labels={"zone": "1"}))
+    assert found.ranks() is before
+
+
+def test_names_that_are_gone_have_no_rank() -> None:
+    found = index(node("c"), node("a"), node("b"))
+    found.drop("a")
+    assert found.ranks()[[0, 2]].tolist() == [1, 0]

@@ -4,14 +4,14 @@ import msgspec
 
 from webhook.admission.answer import Answer
 from webhook.admission.patch import operations
-from webhook.admission.responses import allowed, denied, patched, unreadable
+from webhook.admission.responses import allowed, denied, patched, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
 from webhook.placement import keys
 from webhook.placement.decision import Decision, decide
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Metadata, Pod
 from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault
+from webhook.placement.problem import MESSAGE_LIMIT, Fault, escape
 from webhook.placement.world import World
 
 MIRROR = "kubernetes.io/config.mirror"
@@ -29,10 +29,12 @@ def mutate(body: bytes, cluster: Inventory, policy: Policy) -> Answer:
         return unreadable(str(error))
     if not review.what("", "Pod", "CREATE"):
         return allowed(review)
+    if bytes(review.object) == b"null":
+        return allowed(review, ["there is no object in this review, so nothing was looked at"])
     try:
         pod = _POD.decode(review.object)
     except MALFORMED as error:
-        return denied(review, Fault.INVALID, f"the pod is not readable: {error}")
+        return denied(review, Fault.INVALID, unreadable_object("Pod", error))
     metadata = pod.metadata or _NOTHING
     if metadata.deletion_timestamp or MIRROR in (metadata.annotations or {}) or not opted_in(pod):
         return allowed(review)
@@ -68,7 +70,8 @@ def opted_in(pod: Pod) -> bool:
 def audit(decision: Decision) -> dict[str, str]:
     """The decision for the API server's audit log: verdict, the clauses behind it, and how many nodes were left."""
     clauses = decision.refusal.clauses if decision.refusal else map(str, decision.ask.clauses)
-    found = {"verdict": "refused" if decision.refused else "admitted", "rule": "; ".join(clauses)}
+    rule = escape("; ".join(clauses))[:MESSAGE_LIMIT]
+    found = {"verdict": "refused" if decision.refused else "admitted", "rule": rule}
     if decision.verdict:
         found["candidates"] = str(decision.verdict.candidates.bit_count())
     return found

@@ -9,7 +9,7 @@ from msgspec.json import Encoder
 from webhook.admission.answer import Answer, Outcome
 from webhook.admission.patch import Operation, encode
 from webhook.admission.review import KIND, VERSION, Review
-from webhook.placement.problem import Fault, escape
+from webhook.placement.problem import MESSAGE_LIMIT, Fault, escape
 
 _ENCODE = Encoder().encode
 
@@ -107,6 +107,11 @@ def unreadable(message: str) -> Answer:
     """No review that could be answered: HTTP 400."""
     text = escape(message)
     return Answer(400, status_body(400, "BadRequest", text), Outcome.UNREADABLE, reason="BadRequest", message=text)
+
+
+def unreadable_object(kind: str, error: Exception) -> str:
+    """The refusal of an object whose fields are not what they should be; the error may quote any amount of it."""
+    return escape(f"the {kind} is not readable: {error}")[:MESSAGE_LIMIT]
 
 
 def _warnings(texts: Iterable[str]) -> tuple[str, ...]:

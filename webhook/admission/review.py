@@ -113,10 +113,11 @@ def _careful(body: bytes) -> _Fields:
     except MALFORMED as error:
         raise Unreadable(f"request is not a JSON object: {error}") from None
     for pairs in _pairs(body):
-        names = [name for name, _ in pairs]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise Unreadable(f"the key {quote(twice[0])} stands twice in the review")
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise Unreadable(f"the key {quote(name)} stands twice in the review")
+            seen.add(name)
     return fields
 
 

@@ -8,7 +8,7 @@ import msgspec
 from webhook.admission.answer import Answer
 from webhook.admission.hostpools import HostPool, problems_of_pool
 from webhook.admission.mutate import MIRROR, opted_in
-from webhook.admission.responses import allowed, denied, unreadable
+from webhook.admission.responses import allowed, denied, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
 from webhook.placement import keys
 from webhook.placement.ask import read
@@ -39,7 +39,7 @@ def validate(body: bytes, cluster: Inventory, policy: Policy) -> Answer:
     try:
         problems = list(check(review, cluster, policy))
     except MALFORMED as error:
-        return denied(review, Fault.INVALID, f"the {review.kind.kind} is not readable: {error}")
+        return denied(review, Fault.INVALID, unreadable_object(review.kind.kind, error))
     if not problems:
         return allowed(review)
     if policy.audit:
@@ -59,24 +59,27 @@ def _created(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Pro
     constraints, more = constraints_of(ask, world)
     if opted_in(pod):
         yield from (*problems, *more)
-        if not problems and not more:
+        if problems or more:
+            return
+        if not policy.audit:  # nothing was added there that could have been undone
             yield from undone(pod, constraints, world)
     if not any(owner.kind == "DaemonSet" and owner.controller for owner in metadata.owner_references or ()):
         yield from trespass(ask, constraints, world)
 
 
-def _updated(review: Review, _cluster: Inventory, _policy: Policy) -> Iterator[Problem]:
+def _updated(review: Review, cluster: Inventory, _policy: Policy) -> Iterator[Problem]:
     """A pod after its creation: what the webhook read and wrote must not change behind its back."""
     new, old = _POD.decode(review.object), _POD.decode(review.old)
     if (new.metadata or _NOTHING).deletion_timestamp:
         return
     for field in ("annotations", "labels"):
         yield from _changed(field, getattr(old.metadata, field, None) or {}, getattr(new.metadata, field, None) or {})
-    known = set(_exclusive(old))
-    for toleration in _exclusive(new):
-        if toleration not in known:
+    known = set(_tolerations(old))
+    for at, toleration in enumerate(_tolerations(new)):
+        everything = not toleration.key and toleration.operator == "Exists"
+        if toleration not in known and (toleration.key == keys.EXCLUSIVE or (everything and _guarded(cluster))):
             message = f"a toleration of {keys.EXCLUSIVE} cannot be added to a pod: name the HostPool when you create it"
-            yield Problem("spec.tolerations", message, fault=Fault.FORBIDDEN)
+            yield Problem(f"spec.tolerations[{at}]", message, fault=Fault.FORBIDDEN)
 
 
 def _changed(field: str, old: dict[str, str], new: dict[str, str]) -> Iterator[Problem]:
@@ -86,8 +89,13 @@ def _changed(field: str, old: dict[str, str], new: dict[str, str]) -> Iterator[P
             yield Problem(f"metadata.{field}[{key}]", message, fault=Fault.FORBIDDEN)
 
 
-def _exclusive(pod: Pod) -> Iterator[Toleration]:
-    return (found for found in (pod.spec and pod.spec.tolerations) or () if found.key == keys.EXCLUSIVE)
+def _tolerations(pod: Pod) -> tuple[Toleration, ...]:
+    return (pod.spec and pod.spec.tolerations) or ()
+
+
+def _guarded(cluster: Inventory) -> bool:
+    """Whether there are exclusive hosts at all that a toleration of everything would open."""
+    return bool(cluster.nodes.tainted.get(keys.EXCLUSIVE))
 
 
 def _pool(review: Review, cluster: Inventory, _policy: Policy) -> Iterator[Problem]:

@@ -15,7 +15,6 @@ from webhook.placement.cluster import Pool, PoolHost
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Requirement
 from webhook.placement.policy import Policy
-from webhook.placement.problem import quote
 from webhook.placement.score import base
 from webhook.placement.selector import matching_all, requirements_of
 
@@ -77,19 +76,15 @@ def _serves(pool: Pool, namespace: str, job: str) -> bool:
 
 
 def _literal(pool: Pool, cluster: Inventory) -> Allocation:
-    hosts: list[PoolHost] = []
-    wrong: list[str] = []
-    seen: dict[str, str] = {}
-    for index, text in enumerate(pool.hosts or ()):
+    hosts: dict[str, PoolHost] = {}
+    entries = pool.hosts or ()
+    for index, text in enumerate(entries):
         found = resolve(text, cluster)
-        if len(found) != 1:
-            wrong.append(f"{quote(text)} is {'no node' if not found else 'the address of more than one node'}")
-        elif found[0] in seen:
-            wrong.append(f"{quote(text)} and {quote(seen[found[0]])} are the same node")
-        else:
-            seen[found[0]] = text
-            hosts.append(_host(index, found[0], cluster))
-    return Allocation(tuple(hosts), len(hosts), "; ".join(wrong))
+        if len(found) == 1 and found[0] not in hosts:
+            hosts[found[0]] = _host(index, found[0], cluster)
+    # Tenants read this: it counts entries and does not name those that the reader may not have written.
+    reason = f"it lists {_count(len(entries), 'host')} and finds {_count(len(hosts), 'node')}"
+    return Allocation(tuple(hosts.values()), len(hosts), "" if len(hosts) == len(entries) else reason)
 
 
 def resolve(text: str, cluster: Inventory) -> list[str]:
@@ -131,8 +126,11 @@ def _cheapest(nodes: Bits, count: int, cluster: Inventory) -> Iterator[str]:
 
 
 def _shortage(size: int, count: int) -> str:
-    verb = "node is" if count == 1 else "nodes are"
-    return f"it needs {size} host{'s' * (size != 1)} and {count} {verb} eligible"
+    return f"it needs {_count(size, 'host')} and {_count(count, 'node')} {'is' if count == 1 else 'are'} eligible"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _host(index: int, name: str, cluster: Inventory) -> PoolHost:

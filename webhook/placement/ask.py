@@ -1,5 +1,6 @@
 """What a pod asks for, read once from annotations, labels and spec: one value that all constraint families share."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
@@ -25,6 +26,13 @@ BINDINGS = ("auto", "nodeName", "nodeAffinity")
 OWN_KIND = "ProcessingElement"
 """Kind of the controller whose pods are bound by ``nodeName`` like bare pods: it makes one pod, not replicas."""
 
+PREFERRED_LIMIT = 1024
+"""Characters of the annotation ``preferred``: all the names there are take 66."""
+
+SHOWN = 10
+"""Problems of one kind that are named: more than a person mends at once."""
+
+_KNOWN = keys.ANNOTATIONS | keys.FOREIGN
 _WRITABLE = sorted(key.removeprefix(keys.PREFIX) for key in keys.ANNOTATIONS - {keys.INJECTED})
 _NO_SPEC = PodSpec()
 
@@ -69,13 +77,14 @@ def read(pod: Pod, namespace: str, world: World) -> tuple[Ask, tuple[Problem, ..
     job, pe = labels.get(keys.JOB, ""), labels.get(keys.PE, "")
     warnings: list[str] = []
     problems = list(_unknown(annotations, world.policy, warnings))
+    soft, unknown = _preferred(annotations.get(keys.PREFERRED))
     text = annotations.get(keys.PLACEMENT)
     clauses: tuple[Clause, ...] = ()
     if text is not None:
         clauses, unparsed = parse_placement(text, annotation(keys.PLACEMENT))
         problems += unparsed
-        problems += contradictions(clauses, annotation(keys.PLACEMENT), text)
-    soft, unknown = _preferred(annotations.get(keys.PREFERRED))
+        hard = [clause for clause in clauses if clause.name not in soft]
+        problems += contradictions(hard, annotation(keys.PLACEMENT), text)
     problems += unknown
     pools, missing = look_up(clauses, namespace, job, world, text or "")
     if ClauseName.HOST in soft:
@@ -99,9 +108,8 @@ def read(pod: Pod, namespace: str, world: World) -> tuple[Ask, tuple[Problem, ..
 
 def _unknown(annotations: Mapping[str, str], policy: Policy, warnings: list[str]) -> Iterator[Problem]:
     """Keys under our prefix that mean nothing: a constraint that is silently ignored is the worst outcome."""
-    for key in annotations:
-        if not key.startswith(keys.PREFIX) or key in keys.ANNOTATIONS or key in keys.FOREIGN:
-            continue
+    unknown = (key for key in annotations if key.startswith(keys.PREFIX) and key not in _KNOWN)
+    for key in itertools.islice(unknown, SHOWN):
         near = nearest(key.removeprefix(keys.PREFIX), _WRITABLE)
         message = "unknown annotation" + (f", did you mean {keys.PREFIX}{near}?" if near else "")
         if policy.unknown_annotations == "warn":
@@ -113,14 +121,16 @@ def _unknown(annotations: Mapping[str, str], policy: Policy, warnings: list[str]
 def _preferred(text: str | None) -> tuple[frozenset[str], list[Problem]]:
     if text is None:
         return frozenset(), []
-    names = [name.strip() for name in text.split(",")]
     field = annotation(keys.PREFERRED)
+    if len(text) > PREFERRED_LIMIT:
+        return frozenset(), [Problem(field, f"has {len(text)} characters, at most {PREFERRED_LIMIT} are allowed")]
+    names = [name.strip() for name in text.split(",")]
     problems = [
         Problem(field, f"{quote(name)} is not one of {', '.join(PREFERABLE)}")
         for name in dict.fromkeys(names)
         if name not in PREFERABLE
     ]
-    return frozenset(names) & frozenset(PREFERABLE), problems[:10]
+    return frozenset(names) & frozenset(PREFERABLE), problems[:SHOWN]
 
 
 def _binding(pod: Pod, wanted: str | None, policy: Policy, *, waits: bool) -> tuple[Binding, list[Problem]]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from webhook.placement.ask import Ask, read
 from webhook.placement.constraint import Constraint
 from webhook.placement.effects import Effect
-from webhook.placement.merge import Additions, merge
+from webhook.placement.merge import Additions, foreign_labels, merge
 from webhook.placement.pod import Pod
 from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
@@ -60,9 +60,10 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
     # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
     if refusal and not (ask.elastic and refusal.fault is Fault.FORBIDDEN):
         return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)
-    additions, conflicts = merge(pod, effects_of(constraints, world))
-    if conflicts:
-        return Decision(ask, conflicts, verdict, warnings=ask.warnings)
+    effects = effects_of(constraints, world)
+    additions, conflicts = merge(pod, effects)
+    if wrong := (*conflicts, *foreign_labels(ask.labels, effects)):
+        return Decision(ask, wrong, verdict, warnings=ask.warnings)
     doubts = [f"no node yet: {refusal.headline}"] if refusal else list(verdict.disappointed())
     return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *doubts))
 

@@ -83,4 +83,4 @@ def label_value(name: str) -> str:
     if value.startswith("."):
         value = "d" + value
     value = re.sub(r"[^-A-Za-z0-9_.]", "-", value)
-    return value.lstrip("-")[:LABEL_LIMIT].rstrip("-_.") or "x"
+    return value.lstrip("-_.")[:LABEL_LIMIT].rstrip("-_.") or "x"

@@ -4,7 +4,7 @@ The only place that knows how to AND node terms, what conflicts, and what is the
 been merged before adds nothing (``docs/merging.md``).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -114,7 +114,7 @@ def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem
         tolerations=_absent(spec.tolerations, (effect.toleration for effect in asked if isinstance(effect, Tolerate))),
         injected=_injected(asked),
     )
-    return additions, (*problems, *conflicts, *_foreign(labels, asked))
+    return additions, (*problems, *conflicts)
 
 
 def _injected(effects: Iterable[Effect]) -> str:
@@ -142,7 +142,7 @@ def _labels(labels: dict[str, str], effects: Iterable[Effect]) -> tuple[dict[str
     return added, problems
 
 
-def _foreign(labels: dict[str, str], effects: Iterable[Effect]) -> list[Problem]:
+def foreign_labels(labels: Mapping[str, str], effects: Iterable[Effect]) -> list[Problem]:
     """Labels of ours that no clause asked for: written by hand, they would move the job's other pods.
 
     Isolation labels are spared: which ones a pod carries depends on the job's other pods, at the time it was made.

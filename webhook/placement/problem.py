@@ -16,6 +16,9 @@ CARET_WIDTH = 72
 MESSAGE_LIMIT = 1024
 """Bytes of a refusal: an Event of events.k8s.io/v1 holds 1,024 characters of note."""
 
+BLOCKS = 32
+"""Problems that are put into words at all: no more of the shortest ones fit into a message."""
+
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 
 
@@ -62,14 +65,13 @@ def render(problems: Sequence[Problem]) -> str:
 
     At most :data:`MESSAGE_LIMIT` bytes of ASCII; what does not fit is counted, never cut in the middle.
     """
-    blocks = [_block(problem) for problem in problems]
-    text, shown = blocks[0][:MESSAGE_LIMIT], 1
-    for block in blocks[1:]:
-        rest = _more(len(blocks) - shown - 1)
-        if len(text) + 1 + len(block) + len(rest) > MESSAGE_LIMIT:
-            break
-        text, shown = f"{text}\n{block}", shown + 1
-    return text + _more(len(blocks) - shown)
+    blocks = [_block(problem) for problem in problems[:BLOCKS]]
+    for shown in range(len(blocks), 0, -1):
+        text = "\n".join(blocks[:shown]) + _more(len(problems) - shown)
+        if len(text) <= MESSAGE_LIMIT:
+            return text
+    more = _more(len(problems) - 1)
+    return blocks[0][: MESSAGE_LIMIT - len(more)] + more
 
 
 def _more(count: int) -> str:

@@ -135,15 +135,14 @@ def _without_each(everything: Bits, sets: Sequence[Bits]) -> list[Bits]:
 
 
 def _within_limit(first: str, lines: Sequence[str], fix: str) -> str:
-    room = MESSAGE_LIMIT - len(first) - len(fix) - len("\n\n  and 1000 more reasons")
-    shown: list[str] = []
-    for line in lines:
-        room -= len(line) + 1
-        if room < 0:
-            shown.append(f"  and {len(lines) - len(shown)} more reasons")
-            break
-        shown.append(line)
-    return "\n".join([first, *shown, fix])
+    """The text with as many reasons as there is room for; those that are left out are counted."""
+    for shown in range(len(lines), 0, -1):
+        left = len(lines) - shown
+        more = [f"  and {left} more reason{'s' * (left != 1)}"] if left else []
+        text = "\n".join([first, *lines[:shown], *more, fix])
+        if len(text) <= MESSAGE_LIMIT:
+            return text
+    return f"{first}\n{fix}"[:MESSAGE_LIMIT]
 
 
 def _short(text: str, limit: int) -> str:

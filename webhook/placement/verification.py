@@ -10,8 +10,9 @@ from webhook.placement import keys
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint
+from webhook.placement.constraints.exclusive import NobodyElses, foreign_tolerations
 from webhook.placement.decision import effects_of
-from webhook.placement.effects import BindTo, Effect, RequireNodes
+from webhook.placement.effects import BindTo, Effect, NearPods, RequireNodes
 from webhook.placement.merge import merge
 from webhook.placement.pod import NodeTerm, Pod, Requirement
 from webhook.placement.problem import Fault, Problem
@@ -23,29 +24,53 @@ from webhook.placement.world import World
 def undone(pod: Pod, constraints: Iterable[Constraint], world: World) -> Iterator[Problem]:
     """A problem for each kind of thing that the pod lacks, and for each label that says something else."""
     node_name = (pod.spec.node_name if pod.spec else None) or ""
-    firm = [_either(effect) for effect in effects_of(constraints, world) if getattr(effect, "firm", False)]
+    effects = effects_of(constraints, world)
+    firm = [_either(effect) for effect in effects if getattr(effect, "firm", False)]
     additions, conflicts = merge(pod, [effect for effect in firm if not _bound(effect, node_name)])
     yield from conflicts
-    for kind in additions.missing:
+    near = [effect for effect in effects if isinstance(effect, NearPods) and effect.weight is None]
+    alone = ("podAffinity",) if near and not _together(pod) else ()
+    host = [effect for effect in effects if _names_host(effect)]
+    loose = ("nodeName",) if host and "nodeAffinity" not in additions.missing and not _tied(pod, node_name) else ()
+    for kind in (*additions.missing, *alone, *loose):
         message = f"lacks {kind} that its clauses require: something removed what the placement webhook had added"
         yield Problem("spec" if kind != "labels" else "metadata", message, fault=Fault.FORBIDDEN)
+
+
+def _together(pod: Pod) -> bool:
+    """Whether the pod must share a host with some colocated pods: which group that is, the Job object knows."""
+    affinity = pod.spec.affinity.pod_affinity if pod.spec and pod.spec.affinity else None
+    selectors = (term.label_selector for term in (affinity.required if affinity else None) or ())
+    needs = (need for found in selectors for need in (found.match_expressions if found else None) or ())
+    return any(need.key.startswith(keys.COLOCATION) for need in needs)
+
+
+def _names_host(effect: Effect) -> bool:
+    """Whether the effect ties the pod to one node; an address may mean another node by now, but never none."""
+    return isinstance(effect, BindTo) or (isinstance(effect, RequireNodes) and bool(effect.terms[0].match_fields))
+
+
+def _tied(pod: Pod, node_name: str) -> bool:
+    """Whether the pod is tied to some node."""
+    affinity = pod.spec.affinity.node_affinity if pod.spec and pod.spec.affinity else None
+    terms = (affinity.required.node_selector_terms if affinity and affinity.required else None) or ()
+    return bool(node_name) or any(term.match_fields for term in terms)
 
 
 def trespass(ask: Ask, constraints: Iterable[Constraint], world: World) -> Iterator[Problem]:
     """A problem where the pod would get round an exclusive host: by ``nodeName``, or by tolerating everything."""
     own = {(pool.namespace, pool.name) for _, pool in ask.pools}
-    values = {keys.exclusive(*name) for name in own}
-    foreign: Bits = world.cluster.claimed(own)
-    for taint, nodes in world.cluster.nodes.taints.get(keys.EXCLUSIVE, {}).items():
-        foreign |= nodes if taint.value not in values else 0
-    foreign &= world.everything
+    spec = ask.spec
+    yield from foreign_tolerations(spec.tolerations or (), own)
+    foreign = world.everything & ~NobodyElses(tuple(own)).filter(world)
     if not foreign:
         return
-    spec = ask.spec
     if spec.node_name and world.named(spec.node_name) & foreign:
         yield Problem("spec.nodeName", "the node is exclusive to another HostPool", fault=Fault.FORBIDDEN)
     for at, toleration in enumerate(spec.tolerations or ()):
-        if not toleration.key and toleration.operator == "Exists" and _reach(constraints, world) & foreign:
+        everything = not toleration.key and toleration.operator == "Exists"
+        effective = toleration.effect in {None, "", world.policy.exclusive_effect}
+        if everything and effective and _reach(constraints, world) & foreign:
             message = "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool"
             yield Problem(f"spec.tolerations[{at}]", message, fault=Fault.FORBIDDEN)
 

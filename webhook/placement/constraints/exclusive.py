@@ -1,6 +1,6 @@
 """Hosts of exclusive pools are closed to every pod that does not name the pool (``docs/hostpool.md``)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from msgspec import Struct
@@ -11,6 +11,7 @@ from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint, Reason
 from webhook.placement.effects import Effect
 from webhook.placement.inventory import Name
+from webhook.placement.pod import Toleration
 from webhook.placement.problem import Problem
 from webhook.placement.world import World
 
@@ -49,10 +50,15 @@ class NobodyElses(Struct, frozen=True):
 def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
     """The condition, and a problem for each toleration of the taint that is not the pod's own pool's."""
     own = tuple((pool.namespace, pool.name) for _, pool in ask.pools if pool.exclusive)
+    yield from foreign_tolerations(ask.spec.tolerations or (), own)
+    if world.cluster.nodes.taints.get(keys.EXCLUSIVE) or world.cluster.exclusives():
+        yield NobodyElses(own)
+
+
+def foreign_tolerations(tolerations: Sequence[Toleration], own: Collection[Name]) -> Iterator[Problem]:
+    """A problem for each toleration of the taint that no pool in ``own`` stands for."""
     values = {keys.exclusive(*name) for name in own}
-    for at, toleration in enumerate(ask.spec.tolerations or ()):
+    for at, toleration in enumerate(tolerations):
         if toleration.key == keys.EXCLUSIVE and (toleration.operator == "Exists" or toleration.value not in values):
             message = f"only the webhook tolerates {keys.EXCLUSIVE}: name the exclusive HostPool with host(...) instead"
             yield Problem(f"spec.tolerations[{at}]", message)
-    if world.cluster.nodes.taints.get(keys.EXCLUSIVE) or world.cluster.exclusives():
-        yield NobodyElses(own)

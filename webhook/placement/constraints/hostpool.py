@@ -60,13 +60,17 @@ class PoolHosts(Struct, frozen=True):
             tags = _listed(self.pool.tags)
             yield Reason(f"has lost the {tags}", f"have lost the {tags}", out & ~strangers)
 
-    def mend(self, world: World, _out: Bits) -> str:
+    def mend(self, world: World, out: Bits) -> str:
         """One more node with the tags, or a larger pool."""
         if self.pool.sized:
             if self.index is not None or not self._shortage(world):
                 return ""
             return f"make more nodes eligible for HostPool {self.pool.spl_name}, or a smaller pool"
-        wanted = (f"{need.key}={(need.values or ('true',))[0]}" for need in self.tags if need.operator in _SETTABLE)
+        settable = [need for need in self.tags if need.operator in _SETTABLE]
+        others = [need for need in self.tags if need.operator not in _SETTABLE]
+        if not settable or not out & matching_all(world, others):
+            return ""
+        wanted = (f"{need.key}={(need.values or ('true',))[0]}" for need in settable)
         return f"label one more node {' and '.join(wanted)}"
 
     def _what(self, world: World) -> str:

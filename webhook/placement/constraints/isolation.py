@@ -25,8 +25,8 @@ from webhook.placement.world import World
 class Alone(Struct, frozen=True):
     """The pod's own isolation: ``held`` are the nodes with pods of the job's other processing elements.
 
-    ``modelled`` tells whether a Job object makes sure that the others carry the label; without one the pod keeps away
-    from them by job and element as well, so that the order of arrival cannot matter.
+    ``modelled`` tells whether the Job object says so too, and makes sure that the others carry the label; otherwise the
+    pod keeps away from them by job and element as well, so that the order of arrival cannot matter.
     """
 
     verb: ClassVar[str] = "drop"
@@ -121,8 +121,10 @@ def _within(ask: Ask, world: World, operators: tuple[str, ...]) -> Iterator[Cons
     if operators:
         soft = ClauseName.ISOLATION in ask.soft
         held = siblings.others(ask.pe)
-        yield Alone(str(ClauseName.ISOLATION), soft, ask.job, ask.pe, operators, held, model is not None)
-    known = model.isolated if model else tuple(Isolated(*found) for found in sorted(set(siblings.isolations())))
+        told = model is not None and all(Isolated(ask.pe, operator) in model.isolated for operator in operators)
+        yield Alone(str(ClauseName.ISOLATION), soft, ask.job, ask.pe, operators, held, told)
+    live = sorted({Isolated(*found) for found in siblings.isolations()})
+    known = dict.fromkeys((*(model.isolated if model else ()), *live))
     others = tuple(found for found in known if _other(found, ask.pe, operators))
     if others:
         yield Disturbing(others, siblings.isolated_from(ask.pe))

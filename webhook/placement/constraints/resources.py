@@ -22,6 +22,9 @@ from webhook.placement.world import World
 PODS = "pods"
 """The resource that counts pods: every pod needs one of it."""
 
+SAID = 4
+"""Resources named in a clause; the user knows the rest."""
+
 _FIRST = ("cpu", "memory")
 """Resources that are named before the others."""
 
@@ -37,9 +40,8 @@ class Room(Struct, frozen=True):
 
     @property
     def clause(self) -> str:
-        """All requests but that for one pod, which nobody writes; put into words only when somebody reads them."""
-        wanted = self._wanted()
-        return f"requests {wanted}" if wanted else ""
+        """The requests in words, but for that of one pod, which nobody writes; made only when somebody reads it."""
+        return f"requests {self._wanted()}" if PODS not in self.requests else ""
 
     def filter(self, world: World) -> Bits:
         """Nodes that offer all of it."""
@@ -53,21 +55,23 @@ class Room(Struct, frozen=True):
         """Each node under the first resource it lacks."""
         left = out
         for resource in ordered(self.requests):
+            if not left:
+                return
             short = left & ~world.cluster.nodes.capacity.fits({resource: self.requests[resource]}, free=self.free)
             if short:
                 left &= ~short
                 yield self._reason(resource, short)
 
-    def mend(self, world: World, out: Bits) -> str:
-        """More room on one node, for the resource that most of these nodes lack first."""
-        lacking = list(self.explain(world, out))
-        if not self.clause or not lacking:
-            return "add a node with room for one more pod"
+    def mend(self, _world: World, _out: Bits) -> str:
+        """More room, on another node or on this one."""
+        if not self.clause:
+            return "let another pod of the node finish" if self.free else "add a node with room for one more pod"
         return f"free {self._wanted()} on one node" if self.free else f"add a node with {self._wanted()} to offer"
 
     def _wanted(self) -> str:
-        named = (resource for resource in ordered(self.requests) if resource != PODS)
-        return ", ".join(f"{resource} {amount(resource, self.requests[resource])}" for resource in named)
+        named = ordered(self.requests)
+        said = [f"{resource} {amount(resource, self.requests[resource])}" for resource in named[:SAID]]
+        return ", ".join(said) + (f" and {len(named) - SAID} more" if len(named) > SAID else "")
 
     def _reason(self, resource: str, nodes: Bits) -> Reason:
         if resource == PODS:
@@ -82,14 +86,18 @@ def amount(resource: str, value: int) -> str:
 
 
 def ordered(requests: Tally) -> list[str]:
-    """Resource names in the order of messages: cpu, memory, the others by name, pods last."""
-    named = sorted(requests.keys() - {PODS, *_FIRST})
-    return [resource for resource in (*_FIRST, *named, PODS) if resource in requests]
+    """Resource names in the order of messages: cpu, memory, the others by name."""
+    named = sorted(requests.keys() - set(_FIRST))
+    return [resource for resource in (*_FIRST, *named) if resource in requests]
 
 
 def parse(ask: Ask, _world: World) -> Iterator[Constraint | Problem]:
-    """One constraint for all requests of the pod."""
-    yield Room(ask.requests, _bound(ask))
+    """One constraint for what the pod requests, and a standing one for its place among the pods of a node."""
+    free = _bound(ask)
+    asked = {resource: wanted for resource, wanted in ask.requests.items() if resource != PODS}
+    if asked:
+        yield Room(asked, free)
+    yield Room({PODS: ask.requests[PODS]}, free)
 
 
 def _bound(ask: Ask) -> bool:

@@ -4,6 +4,8 @@ Source: ``component-helpers/scheduling/corev1/helpers.go`` and ``core/v1/tolerat
 exclusive pools has a family of its own.
 """
 
+import functools
+import operator
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
@@ -78,21 +80,33 @@ class Tolerated(Struct, frozen=True):
                 yield Reason(f"has the taint {taint}", f"have the taint {taint}", nodes)
 
     def mend(self, world: World, out: Bits) -> str:
-        """Tolerate the taint of most of these nodes, or mend their condition."""
-        kept = list(self._keeping(world, out))
-        taint = max(kept, key=lambda found: found[1].bit_count())[0]
-        words = _CONDITIONS.get(taint.key)
-        return words[2] if words else f"tolerate {taint}"
+        """Tolerate the taint, or mend the condition, that alone keeps the pod off most of these nodes."""
+        keeping: dict[str, Bits] = {}
+        for taint in self._untolerated(world):
+            words = _CONDITIONS.get(taint.key)
+            fix = words[2] if words else f"tolerate {taint}"
+            keeping[fix] = keeping.get(fix, 0) | world.cluster.nodes.taints[taint.key][taint] & out
+        alone = {
+            fix: (nodes & ~functools.reduce(operator.or_, (keeping[other] for other in keeping if other != fix), 0))
+            for fix, nodes in keeping.items()
+        }
+        best = max(alone, key=lambda fix: alone[fix].bit_count())
+        return best if alone[best] else ""
 
     def _tolerates(self, taint: Taint) -> bool:
         return any(tolerates(toleration, taint) for toleration in self.tolerations)
 
-    def _keeping(self, world: World, out: Bits) -> Iterator[tuple[Taint, Bits]]:
+    def _untolerated(self, world: World) -> list[Taint]:
+        """All taints there are that the pod does not tolerate, in the order of their text."""
         by_key = world.cluster.nodes.taints
+        taints = (taint for key in by_key if key != keys.EXCLUSIVE for taint in by_key[key])
+        return sorted(taint for taint in taints if not self._tolerates(taint))
+
+    def _keeping(self, world: World, out: Bits) -> Iterator[tuple[Taint, Bits]]:
         left = out
-        for taint in sorted(taint for key in by_key if key != keys.EXCLUSIVE for taint in by_key[key]):
-            nodes = left & by_key[taint.key][taint]
-            if nodes and not self._tolerates(taint):
+        for taint in self._untolerated(world):
+            nodes = left & world.cluster.nodes.taints[taint.key][taint]
+            if nodes:
                 left &= ~nodes
                 yield taint, nodes
 

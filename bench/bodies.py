@@ -1,0 +1,151 @@
+"""Reviews of pods as the API server sends them: compact JSON, its order of fields, pods of 4 and 10 KB.
+
+Every one is admitted and patched. They are about the first two jobs, the first of which has a Job object.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from bench.pods import container, spec
+from bench.streams import job_name
+from bench.topology import DOMAIN, ELEMENTS, NAMESPACE, uid
+from webhook.placement import keys
+
+SIZES = (4, 10)
+"""KB of a pod: a small one, and one with sidecars."""
+
+_OWN: dict[str, Any] = {
+    "nodeSelector": {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"},
+    "affinity": {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [
+                    {
+                        "matchExpressions": [
+                            {"key": f"{DOMAIN}/disk", "operator": "In", "values": ["ssd", "nvme"]},
+                            {"key": f"{DOMAIN}/generation", "operator": "Gt", "values": ["2"]},
+                        ]
+                    },
+                    {"matchExpressions": [{"key": f"{DOMAIN}/network", "operator": "NotIn", "values": ["25g"]}]},
+                ]
+            }
+        }
+    },
+}
+
+
+class Wish(Struct, frozen=True):
+    """What a pod asks for: a placement text, its job's number, and more of a spec."""
+
+    placement: str
+    job: int = 0
+    spec: Mapping[str, Any] = {}
+
+
+WISHES: Mapping[str, Wish] = {
+    "host(P)": Wish("Filter: host(Tagged0)"),
+    "host(P[i])": Wish("Filter: host(Sized0[1])"),
+    "hostExlocation, host(P)": Wish('Filter: hostExlocation("apart"); Join: host(Tagged1)'),
+    "hostColocation": Wish('Filter: hostColocation("together")'),
+    "hostIsolation": Wish("Audit: hostIsolation", job=1),
+    "own affinity, host(P)": Wish("Filter: host(Tagged2)", spec=_OWN),
+}
+"""The kinds of reviews, each as frequent as the others in the mixed set."""
+
+
+def mixed() -> dict[str, bytes]:
+    """Every kind in every size, by name."""
+    return {
+        f"{kind}, {size} KB": review(wish, ELEMENTS + at, size << 10)
+        for size in SIZES
+        for at, (kind, wish) in enumerate(WISHES.items())
+    }
+
+
+def write(folder: Path) -> list[Path]:
+    """The mixed set as files, for load generators that read such."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for at, body in enumerate(mixed().values()):
+        paths.append(folder / f"review-{at:02d}.json")
+        paths[-1].write_bytes(body)
+    return paths
+
+
+def review(wish: Wish, element: int, size: int) -> bytes:
+    """The review of a new processing element's pod of ``size`` bytes."""
+    what = {"group": "", "version": "v1", "kind": "Pod"}
+    resource = {"group": "", "version": "v1", "resource": "pods"}
+    request = {
+        "uid": uid(6, element),
+        "kind": what,
+        "resource": resource,
+        "requestKind": what,
+        "requestResource": resource,
+        "name": f"{job_name(wish.job)}-{element}",
+        "namespace": NAMESPACE,
+        "operation": "CREATE",
+        "userInfo": {
+            "username": "system:serviceaccount:streams-system:streams-placement-controller",
+            "uid": uid(7, 0),
+            "groups": ["system:serviceaccounts", "system:serviceaccounts:streams-system", "system:authenticated"],
+        },
+        "object": _pod(wish, element, size),
+        "oldObject": None,
+        "dryRun": False,
+        "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
+    }
+    # As Go's encoder ends it.
+    envelope = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
+    return msgspec.json.encode(envelope) + b"\n"
+
+
+def _pod(wish: Wish, element: int, size: int) -> dict[str, Any]:
+    names = ("runtime",) if size < 8 << 10 else ("runtime", "metrics", "shipper", "proxy")
+    containers: list[dict[str, Any]] = [container(name, "250m", "512Mi") for name in names]
+    options: dict[str, str] = {"name": "RUNTIME_OPTIONS", "value": ""}
+    containers[0]["env"].append(options)
+    name = f"{job_name(wish.job)}-{element}"
+    owner = {
+        "apiVersion": "streams.ibm.com/v1", "kind": "ProcessingElement", "name": name, "uid": uid(3, element),
+        "controller": True, "blockOwnerDeletion": True,
+    }  # fmt: skip
+    pod = {
+        "kind": "Pod",
+        "apiVersion": "v1",
+        "metadata": {
+            "name": name,
+            "namespace": NAMESPACE,
+            "creationTimestamp": None,
+            "labels": {"app.kubernetes.io/name": "streams", keys.JOB: job_name(wish.job), keys.PE: f"new-{element}"},
+            "annotations": {f"{DOMAIN}/config-hash": "0" * 64, keys.PLACEMENT: wish.placement},
+            "ownerReferences": [owner],
+            "managedFields": [_managed(names)],
+        },
+        "spec": {**spec(containers), **wish.spec},
+        "status": {},
+    }
+    # Command-line options make up what is missing: they are what differs most between pods.
+    missing = max(0, size - len(msgspec.json.encode(pod)))
+    options["value"] = ("-Xmx400m -Dstreams.transport=tcp -Dstreams.checkpoint=redis " * (1 + missing // 50))[:missing]
+    return pod
+
+
+def _managed(names: tuple[str, ...]) -> dict[str, Any]:
+    """Who set which field: the API server has filled it in before it asks."""
+    fields = (".", "f:image", "f:imagePullPolicy", "f:livenessProbe", "f:name", "f:readinessProbe", "f:resources")
+    containers: dict[str, dict[str, dict[str, str]]] = {
+        f'k:{{"name":"{name}"}}': {field: {} for field in fields} for name in names
+    }
+    return {
+        "manager": "streams-placement",
+        "operation": "Update",
+        "apiVersion": "v1",
+        "time": "2026-01-02T00:00:00Z",
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:metadata": {"f:labels": {".": {}}}, "f:spec": {"f:containers": containers, "f:volumes": {}}},
+    }

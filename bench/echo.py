@@ -1,0 +1,50 @@
+"""The bare peer: aiohttp and uvloop over TLS, one route, one answer that never changes but for the uid.
+
+It decodes and decides nothing, so what the product adds is the decision and the care around it. Run as
+``python -m bench.echo CERTIFICATE KEY``; prints one line when it answers, like the product.
+"""
+
+import asyncio
+import ssl
+import sys
+
+import uvloop
+from aiohttp import web
+
+KEEP_ALIVE = 3630.0
+"""Seconds an idle connection is kept: as long as the product keeps it."""
+
+_UID = b'"uid":"'
+_UID_LENGTH = 36
+_BEFORE = b'{"response":{"uid":"'
+_AFTER = b'","allowed":true},"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}'
+
+
+async def _answer(request: web.Request) -> web.Response:
+    body = await request.read()
+    start = body.index(_UID) + len(_UID)
+    answer = _BEFORE + body[start : start + _UID_LENGTH] + _AFTER
+    return web.Response(body=answer, content_type="application/json")
+
+
+async def serve(certificate: str, key: str) -> None:
+    """Answer on a free port of loopback until cancelled."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    context.load_cert_chain(certificate, key)
+    app = web.Application()
+    app.router.add_post("/mutate", _answer)
+    runner = web.AppRunner(app, access_log=None, keepalive_timeout=KEEP_ALIVE, handle_signals=True)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+        host, port = runner.addresses[0][:2]
+        print(f"ready https://{host}:{port}", flush=True)
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
+
+
+if __name__ == "__main__":
+    uvloop.run(serve(*sys.argv[1:3]))

@@ -1,0 +1,60 @@
+"""What the served product holds and what its start costs, as the kernel counts it; Linux only."""
+
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from msgspec import Struct
+
+from bench.processes import ROOT
+
+_MODULES = ("webhook.cli", "webhook.cli.serve", "webhook.app")
+"""What ``serve`` imports before it does anything."""
+
+_PROGRAM = """
+import importlib, time
+before = time.perf_counter()
+for name in {modules}:
+    importlib.import_module(name)
+print(time.perf_counter() - before)
+"""
+
+
+class Memory(Struct, frozen=True):
+    """Resident memory in MB of a million bytes, now and at its highest, and CPU seconds so far."""
+
+    resident: float
+    peak: float
+    cpu_seconds: float
+
+
+def measure(pid: int) -> Memory | None:
+    """What a process holds; ``None`` where the kernel does not say."""
+    process = Path("/proc", str(pid))
+    if not process.is_dir():
+        return None
+    fields = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
+    # Fields 14 and 15 of proc_pid_stat(5), counted from behind the program's name, which may hold blanks.
+    user, system = (process / "stat").read_text().rpartition(")")[2].split()[11:13]
+    ticks = os.sysconf("SC_CLK_TCK")
+    return Memory(_megabytes(fields["VmRSS"]), _megabytes(fields["VmHWM"]), (int(user) + int(system)) / ticks)
+
+
+def import_seconds(rounds: int) -> float:
+    """Time to import what ``serve`` needs, in a fresh process with compiled files; the median of some."""
+    program = _PROGRAM.format(modules=_MODULES)
+    found = [_seconds(program) for _ in range(rounds + 1)]
+    return statistics.median(found[1:])  # the first may have compiled
+
+
+def _seconds(program: str) -> float:
+    command = (sys.executable, "-c", program)
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=60)  # noqa: S603 - our own program, no shell
+    return float(done.stdout)
+
+
+def _megabytes(field: str) -> float:
+    """``123 kB`` of /proc, which means KiB."""
+    return int(field.split(maxsplit=1)[0]) * 1024 / 1e6

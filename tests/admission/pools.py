@@ -1,0 +1,26 @@
+"""HostPool objects, as they are submitted and answered."""
+
+from typing import Any
+
+from tests.builders import Json, cluster, review
+from webhook.admission.answer import Answer
+from webhook.admission.validate import validate
+from webhook.placement.cluster import Pool
+from webhook.placement.policy import Policy
+
+
+def host_pool(object_name: str | None = "ib-blue", /, **spec: Any) -> Json:
+    """A HostPool object."""
+    return {
+        "apiVersion": "streams.ibm.com/v1",
+        "kind": "HostPool",
+        "metadata": {"name": object_name} if object_name else {"generateName": "p-"},
+        "spec": spec,
+    }
+
+
+def validated(found: object, *pools: Pool, old: object = None, **fields: object) -> Answer:
+    """The answer to a HostPool that is created, or changed from ``old``."""
+    operation = "CREATE" if old is None else "UPDATE"
+    body = review(found, **{"operation": operation, "old": old} | fields, kind="HostPool", group="streams.ibm.com")
+    return validate(body, cluster(pools=pools), Policy())

@@ -1,0 +1,112 @@
+"""Patch operations on lists: terms and tolerations are appended, whatever is there."""
+
+from typing import Any
+
+import jsonpatch
+import msgspec
+import pytest
+
+from tests.builders import cluster, node, nodes, pod, pool, typed
+from webhook.admission.patch import encode, operations
+from webhook.placement import keys
+from webhook.placement.decision import decide
+from webhook.placement.effects import RequireNodes
+from webhook.placement.inventory import Inventory
+from webhook.placement.merge import merge
+from webhook.placement.pod import NodeTerm, Requirement
+from webhook.placement.policy import Policy
+from webhook.placement.world import World
+
+Json = dict[str, Any]
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+OTHER = {"key": "disk", "operator": "In", "values": ["ssd"]}
+
+OURS = {"key": "streams.ibm.com/hostpool", "operator": "In", "values": ["ib"]}
+
+POOLED = cluster([node("node-a", labels={keys.TAG: "ib", "disk": "ssd"})], pools=[pool(tags=["ib"])])
+
+
+def steps(found: Json, inventory: Inventory) -> list[Json]:
+    """The operations for a pod that is admitted."""
+    decision = decide(typed(found), "default", World(inventory, Policy()))
+    assert decision.additions, decision.message
+    made: list[Json] = msgspec.json.decode(encode(operations(typed(found), decision.additions)))
+    return made
+
+
+def after(found: Json, inventory: Inventory) -> Json:
+    """The pod with its patch applied."""
+    made: Json = jsonpatch.apply_patch(found, steps(found, inventory))
+    return made
+
+
+def terms(found: Json) -> list[Json]:
+    """Required node terms."""
+    made: list[Json] = found["spec"]["affinity"]["nodeAffinity"][REQUIRED]["nodeSelectorTerms"]
+    return made
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param({}, id="absent"),
+        pytest.param({"affinity": {"nodeAffinity": {PREFERRED: None}}}, id="null"),
+        pytest.param({"affinity": {"nodeAffinity": {PREFERRED: []}}}, id="empty"),
+        pytest.param(
+            {"affinity": {"nodeAffinity": {PREFERRED: [{"weight": 1, "preference": {"matchExpressions": [OTHER]}}]}}},
+            id="one there",
+        ),
+    ],
+)
+def test_preferred_terms_are_appended(spec: Json) -> None:
+    found = pod("host(MyPool)", annotations={keys.PREFERRED: "host"}, **spec)
+    own = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(PREFERRED) or []
+    made = after(found, POOLED)["spec"]["affinity"]["nodeAffinity"][PREFERRED]
+    assert made == [*own, {"weight": 100, "preference": {"matchExpressions": [OURS]}}]
+
+
+@pytest.mark.parametrize("kind", ["podAffinity", "podAntiAffinity"])
+@pytest.mark.parametrize("field", [REQUIRED, PREFERRED])
+@pytest.mark.parametrize("shape", ["absent", "null", "empty", "null list", "empty list", "one there"])
+def test_pod_terms_are_appended(kind: str, field: str, shape: str) -> None:
+    own = {"labelSelector": {"matchLabels": {"a": "b"}}, "topologyKey": "zone"}
+    one = own if field == REQUIRED else {"weight": 1, "podAffinityTerm": own}
+    shapes: dict[str, Json] = {
+        "absent": {},
+        "null": {"affinity": {kind: None}},
+        "empty": {"affinity": {kind: {}}},
+        "null list": {"affinity": {kind: {field: None}}},
+        "empty list": {"affinity": {kind: {field: []}}},
+        "one there": {"affinity": {kind: {field: [one]}}},
+    }
+    clause = "hostColocation" if kind == "podAffinity" else "hostExlocation"
+    soft = {keys.PREFERRED: clause} if field == PREFERRED else {}
+    found = pod(f'{clause}("t")', annotations=soft, **shapes[shape])
+    made = after(found, POOLED)["spec"]["affinity"][kind][field]
+    assert made[:-1] == ([one] if shape == "one there" else [])
+    assert len(made) == 1 + (shape == "one there")
+
+
+@pytest.mark.parametrize(
+    "own",
+    [None, [], [{"key": "a", "operator": "Exists"}]],
+    ids=["null", "empty", "one there"],
+)
+def test_tolerations_are_appended(own: list[Json] | None) -> None:
+    inventory = cluster(nodes(1), pools=[pool(size=1, mode="Exclusive", given=["node-a"])])
+    made = after(pod("host(MyPool)", tolerations=own), inventory)["spec"]["tolerations"]
+    ours = {"key": keys.EXCLUSIVE, "operator": "Equal", "value": "default.mypool", "effect": "NoSchedule"}
+    assert made == [*(own or []), ours]
+
+
+def test_alternatives_are_terms_of_their_own() -> None:
+    own = {"matchExpressions": [OTHER]}
+    found = pod(affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{}, own]}}})
+    either = tuple(NodeTerm((Requirement(key, "Exists"),)) for key in "ab")
+    additions, _ = merge(typed(found), [RequireNodes("c", either)])
+    made = jsonpatch.apply_patch(found, msgspec.json.decode(encode(operations(typed(found), additions))))
+    assert terms(made) == [{"matchExpressions": [OTHER, {"key": key, "operator": "Exists"}]} for key in "ab"]

@@ -1,0 +1,63 @@
+"""The benchmark measures what it says: a cluster that never differs, reviews that are admitted, a fair comparison."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.json import Decoder
+
+from bench import bodies, generator, nodeloop
+from bench.topology import NAMESPACE, Scale
+from webhook.admission.answer import Outcome
+from webhook.admission.mutate import mutate
+from webhook.admission.review import read_review
+from webhook.placement.bits import slots
+from webhook.placement.decision import decide
+from webhook.placement.inventory import Inventory
+from webhook.placement.pod import Pod
+from webhook.placement.policy import Policy
+from webhook.placement.world import World
+
+SMALL = Scale(nodes=100, pods=1000)
+MIXED = bodies.mixed()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Inventory:
+    return generator.inventory(SMALL)
+
+
+def test_the_same_scale_gives_the_same_files() -> None:
+    assert list(generator.pages(SMALL)) == list(generator.pages(SMALL))
+
+
+def test_a_snapshot_is_made_once_and_is_what_the_pages_say(tmp_path: Path) -> None:
+    folder = generator.folder(SMALL, tmp_path)
+    before = folder.stat().st_mtime_ns
+    assert generator.folder(SMALL, tmp_path).stat().st_mtime_ns == before
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == dict(generator.pages(SMALL))
+
+
+def test_the_product_reads_every_object(cluster: Inventory) -> None:
+    assert (len(cluster.nodes.nodes), len(cluster.pools), len(cluster.jobs)) == (100, 20, 2)
+
+
+@pytest.mark.parametrize("body", MIXED.values(), ids=MIXED)
+def test_every_review_is_admitted_with_a_patch(body: bytes, cluster: Inventory) -> None:
+    assert mutate(body, cluster, Policy()).outcome is Outcome.PATCHED
+
+
+@pytest.mark.parametrize(("name", "body"), MIXED.items(), ids=MIXED)
+def test_a_pod_has_the_size_that_its_name_says(name: str, body: bytes) -> None:
+    assert len(read_review(body).object) == (4096 if name.endswith(" 4 KB") else 10240)
+
+
+@pytest.mark.parametrize("body", MIXED.values(), ids=MIXED)
+def test_the_loop_over_nodes_finds_the_same_candidates(body: bytes, cluster: Inventory) -> None:
+    objects = nodeloop.Objects()
+    generator.fill(objects, SMALL)
+    pod = Decoder(Pod).decode(read_review(body).object)
+    verdict = decide(pod, NAMESPACE, World(cluster, Policy())).verdict
+    assert verdict is not None
+    expected = {cluster.nodes.names[slot] for slot in slots(verdict.candidates)}
+    assert expected
+    assert set(nodeloop.candidates(pod, NAMESPACE, objects)) == expected

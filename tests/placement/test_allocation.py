@@ -1,0 +1,106 @@
+"""Which hosts a pool gets."""
+
+import pytest
+
+from tests.builders import bound_pod, cluster, node, nodes, pool
+from webhook.placement import keys
+from webhook.placement.allocation import Allocation, allocate, tag_requirements
+from webhook.placement.cluster import Pool, Taint
+from webhook.placement.inventory import Inventory
+from webhook.placement.pod import Requirement
+from webhook.placement.policy import Policy
+
+POLICY = Policy()
+
+
+def names(found: Allocation) -> list[str]:
+    """The hosts as ``index:name``."""
+    return [f"{host.index}:{host.name}" for host in found.hosts]
+
+
+def allocated(wanted: Pool, inventory: Inventory) -> tuple[list[str], int, str]:
+    """Hosts, number of eligible nodes, and reason."""
+    found = allocate(wanted, inventory, POLICY)
+    return names(found), found.eligible, found.reason
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        pytest.param([], (), id="none"),
+        pytest.param(["ib"], (Requirement("streams.ibm.com/hostpool", "In", ("ib",)),), id="one is a value"),
+        pytest.param(["ib", "ib"], (Requirement("streams.ibm.com/hostpool", "In", ("ib",)),), id="one written twice"),
+        pytest.param(
+            ["ib", "blue"],
+            (
+                Requirement("hostpool.streams.ibm.com/blue", "Exists"),
+                Requirement("hostpool.streams.ibm.com/ib", "Exists"),
+            ),
+            id="several are keys, sorted",
+        ),
+    ],
+)
+def test_tags_are_node_labels(tags: list[str], expected: tuple[Requirement, ...]) -> None:
+    assert tag_requirements(tags) == expected
+
+
+def test_the_cheapest_nodes_are_taken_and_then_by_name() -> None:
+    busy = bound_pod("node-a", job="", requests={"cpu": 4000})
+    assert allocated(pool(size=2), cluster(nodes(3), pods=[busy])) == (["0:node-b", "1:node-c"], 3, "")
+
+
+def test_a_host_is_known_by_its_uid_too() -> None:
+    assert allocate(pool(size=1), cluster(nodes(1)), POLICY).hosts[0].uid == "uid-of-node-a"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        pytest.param(["node-c"], ["0:node-c", "1:node-a"], id="what it has stays"),
+        pytest.param(["gone", "node-c"], ["0:node-a", "1:node-c"], id="a vanished host is replaced in its place"),
+        pytest.param(["node-a", "node-b", "node-c"], ["0:node-a", "1:node-b"], id="hosts beyond the size are left"),
+    ],
+)
+def test_an_entry_keeps_its_index(given: list[str], expected: list[str]) -> None:
+    assert allocated(pool(size=2, given=given), cluster(nodes(3)))[0] == expected
+
+
+def test_a_host_is_kept_that_is_no_longer_eligible() -> None:
+    tainted = node("node-z", taints=[Taint(keys.EXCLUSIVE, "other.pool", "NoSchedule")])
+    assert allocated(pool(size=1, given=["node-z"]), cluster([*nodes(1), tainted])) == (["0:node-z"], 2, "")
+
+
+@pytest.mark.parametrize(
+    ("size", "count", "expected"),
+    [
+        pytest.param(1, 0, "it needs 1 host and 0 nodes are eligible", id="one of none"),
+        pytest.param(2, 1, "it needs 2 hosts and 1 node is eligible", id="two of one"),
+        pytest.param(5, 3, "it needs 5 hosts and 3 nodes are eligible", id="five of three"),
+    ],
+)
+def test_a_shortage_is_explained(size: int, count: int, expected: str) -> None:
+    hosts, eligible, reason = allocated(pool(size=size), cluster(nodes(count)))
+    assert (len(hosts), eligible, reason) == (count, count, expected)
+
+
+ADDRESSED = [node("node-a", addresses=["10.0.0.1"]), node("node-b", addresses=["10.0.0.2", "10.0.0.9"])]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "expected", "reason"),
+    [
+        pytest.param(["node-b", "10.0.0.1"], ["0:node-b", "1:node-a"], "", id="names and addresses, in order"),
+        pytest.param(["node-b", "gone"], ["0:node-b"], "it lists 2 hosts and finds 1 node", id="no such node"),
+        pytest.param(["10.0.0.7", "node-b"], ["1:node-b"], "it lists 2 hosts and finds 1 node", id="no such address"),
+        pytest.param(["node-a", "10.0.0.1"], ["0:node-a"], "it lists 2 hosts and finds 1 node", id="one node twice"),
+        pytest.param(["x", "y"], [], "it lists 2 hosts and finds 0 nodes", id="none of them"),
+        pytest.param([], [], "", id="an empty list"),
+    ],
+)
+def test_a_literal_pool_is_its_list(hosts: list[str], expected: list[str], reason: str) -> None:
+    assert allocated(pool(hosts=hosts), cluster(ADDRESSED)) == (expected, len(expected), reason)
+
+
+def test_an_address_of_two_nodes_is_none() -> None:
+    twins = [node(name, addresses=["10.0.0.1"]) for name in ("node-a", "node-b")]
+    assert allocated(pool(hosts=["10.0.0.1"]), cluster(twins))[2] == "it lists 1 host and finds 0 nodes"

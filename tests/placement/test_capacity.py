@@ -1,0 +1,87 @@
+"""What nodes offer and have given away."""
+
+import pytest
+
+from webhook.placement.capacity import Capacity
+
+
+@pytest.fixture
+def capacity() -> Capacity:
+    """Slot 0 offers 4 cores, slot 1 offers 2; one core of each is used."""
+    found = Capacity()
+    found.offer(0, {"cpu": 4000, "pods": 110})
+    found.offer(1, {"cpu": 2000, "pods": 110})
+    for slot in (0, 1):
+        found.take(slot, {"cpu": 1000})
+    return found
+
+
+@pytest.mark.parametrize(
+    ("tally", "free", "expected"),
+    [
+        pytest.param({"cpu": 4000}, False, 0b01, id="all that a node offers"),
+        pytest.param({"cpu": 4001}, False, 0b00, id="more than any offers"),
+        pytest.param({"cpu": 2000}, True, 0b01, id="less is free than offered"),
+        pytest.param({"cpu": 1000}, True, 0b11, id="exactly what is free"),
+        pytest.param({"pods": 110}, True, 0b11, id="nothing of it used"),
+        pytest.param({"cpu": 1000, "pods": 111}, False, 0b00, id="all resources count"),
+        pytest.param({"example.com/gpu": 1}, False, 0b00, id="resource that nobody offers"),
+        pytest.param({"example.com/gpu": 0, "cpu": 1}, False, 0b11, id="nothing of what nobody offers"),
+        pytest.param({"cpu": 2**200}, False, 0b00, id="beyond 64 bits"),
+    ],
+)
+def test_nodes_fit_that_have_enough_of_everything(
+    capacity: Capacity, tally: dict[str, int], *, free: bool, expected: int
+) -> None:
+    assert capacity.fits(tally, free=free) == expected
+
+
+def test_a_pod_that_asks_for_nothing_fits_everywhere(capacity: Capacity) -> None:
+    assert capacity.fits({}) == -1
+
+
+@pytest.mark.parametrize(("free", "expected"), [(False, 0b01), (True, 0b00)], ids=["offered", "free"])
+def test_one_resource_can_be_asked_about_alone(capacity: Capacity, *, free: bool, expected: int) -> None:
+    assert capacity.offers("cpu", 4000, free=free) == expected
+
+
+def test_a_resource_that_a_node_no_longer_offers_is_gone(capacity: Capacity) -> None:
+    capacity.offer(0, {"pods": 110})
+    assert capacity.allocatable("cpu", 0) == 0
+
+
+def test_what_is_given_back_is_free_again(capacity: Capacity) -> None:
+    capacity.take(0, {"cpu": 1000}, -1)
+    assert capacity.used("cpu", 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("resource", "slot"),
+    [
+        pytest.param("memory", 0, id="resource that nobody uses"),
+        pytest.param("cpu", 5000, id="slot beyond all others"),
+    ],
+)
+def test_nothing_is_used_where_nothing_was_taken(capacity: Capacity, resource: str, slot: int) -> None:
+    assert capacity.used(resource, slot) == 0
+
+
+def test_a_resource_that_nobody_offers_has_an_amount_of_zero(capacity: Capacity) -> None:
+    assert capacity.allocatable("example.com/gpu", 0) == 0
+
+
+def test_rows_grow_with_the_highest_slot_and_keep_their_amounts(capacity: Capacity) -> None:
+    capacity.offer(1000, {"cpu": 8000})
+    assert [capacity.allocatable("cpu", slot) for slot in (0, 1, 500, 1000)] == [4000, 2000, 0, 8000]
+
+
+def test_rows_of_a_resource_that_nobody_knows_are_zeros(capacity: Capacity) -> None:
+    offered, used = capacity.rows("example.com/gpu")
+    assert not offered.any()
+    assert not used.any()
+
+
+def test_an_absurd_amount_never_overflows(capacity: Capacity) -> None:
+    for _ in range(100):
+        capacity.take(0, {"cpu": 2**63})
+    assert capacity.fits({"cpu": 1}, free=True) == 0b10

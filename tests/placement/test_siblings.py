@@ -1,0 +1,101 @@
+"""The live pods of one job."""
+
+import pytest
+
+from tests.builders import bound_pod
+from webhook.placement.cluster import BoundPod
+from webhook.placement.siblings import POOL, Siblings
+
+RED, BLUE = ("color", "red"), ("color", "blue")
+
+
+def job_of(*pods: tuple[int, BoundPod]) -> Siblings:
+    """A job with these pods on these slots."""
+    found = Siblings()
+    for slot, pod in pods:
+        found.add(slot, pod)
+    return found
+
+
+@pytest.fixture
+def siblings() -> Siblings:
+    """Red pods of element a on slots 0 and 1, beside a blue one of element b on slot 1, which is alone on slot 2."""
+    return job_of(
+        (0, bound_pod(pe="a", uid="1", labels=dict([RED]), pools=["P"], isolated=["Sink"])),
+        (1, bound_pod(pe="a", uid="2", labels=dict([RED]), pools=["P"], requests={"cpu": 1})),
+        (1, bound_pod(pe="b", uid="3", labels=dict([BLUE]), requests={"cpu": 2})),
+        (2, bound_pod(pe="b", uid="4", labels=dict([BLUE]), pools=["P", "Q"])),
+    )
+
+
+@pytest.mark.parametrize(
+    ("marks", "expected"),
+    [
+        pytest.param([], 0b000, id="no label"),
+        pytest.param([RED], 0b011, id="one"),
+        pytest.param([RED, BLUE], 0b111, id="either"),
+        pytest.param([("color", "green")], 0b000, id="one that nobody carries"),
+        pytest.param([(POOL, "Q")], 0b100, id="pool"),
+    ],
+)
+def test_nodes_hold_pods_with_any_of_the_labels(
+    siblings: Siblings, marks: list[tuple[str, str]], expected: int
+) -> None:
+    assert siblings.holding(marks) == expected
+
+
+@pytest.mark.parametrize(
+    ("pe", "expected"),
+    [
+        pytest.param("a", 0b110, id="one element's own node is not among them"),
+        pytest.param("b", 0b011, id="nor is the other's"),
+        pytest.param("c", 0b111, id="all are others to an element without pods"),
+        pytest.param("", 0b111, id="and to a pod of no element"),
+    ],
+)
+def test_nodes_hold_pods_of_other_elements(siblings: Siblings, pe: str, expected: int) -> None:
+    assert siblings.others(pe) == expected
+
+
+@pytest.mark.parametrize(("pool", "expected"), [("P", 0b010), ("Q", 0b011), ("R", 0b111)])
+def test_nodes_hold_pods_that_do_not_ask_for_the_pool(siblings: Siblings, pool: str, expected: int) -> None:
+    assert siblings.outside(pool) == expected
+
+
+@pytest.mark.parametrize(("pe", "expected"), [("a", 0b000), ("b", 0b001), ("", 0b001)])
+def test_nodes_hold_isolated_pods_of_other_elements(siblings: Siblings, pe: str, expected: int) -> None:
+    assert siblings.isolated_from(pe) == expected
+
+
+def test_isolated_operators_are_known_with_their_element(siblings: Siblings) -> None:
+    assert list(siblings.isolations()) == [("a", "Sink")]
+
+
+@pytest.mark.parametrize(
+    ("marks", "expected"),
+    [
+        pytest.param([RED], [1], id="pods with the label"),
+        pytest.param([RED, (POOL, "P")], [1], id="a pod with both counts once"),
+        pytest.param([RED, BLUE], [1, 2], id="pods with either"),
+        pytest.param([("color", "green")], [], id="nobody"),
+    ],
+)
+def test_requests_of_the_pods_on_a_node_are_listed(
+    siblings: Siblings, marks: list[tuple[str, str]], expected: list[int]
+) -> None:
+    assert [tally["cpu"] for tally in siblings.together(1, marks)] == expected
+
+
+def test_pods_that_are_gone_leave_no_trace() -> None:
+    pod = bound_pod(pe="a", uid="1", labels=dict([RED]), pools=["P"], isolated=["Sink"])
+    found = job_of((0, pod), (0, bound_pod(pe="b", uid="2")))
+    found.remove(0, pod)
+    left = (found.elements.keys(), found.marks, found.isolated, found.everyone.nodes)
+    assert left == ({"b"}, {}, {}, 1)
+
+
+def test_a_node_is_free_when_its_last_pod_is_gone() -> None:
+    pod = bound_pod(uid="1")
+    found = job_of((0, pod), (1, bound_pod(uid="2")))
+    found.remove(0, pod)
+    assert found.everyone.nodes == 0b10
