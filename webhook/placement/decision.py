@@ -3,14 +3,18 @@
 from collections.abc import Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from webhook.placement import keys
 from webhook.placement.ask import Ask, read
+from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint
 from webhook.placement.effects import Effect
 from webhook.placement.merge import Additions, foreign_labels, merge
-from webhook.placement.pod import Pod
+from webhook.placement.pod import Metadata, Pod
 from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
+from webhook.placement.spl import format_placement
 from webhook.placement.verdict import Verdict, constraints_of, judge
 from webhook.placement.world import World
 
@@ -56,7 +60,7 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
     if problems or more:
         return Decision(ask, (*problems, *more), warnings=ask.warnings)
     verdict = judge(constraints, world)
-    refusal = None if verdict.candidates else refuse(verdict, ask, world)
+    refusal = None if verdict.candidates else refuse(verdict, ask, world, lambda text: _without(pod, ask, text, world))
     # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
     if refusal and not (ask.elastic and refusal.fault is Fault.FORBIDDEN):
         return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)
@@ -66,6 +70,18 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
         return Decision(ask, wrong, verdict, warnings=ask.warnings)
     doubts = [f"no node yet: {refusal.headline}"] if refusal else list(verdict.disappointed())
     return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *doubts))
+
+
+def _without(pod: Pod, ask: Ask, text: str, world: World) -> Bits:
+    """The nodes that could run the pod if its placement lacked the clauses of this text."""
+    left = [clause for clause in ask.clauses if str(clause) != text]
+    metadata = pod.metadata or Metadata()
+    annotations = {key: value for key, value in (metadata.annotations or {}).items() if key != keys.PLACEMENT}
+    if left:
+        annotations[keys.PLACEMENT] = format_placement(left)
+    other, problems = read(replace(pod, metadata=replace(metadata, annotations=annotations)), ask.namespace, world)
+    constraints, more = constraints_of(other, world)
+    return 0 if problems or more else judge(constraints, world).candidates
 
 
 def effects_of(constraints: Iterable[Constraint], world: World) -> list[Effect]:

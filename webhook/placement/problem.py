@@ -60,6 +60,12 @@ def quote(text: str, limit: int = 80) -> str:
     return f'"{shown}..."' if len(text) > limit else f'"{shown}"'
 
 
+def shorten(text: str, limit: int) -> str:
+    """The text escaped, and cut to ``limit`` characters with ``...``."""
+    shown = escape(text)
+    return shown if len(shown) <= limit else f"{shown[: limit - 3]}..."
+
+
 def render(problems: Sequence[Problem]) -> str:
     """All problems as one refusal text: a first line that stands alone, caret lines, then the other problems.
 

@@ -4,25 +4,17 @@ It names no node, pod or namespace that the requester did not write: tenants rea
 """
 
 import functools
-import itertools
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
 from webhook.placement.conflict import smallest
-from webhook.placement.constraint import Constraint
-from webhook.placement.problem import MESSAGE_LIMIT, Fault, escape
+from webhook.placement.problem import MESSAGE_LIMIT, Fault, shorten
+from webhook.placement.remedy import CLAUSE_LIMIT, REASON_LIMIT, Without, nearest_fix
 from webhook.placement.verdict import Judged, Verdict
 from webhook.placement.world import World
-
-CLAUSE_LIMIT = 60
-"""Characters of a clause in a message; the user knows the rest."""
-
-REASON_LIMIT = 200
-"""Characters of one line of reasons."""
 
 
 class Refusal(Struct, frozen=True):
@@ -38,7 +30,7 @@ class Refusal(Struct, frozen=True):
         return self.text.partition("\n")[0]
 
 
-def refuse(verdict: Verdict, ask: Ask, world: World) -> Refusal:
+def refuse(verdict: Verdict, ask: Ask, world: World, without: Without) -> Refusal:
     """The refusal of a pod without candidates, at most :data:`MESSAGE_LIMIT` bytes of ASCII."""
     pinned = _pinned(verdict)
     written = _as_written([judged for judged in verdict.hard if judged.constraint.clause], ask)
@@ -49,8 +41,8 @@ def refuse(verdict: Verdict, ask: Ask, world: World) -> Refusal:
     )
     total = verdict.everything.bit_count()
     first = f"{_together(clauses)}: 0 of {total} node{'s' * (total != 1)} can run this pod."
-    fix = f"Nearest fix: {_nearest(verdict, world)}."
-    lines = [f"  {_short(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
+    fix = f"Nearest fix: {nearest_fix(verdict, ask, world, without)}."
+    lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
     text = _within_limit(first, lines, fix)
     return Refusal(text, clauses, Fault.INVALID if pinned else Fault.FORBIDDEN)
 
@@ -74,7 +66,7 @@ def _pinned(verdict: Verdict) -> tuple[str, ...]:
 
 
 def _together(clauses: Sequence[str]) -> str:
-    shown = [_short(clause, CLAUSE_LIMIT) for clause in clauses[:4]]
+    shown = [shorten(clause, CLAUSE_LIMIT) for clause in clauses[:4]]
     if len(clauses) > len(shown):
         shown.append(f"{len(clauses) - len(shown)} more")
     if not shown:
@@ -83,55 +75,6 @@ def _together(clauses: Sequence[str]) -> str:
         return f"{shown[0]} cannot hold"
     both = "both" if len(shown) == 2 else "all"  # noqa: PLR2004 - two are both
     return f"{', '.join(shown[:-1])} and {shown[-1]} cannot {both} hold"
-
-
-def _nearest(verdict: Verdict, world: World) -> str:
-    """The single change of the cluster, and the single clause to drop, that open most nodes."""
-    alone = [judged.nodes for judged in verdict.hard]
-    options = list(_options(verdict.hard, _without_each(verdict.everything, alone), world))
-    if options:
-        return ", or ".join(options)
-    return _dropping_two(verdict) or "none by a single change; the pod needs a node that meets all of it"
-
-
-def _options(hard: Sequence[Judged], opened: Sequence[Bits], world: World) -> Iterator[str]:
-    ranked = sorted(range(len(hard)), key=lambda at: -opened[at].bit_count())
-    useful = [at for at in ranked if opened[at]]
-    mends = ((hard[at].constraint.mend(world, opened[at])) for at in useful)
-    yield from (_short(mend, REASON_LIMIT) for mend in itertools.islice(filter(None, mends), 1))
-    drops = (at for at in useful if hard[at].constraint.clause)
-    for at in itertools.islice(drops, 1):
-        yield _dropping([hard[at].constraint], opened[at])
-
-
-def _dropping_two(verdict: Verdict) -> str:
-    """The two clauses to drop that open most nodes, where no single one does."""
-    written = [at for at, judged in enumerate(verdict.hard) if judged.constraint.clause]
-    best: tuple[Bits, tuple[int, ...]] = 0, ()
-    for pair in itertools.islice(itertools.combinations(written, 2), _PAIRS):
-        left = verdict.everything
-        for at, judged in enumerate(verdict.hard):
-            left = left if at in pair else left & judged.nodes
-        if left.bit_count() > best[0].bit_count():
-            best = left, pair
-    return _dropping([verdict.hard[at].constraint for at in best[1]], best[0]) if best[1] else ""
-
-
-_PAIRS = 300
-"""Pairs of clauses tried: all of 24 clauses, more than anyone writes by hand, and a few milliseconds."""
-
-
-def _dropping(constraints: Sequence[Constraint], opened: Bits) -> str:
-    what = " and ".join(f"{found.verb} {_short(found.clause, CLAUSE_LIMIT)}" for found in constraints)
-    count = opened.bit_count()
-    return f"{what} ({count} node{'s' * (count != 1)} would fit)"
-
-
-def _without_each(everything: Bits, sets: Sequence[Bits]) -> list[Bits]:
-    """For each set, what all the *others* have in common: by products from the left and from the right."""
-    before = list(itertools.accumulate(sets, operator.and_, initial=everything))
-    after = list(itertools.accumulate(reversed(sets), operator.and_, initial=everything))
-    return [before[at] & after[len(sets) - 1 - at] for at in range(len(sets))]
 
 
 def _within_limit(first: str, lines: Sequence[str], fix: str) -> str:
@@ -143,8 +86,3 @@ def _within_limit(first: str, lines: Sequence[str], fix: str) -> str:
         if len(text) <= MESSAGE_LIMIT:
             return text
     return f"{first}\n{fix}"[:MESSAGE_LIMIT]
-
-
-def _short(text: str, limit: int) -> str:
-    shown = escape(text)
-    return shown if len(shown) <= limit else f"{shown[: limit - 3]}..."

@@ -6,6 +6,7 @@ the controller is about to write them, and a pod of a pool that is still being g
 
 from collections.abc import Iterable
 
+from webhook.placement.addresses import canonical
 from webhook.placement.allocation import Allocation, allocate
 from webhook.placement.bits import Bits
 from webhook.placement.cluster import Phase, Pool
@@ -56,6 +57,11 @@ class World:
         """The node of that name, as a set."""
         return self.cluster.nodes.named(name)
 
+    def meant(self, text: str) -> Bits:
+        """The nodes that ``host("text")`` means: of that address, if it is one, else of that name."""
+        address = canonical(text)
+        return self.cluster.nodes.addresses.get(address, 0) if address else self.named(text)
+
     def hosts(self, pool: Pool) -> dict[int, Bits]:
         """The hosts of a sized or literal pool by index: those it was given, or those it would get now."""
         name = pool.namespace, pool.name
@@ -74,7 +80,7 @@ class World:
 
     def _predicted(self, pool: Pool) -> dict[int, Bits]:
         allocation = self.allocation(pool)
-        if allocation.reason and not pool.elastic:
+        if allocation.reason and pool.phase is not Phase.READY and not pool.elastic:
             # A pool is given all of its hosts or none, so a pod of one that cannot be completed has nowhere to go.
             return {}
         return {host.index: self.named(host.name) for host in allocation.hosts}

@@ -93,20 +93,20 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         pod('host("node-a")', requests=ASKS),
         FULL,
         (
-            "requests cpu 2, memory 1Gi cannot hold: 0 of 2 nodes can run this pod.\n"
+            'host("node-a") and requests cpu 2, memory 1Gi cannot both hold: 0 of 2 nodes can run this pod.\n'
             "  1 node is not named node-a\n"
             "  1 node has less than cpu 2 free\n"
-            "Nearest fix: free cpu 2, memory 1Gi on one node, or lower requests cpu 2, memory 1Gi (1 node would fit)."
+            'Nearest fix: free cpu 2, memory 1Gi on one node, or drop host("node-a") (2 nodes would fit).'
         ),
     ),
     "free room elsewhere": (
         pod('host("node-a")', requests=ASKS),
         BUSY,
         (
-            "requests cpu 2, memory 1Gi cannot hold: 0 of 2 nodes can run this pod.\n"
+            'host("node-a") and requests cpu 2, memory 1Gi cannot both hold: 0 of 2 nodes can run this pod.\n'
             "  1 node is not named node-a\n"
             "  1 node has less than cpu 2 free\n"
-            "Nearest fix: free cpu 2, memory 1Gi on one node, or lower requests cpu 2, memory 1Gi (1 node would fit)."
+            'Nearest fix: free cpu 2, memory 1Gi on one node, or drop host("node-a") (2 nodes would fit).'
         ),
     ),
     "as many pods as they may": (

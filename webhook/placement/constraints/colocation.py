@@ -121,21 +121,25 @@ def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Together:
     group = tuple(sorted(model.group(tokens) if model else tokens))
     marks = [*map(token_mark, group), group_mark(group)]
     siblings = world.cluster.siblings(ask.namespace, ask.job)
-    held = siblings.holding(marks)
+    held = siblings.holding(marks) & world.everything
     roomy = 0
     for slot in slots(held):
-        if _fits(slot, [ask.requests, *siblings.together(slot, marks)], world):
+        if _fits(slot, ask.requests, siblings.together(slot, marks), world):
             roomy |= 1 << slot
     clause = " and ".join(dict.fromkeys(map(str, clauses)))
     soft = ClauseName.COLOCATION in ask.soft
     return Together(clause, soft, ask.job, tuple(sorted(tokens)), group, held, roomy)
 
 
-def _fits(slot: int, tallies: list[Tally], world: World) -> bool:
-    """Whether the node in ``slot`` could hold all of these pods if it ran nothing else."""
-    capacity = world.cluster.nodes.capacity
-    wanted: dict[str, int] = {}
-    for tally in tallies:
-        for resource, amount in tally.items():
-            wanted[resource] = wanted.get(resource, 0) + amount
-    return all(capacity.allocatable(resource, slot) >= amount for resource, amount in wanted.items())
+def _fits(slot: int, requests: Tally, others: list[Tally], world: World) -> bool:
+    """Whether the node in ``slot`` has room beside the others, as far as it has any for the pod alone.
+
+    Only what the pod itself requests counts, as for the scheduler.
+    """
+    offered = {resource: world.cluster.nodes.capacity.allocatable(resource, slot) for resource in requests}
+    if any(offered[resource] < amount for resource, amount in requests.items()):
+        return True  # it lacks room for the pod alone: that is not the neighbours' fault
+    return all(
+        offered[resource] >= amount + sum(tally.get(resource, 0) for tally in others)
+        for resource, amount in requests.items()
+    )

@@ -30,11 +30,11 @@ _FIRST = ("cpu", "memory")
 
 
 class Room(Struct, frozen=True):
-    """The requests of the pod; ``free`` compares with what is left instead of with what there is."""
+    """The requests of the pod; on the ``pinned`` nodes they are compared with what is left, not with what there is."""
 
     verb: ClassVar[str] = "lower"
     requests: Tally
-    free: bool
+    pinned: Bits = 0
     soft: bool = False
     node: str = ""
 
@@ -45,7 +45,7 @@ class Room(Struct, frozen=True):
 
     def filter(self, world: World) -> Bits:
         """Nodes that offer all of it."""
-        return world.cluster.nodes.capacity.fits(self.requests, free=self.free)
+        return self._fits(self.requests, world)
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """Nothing: the requests stay as they are."""
@@ -57,26 +57,33 @@ class Room(Struct, frozen=True):
         for resource in ordered(self.requests):
             if not left:
                 return
-            short = left & ~world.cluster.nodes.capacity.fits({resource: self.requests[resource]}, free=self.free)
-            if short:
-                left &= ~short
-                yield self._reason(resource, short)
+            short = left & ~self._fits({resource: self.requests[resource]}, world)
+            left &= ~short
+            for nodes, free in ((short & ~self.pinned, ""), (short & self.pinned, " free")):
+                if nodes:
+                    yield self._reason(resource, nodes, free)
 
-    def mend(self, _world: World, _out: Bits) -> str:
+    def mend(self, _world: World, out: Bits) -> str:
         """More room, on another node or on this one."""
+        pinned = bool(out & self.pinned)
         if not self.clause:
-            return "let another pod of the node finish" if self.free else "add a node with room for one more pod"
-        return f"free {self._wanted()} on one node" if self.free else f"add a node with {self._wanted()} to offer"
+            return "let another pod of the node finish" if pinned else "add a node with room for one more pod"
+        return f"free {self._wanted()} on one node" if pinned else f"add a node with {self._wanted()} to offer"
+
+    def _fits(self, requests: Tally, world: World) -> Bits:
+        capacity = world.cluster.nodes.capacity
+        fitting = capacity.fits(requests)
+        return fitting & (capacity.fits(requests, free=True) | ~self.pinned) if self.pinned else fitting
 
     def _wanted(self) -> str:
         named = ordered(self.requests)
         said = [f"{resource} {amount(resource, self.requests[resource])}" for resource in named[:SAID]]
         return ", ".join(said) + (f" and {len(named) - SAID} more" if len(named) > SAID else "")
 
-    def _reason(self, resource: str, nodes: Bits) -> Reason:
+    def _reason(self, resource: str, nodes: Bits, free: str) -> Reason:
         if resource == PODS:
             return Reason("runs as many pods as it may", "run as many pods as they may", nodes)
-        what = f"less than {resource} {amount(resource, self.requests[resource])}{' free' if self.free else ''}"
+        what = f"less than {resource} {amount(resource, self.requests[resource])}{free}"
         return Reason(f"has {what}", f"have {what}", nodes)
 
 
@@ -91,18 +98,20 @@ def ordered(requests: Tally) -> list[str]:
     return [resource for resource in (*_FIRST, *named) if resource in requests]
 
 
-def parse(ask: Ask, _world: World) -> Iterator[Constraint | Problem]:
+def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
     """One constraint for what the pod requests, and a standing one for its place among the pods of a node."""
-    free = _bound(ask)
+    pinned = _pinned(ask, world)
     asked = {resource: wanted for resource, wanted in ask.requests.items() if resource != PODS}
     if asked:
-        yield Room(asked, free)
-    yield Room({PODS: ask.requests[PODS]}, free)
+        yield Room(asked, pinned)
+    yield Room({PODS: ask.requests[PODS]}, pinned)
 
 
-def _bound(ask: Ask) -> bool:
-    """Whether the pod goes past the scheduler, so that nobody would wait for room on its behalf."""
-    if ask.spec.node_name:
-        return True
-    named = any(isinstance(clause.argument, str) for clause in ask.of(ClauseName.HOST))
-    return named and ask.binding == "nodeName" and ClauseName.HOST not in ask.soft
+def _pinned(ask: Ask, world: World) -> Bits:
+    """The nodes to which the pod goes past the scheduler, so that nobody would wait for room on its behalf."""
+    pinned = world.named(ask.spec.node_name) if ask.spec.node_name else 0
+    if ask.binding == "nodeName" and ClauseName.HOST not in ask.soft:
+        for clause in ask.of(ClauseName.HOST):
+            if isinstance(clause.argument, str):
+                pinned |= world.meant(clause.argument)
+    return pinned
