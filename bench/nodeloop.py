@@ -35,6 +35,10 @@ class Objects:
         if pod.node:
             self.pods.setdefault(pod.node, []).append(pod)
 
+    def has_pod(self, _uid: str) -> bool:
+        """Pods of the generator are all different."""
+        return False
+
     def set_pool(self, pool: Pool) -> None:
         """A host pool was added."""
         self.pools[pool.namespace, pool.spl_name] = pool

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterable
 
 from webhook.admission.answer import Answer
-from webhook.admission.mutate import mutate
+from webhook.admission.mutate import Ruling, mutate
 from webhook.admission.validate import validate
 from webhook.admission.workloads import Document
 from webhook.cluster.follow import SnapshotCluster
@@ -13,6 +13,7 @@ from webhook.cluster.reading import Reading
 from webhook.cluster.report import Report
 from webhook.cluster.snapshot import read_snapshot
 from webhook.placement.inventory import Inventory
+from webhook.placement.memo import Memo
 from webhook.placement.policy import Policy
 from webhook.placement.selector_text import parse_selector
 from webhook.placement.world import World
@@ -22,6 +23,10 @@ from webhook.server.trouble import Trouble
 from webhook.settings import Settings
 
 _log = logging.getLogger(__name__)
+
+YOUNG = 20_000
+"""New containers before the garbage collector looks at them: reviews make no cycles, and the default of 700 would look
+every ten reviews."""
 
 
 def policy_of(settings: Settings) -> Policy:
@@ -45,8 +50,10 @@ async def serve(settings: Settings, announce: Announce) -> None:
     metrics = Metrics()
     cluster: SnapshotCluster[Inventory] = SnapshotCluster(settings.snapshot, Inventory, tell=tell_reading)
 
+    memo: Memo[Ruling] = Memo()
+
     def mutating(body: bytes) -> Answer:
-        return mutate(body, cluster.inventory, policy)
+        return mutate(body, cluster.inventory, policy, memo)
 
     def validating(body: bytes) -> Answer:
         return validate(body, cluster.inventory, policy)
@@ -96,3 +103,4 @@ def tell_reading(outcome: Report | Exception) -> None:
         _log.warning("snapshot: %s", finding)
     gc.collect()
     gc.freeze()
+    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])

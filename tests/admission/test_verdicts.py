@@ -7,7 +7,7 @@ import pytest
 
 from tests.answers import response, warnings
 from webhook.admission.answer import Answer, Outcome
-from webhook.admission.patch import Operation
+from webhook.admission.patch import Operation, encode
 from webhook.admission.responses import allowed, denied, patched, unreadable
 from webhook.admission.review import GroupVersionKind, Review
 from webhook.placement.problem import Fault
@@ -29,7 +29,7 @@ def test_allowed_says_nothing_more() -> None:
 
 
 def test_a_patch_is_base64_of_its_operations() -> None:
-    found = response(patched(REVIEW, [Operation("add", "/a", 1)], ["w"], {"k": "v"}))
+    found = response(patched(REVIEW, encode([Operation("add", "/a", 1)]), ["w"], {"k": "v"}))
     assert json.loads(base64.b64decode(found.pop("patch"))) == [{"op": "add", "path": "/a", "value": 1}]
     assert found == {
         "uid": "u", "allowed": True, "patchType": "JSONPatch", "warnings": ["w"], "auditAnnotations": {"k": "v"}
@@ -37,7 +37,7 @@ def test_a_patch_is_base64_of_its_operations() -> None:
 
 
 def test_an_empty_patch_is_left_out() -> None:
-    answer = patched(REVIEW, [], ["w"], {"k": "v"})
+    answer = patched(REVIEW, b"", ["w"], {"k": "v"})
     assert answer.outcome is Outcome.ALLOWED
     assert response(answer) == {"uid": "u", "allowed": True, "warnings": ["w"], "auditAnnotations": {"k": "v"}}
 

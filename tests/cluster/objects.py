@@ -71,6 +71,9 @@ class Recorder:
     def set_pod(self, pod: BoundPod) -> None:
         self.pods[pod.uid] = pod
 
+    def has_pod(self, uid: str) -> bool:
+        return uid in self.pods
+
     def remove_pod(self, uid: str) -> None:
         del self.pods[uid]
 

@@ -413,9 +413,8 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
     ("items", "finding"),
     [
         pytest.param([node(), node(uid="other")], "Node node-a: an earlier Node has the same name", id="node"),
-        pytest.param([pod(), pod(uid="other")], "Pod default/web-1: an earlier Pod has the same name", id="pod"),
         pytest.param(
-            [pod("a", uid="u"), pod("b", uid="u")], "Pod default/b: an earlier Pod has the same uid", id="uid of a pod"
+            [pod("a", uid="u"), pod("b", uid="u")], "Pod default/b: an earlier Pod has the same uid", id="pod"
         ),
         pytest.param(
             [pool(), pool(size=2)], "HostPool default/ib-blue: an earlier HostPool has the same name", id="pool"

@@ -33,16 +33,22 @@ def capacity() -> Capacity:
 def test_nodes_fit_that_have_enough_of_everything(
     capacity: Capacity, tally: dict[str, int], *, free: bool, expected: int
 ) -> None:
-    assert capacity.fits(tally, free=free) == expected
+    assert (capacity.fits_free(tally) if free else capacity.fits(tally)) & 0b11 == expected
 
 
 def test_a_pod_that_asks_for_nothing_fits_everywhere(capacity: Capacity) -> None:
     assert capacity.fits({}) == -1
 
 
-@pytest.mark.parametrize(("free", "expected"), [(False, 0b01), (True, 0b00)], ids=["offered", "free"])
-def test_one_resource_can_be_asked_about_alone(capacity: Capacity, *, free: bool, expected: int) -> None:
-    assert capacity.offers("cpu", 4000, free=free) == expected
+def test_an_answer_is_forgotten_when_a_node_offers_something_else(capacity: Capacity) -> None:
+    assert capacity.fits({"cpu": 3000}) == 0b01
+    capacity.offer(1, {"cpu": 3000})
+    assert capacity.fits({"cpu": 3000}) == 0b11
+
+
+def test_any_number_of_amounts_can_be_asked_about(capacity: Capacity) -> None:
+    answers = {amount: capacity.fits({"cpu": amount}) for amount in range(1, 4002)}
+    assert [answers[amount] for amount in (1, 2000, 2001, 4000, 4001)] == [0b11, 0b11, 0b01, 0b01, 0]
 
 
 def test_a_resource_that_a_node_no_longer_offers_is_gone(capacity: Capacity) -> None:
@@ -84,4 +90,4 @@ def test_rows_of_a_resource_that_nobody_knows_are_zeros(capacity: Capacity) -> N
 def test_an_absurd_amount_never_overflows(capacity: Capacity) -> None:
     for _ in range(100):
         capacity.take(0, {"cpu": 2**63})
-    assert capacity.fits({"cpu": 1}, free=True) == 0b10
+    assert capacity.fits_free({"cpu": 1}) & 0b11 == 0b10

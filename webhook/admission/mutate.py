@@ -1,14 +1,16 @@
 """``/mutate``: a pod that asks for hosts is given what it needs to get them, or refused (``docs/admission.md``)."""
 
 import msgspec
+from msgspec import Struct
 
 from webhook.admission.answer import Answer
-from webhook.admission.patch import operations
+from webhook.admission.patch import encode, operations
 from webhook.admission.responses import allowed, denied, patched, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
 from webhook.placement import keys
 from webhook.placement.decision import Decision, decide
 from webhook.placement.inventory import Inventory
+from webhook.placement.memo import Memo, key_of
 from webhook.placement.pod import Metadata, Pod
 from webhook.placement.policy import Policy
 from webhook.placement.problem import MESSAGE_LIMIT, Fault, escape
@@ -21,14 +23,29 @@ _POD = msgspec.json.Decoder(Pod)
 _NOTHING = Metadata()
 
 
-def mutate(body: bytes, cluster: Inventory, policy: Policy) -> Answer:
-    """Review one request body against the cluster. Only pods at CREATE are ever patched."""
+class Ruling(Struct, frozen=True, gc=False):
+    """What becomes of a pod, whatever it is called: refused with a ``message``, else given the ``patch``, if any."""
+
+    patch: bytes
+    message: str
+    fault: Fault
+    warnings: tuple[str, ...]
+    audit: dict[str, str]
+
+
+def mutate(body: bytes, cluster: Inventory, policy: Policy, memo: Memo[Ruling] | None = None) -> Answer:
+    """Review one request body against the cluster. Only pods at CREATE are ever patched.
+
+    A ``memo`` keeps rulings for pods that ask the same; it serves one policy, and never changes an answer.
+    """
     try:
         review = read_review(body)
     except Unreadable as error:
         return unreadable(str(error))
-    if not review.what("", "Pod", "CREATE"):
-        return allowed(review)
+    return _created(review, World(cluster, policy), memo) if review.what("", "Pod", "CREATE") else allowed(review)
+
+
+def _created(review: Review, world: World, memo: Memo[Ruling] | None) -> Answer:
     if bytes(review.object) == b"null":
         return allowed(review, ["there is no object in this review, so nothing was looked at"])
     try:
@@ -38,24 +55,41 @@ def mutate(body: bytes, cluster: Inventory, policy: Policy) -> Answer:
     metadata = pod.metadata or _NOTHING
     if metadata.deletion_timestamp or MIRROR in (metadata.annotations or {}) or not opted_in(pod):
         return allowed(review)
-    decision = decide(pod, review.namespace, World(cluster, policy))
-    return _audited(review, pod, decision) if policy.audit else _enforced(review, pod, decision)
+    ruling = _rule(pod, review.namespace, world, memo)
+    if ruling.message:
+        return denied(review, ruling.fault, ruling.message, ruling.warnings, ruling.audit)
+    return patched(review, ruling.patch, ruling.warnings, ruling.audit)
 
 
-def _enforced(review: Review, pod: Pod, decision: Decision) -> Answer:
+def _rule(pod: Pod, namespace: str, world: World, memo: Memo[Ruling] | None) -> Ruling:
+    key = key_of(pod, namespace, world.cluster) if memo is not None else None
+    if memo is None or key is None:
+        return _ruling(pod, decide(pod, namespace, world), world.policy)
+    kept = memo.find(world.cluster, key)
+    if kept is not None:
+        return kept
+    decision = decide(pod, namespace, world)
+    ruling = _ruling(pod, decision, world.policy)
+    memo.keep(world, key, decision.ask, ruling)
+    return ruling
+
+
+def _ruling(pod: Pod, decision: Decision, policy: Policy) -> Ruling:
+    warnings, noted = decision.warnings, audit(decision)
+    if policy.audit:
+        return Ruling(b"", "", Fault.INVALID, (_would(pod, decision), *warnings), noted)
     if decision.additions is None:
-        return denied(review, decision.fault, decision.message, decision.warnings, audit(decision))
-    return patched(review, operations(pod, decision.additions), decision.warnings, audit(decision))
+        return Ruling(b"", decision.message, decision.fault, warnings, noted)
+    steps = operations(pod, decision.additions)
+    return Ruling(encode(steps) if steps else b"", "", Fault.INVALID, warnings, noted)
 
 
-def _audited(review: Review, pod: Pod, decision: Decision) -> Answer:
+def _would(pod: Pod, decision: Decision) -> str:
     """What would have happened, as a warning: nothing is patched or refused."""
     if decision.additions is None:
-        would = f"audit: this pod would be refused: {decision.message.partition(chr(10))[0]}"
-    else:
-        added = ", ".join(sorted({step.path.split("/")[2] for step in operations(pod, decision.additions)}))
-        would = f"audit: this pod would be given: {added}" if added else "audit: this pod would stay as it is"
-    return allowed(review, (would, *decision.warnings), audit(decision))
+        return f"audit: this pod would be refused: {decision.message.partition(chr(10))[0]}"
+    added = ", ".join(sorted({step.path.split("/")[2] for step in operations(pod, decision.additions)}))
+    return f"audit: this pod would be given: {added}" if added else "audit: this pod would stay as it is"
 
 
 def opted_in(pod: Pod) -> bool:

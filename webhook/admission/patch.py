@@ -3,7 +3,7 @@
 A parent that is absent is added with what belongs into it; a list is appended to, never replaced.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -11,11 +11,12 @@ from msgspec import Struct
 
 from webhook.placement import keys
 from webhook.placement.merge import Additions, PodTerms
-from webhook.placement.nodeterms import TermEdit
 from webhook.placement.pod import Affinity, NodeAffinity, NodeSelector, NodeTerm, Pod, PodAffinity, PodSpec
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+_ENCODE = msgspec.json.Encoder().encode
 
 
 class Operation(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -26,27 +27,29 @@ class Operation(Struct, frozen=True, gc=False, omit_defaults=True):
     value: Any = msgspec.UNSET
 
 
-_NO_SPEC, _NO_AFFINITY = PodSpec(), Affinity()
+_NO_SPEC = PodSpec()
 
 
 def operations(pod: Pod, additions: Additions) -> list[Operation]:
     """The patch that makes the pod say what it lacks; empty when it lacks nothing."""
-    labels = pod.metadata.labels if pod.metadata else None
-    annotations = pod.metadata.annotations if pod.metadata else None
-    spec = pod.spec or _NO_SPEC
-    affinity = spec.affinity
-    return [
-        *_entries("/metadata/annotations", annotations, {keys.INJECTED: additions.injected}),
-        *_entries("/metadata/labels", labels, additions.labels),
-        *([Operation("add", "/spec/nodeName", additions.node_name)] if additions.node_name else ()),
-        *_affinity(affinity, additions),
-        *_append("/spec/tolerations", spec.tolerations, additions.tolerations),
-    ]
+    metadata, spec = pod.metadata, pod.spec or _NO_SPEC
+    steps: list[Operation] = []
+    _entries(
+        steps, "/metadata/annotations", metadata.annotations if metadata else None, {keys.INJECTED: additions.injected}
+    )
+    if additions.labels:
+        _entries(steps, "/metadata/labels", metadata.labels if metadata else None, additions.labels)
+    if additions.node_name:
+        steps.append(Operation("add", "/spec/nodeName", additions.node_name))
+    _affinity(steps, spec.affinity, additions)
+    if additions.tolerations:
+        _append(steps, "/spec/tolerations", spec.tolerations, additions.tolerations)
+    return steps
 
 
 def encode(steps: Sequence[Operation]) -> bytes:
     """The patch as JSON."""
-    return msgspec.json.encode(steps)
+    return _ENCODE(steps)
 
 
 def pointer(name: str) -> str:
@@ -54,76 +57,69 @@ def pointer(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
-def _entries(path: str, there: dict[str, str] | None, wanted: dict[str, str]) -> Iterator[Operation]:
-    lacking = {key: value for key, value in wanted.items() if (there or {}).get(key) != value}
-    if not lacking:
-        return
+def _entries(steps: list[Operation], path: str, there: dict[str, str] | None, wanted: dict[str, str]) -> None:
     if there is None:
-        yield Operation("add", path, lacking)
+        steps.append(Operation("add", path, wanted))
         return
-    for key, value in lacking.items():
-        yield Operation("replace" if key in there else "add", f"{path}/{pointer(key)}", value)
+    for key, value in wanted.items():
+        known = there.get(key)
+        if known != value:
+            steps.append(Operation("add" if known is None else "replace", f"{path}/{pointer(key)}", value))
 
 
-def _append(path: str, there: tuple[Any, ...] | None, wanted: tuple[Any, ...]) -> Iterator[Operation]:
-    if not wanted:
-        return
+def _append(steps: list[Operation], path: str, there: tuple[Any, ...] | None, wanted: tuple[Any, ...]) -> None:
     if there is None:
-        yield Operation("add", path, wanted)
-        return
-    for value in wanted:
-        yield Operation("add", f"{path}/-", value)
+        steps.append(Operation("add", path, wanted))
+    else:
+        steps += [Operation("add", f"{path}/-", value) for value in wanted]
 
 
-def _affinity(there: Affinity | None, additions: Additions) -> Iterator[Operation]:
+def _affinity(steps: list[Operation], there: Affinity | None, additions: Additions) -> None:
     """Whatever is wanted below ``/spec/affinity``, which is made where the pod has none."""
-    root = "/spec/affinity"
-    own = there or _NO_AFFINITY
-    below = [
-        *_nodes(f"{root}/nodeAffinity", own.node_affinity, additions),
-        *_pods(f"{root}/podAffinity", own.pod_affinity, additions.near),
-        *_pods(f"{root}/podAntiAffinity", own.pod_anti_affinity, additions.away),
-    ]
-    if below and there is None:
-        yield Operation("add", root, {})
-    yield from below
-
-
-def _nodes(path: str, there: NodeAffinity | None, additions: Additions) -> Iterator[Operation]:
-    if not (additions.edits or additions.terms or additions.preferred):
+    nodes = additions.edits or additions.terms or additions.preferred
+    near, away = additions.near, additions.away
+    if not (nodes or near.any or away.any):
         return
+    root = "/spec/affinity"
     if there is None:
-        yield Operation("add", path, {})
+        steps.append(Operation("add", root, {}))
+    if nodes:
+        _nodes(steps, f"{root}/nodeAffinity", there.node_affinity if there else None, additions)
+    if near.any:
+        _pods(steps, f"{root}/podAffinity", there.pod_affinity if there else None, near)
+    if away.any:
+        _pods(steps, f"{root}/podAntiAffinity", there.pod_anti_affinity if there else None, away)
+
+
+def _nodes(steps: list[Operation], path: str, there: NodeAffinity | None, additions: Additions) -> None:
+    if there is None:
+        steps.append(Operation("add", path, {}))
     own = there.required if there else None
     terms = own.node_selector_terms if own else None
-    if additions.terms and not terms:
-        yield Operation("add", f"{path}/{REQUIRED}", NodeSelector(additions.terms))
-    elif terms:
-        yield from _terms(f"{path}/{REQUIRED}/nodeSelectorTerms", terms, additions)
-    yield from _append(f"{path}/{PREFERRED}", there.preferred if there else None, additions.preferred)
+    if terms:
+        _terms(steps, f"{path}/{REQUIRED}/nodeSelectorTerms", terms, additions)
+    elif additions.terms:
+        steps.append(Operation("add", f"{path}/{REQUIRED}", NodeSelector(additions.terms)))
+    if additions.preferred:
+        _append(steps, f"{path}/{PREFERRED}", there.preferred if there else None, additions.preferred)
 
 
-def _terms(path: str, there: tuple[NodeTerm, ...], additions: Additions) -> Iterator[Operation]:
+def _terms(steps: list[Operation], path: str, there: tuple[NodeTerm, ...], additions: Additions) -> None:
     """Fill the pod's own terms, append new ones, and take out the empty ones, from the last so that none moves."""
     for edit in additions.edits:
-        yield from _filled(f"{path}/{edit.at}", there[edit.at], edit)
-    for term in additions.terms:
-        yield Operation("add", f"{path}/-", term)
-    for edit in reversed(additions.edits):
-        if edit.empty:
-            yield Operation("remove", f"{path}/{edit.at}")
+        own = there[edit.at]
+        if edit.expressions:
+            _append(steps, f"{path}/{edit.at}/matchExpressions", own.match_expressions, edit.expressions)
+        if edit.fields:
+            _append(steps, f"{path}/{edit.at}/matchFields", own.match_fields, edit.fields)
+    steps += [Operation("add", f"{path}/-", term) for term in additions.terms]
+    steps += [Operation("remove", f"{path}/{edit.at}") for edit in reversed(additions.edits) if edit.empty]
 
 
-def _filled(path: str, there: NodeTerm, edit: TermEdit) -> Iterator[Operation]:
-    yield from _append(f"{path}/matchExpressions", there.match_expressions, edit.expressions)
-    yield from _append(f"{path}/matchFields", there.match_fields, edit.fields)
-
-
-def _pods(path: str, there: PodAffinity | None, wanted: PodTerms) -> Iterator[Operation]:
-    below = [
-        *_append(f"{path}/{REQUIRED}", there.required if there else None, wanted.required),
-        *_append(f"{path}/{PREFERRED}", there.preferred if there else None, wanted.preferred),
-    ]
-    if below and there is None:
-        yield Operation("add", path, {})
-    yield from below
+def _pods(steps: list[Operation], path: str, there: PodAffinity | None, wanted: PodTerms) -> None:
+    if there is None:
+        steps.append(Operation("add", path, {}))
+    if wanted.required:
+        _append(steps, f"{path}/{REQUIRED}", there.required if there else None, wanted.required)
+    if wanted.preferred:
+        _append(steps, f"{path}/{PREFERRED}", there.preferred if there else None, wanted.preferred)

@@ -1,13 +1,12 @@
 """Answers in the API server's own words (``docs/refusals.md``)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.json import Encoder
 
 from webhook.admission.answer import Answer, Outcome
-from webhook.admission.patch import Operation, encode
 from webhook.admission.review import KIND, VERSION, Review
 from webhook.placement.problem import MESSAGE_LIMIT, Fault, escape
 
@@ -74,17 +73,15 @@ def allowed(review: Review, warnings: Iterable[str] = (), audit: dict[str, str] 
     return _answer(review, response, Outcome.ALLOWED)
 
 
-def patched(
-    review: Review, steps: Sequence[Operation], warnings: Iterable[str] = (), audit: dict[str, str] | None = None
-) -> Answer:
-    """Admitted with a patch; without one if there is nothing to change."""
-    if not steps:
+def patched(review: Review, patch: bytes, warnings: Iterable[str] = (), audit: dict[str, str] | None = None) -> Answer:
+    """Admitted with a patch (JSON); without one if there is nothing to change."""
+    if not patch:
         return allowed(review, warnings, audit)
     response = _Response(
         review.uid,
         allowed=True,
         patch_type="JSONPatch",
-        patch=encode(steps),
+        patch=patch,
         warnings=_warnings(warnings),
         audit_annotations=audit or {},
     )
@@ -115,6 +112,8 @@ def unreadable_object(kind: str, error: Exception) -> str:
 
 
 def _warnings(texts: Iterable[str]) -> tuple[str, ...]:
+    if not texts:
+        return ()
     shown = [escape(text) for text in texts]
     if len(shown) > WARNINGS:
         shown[WARNINGS - 1 :] = [f"and {len(shown) - WARNINGS + 1} more warnings"]

@@ -23,6 +23,9 @@ _COMPACT = b'{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","reque
 """How the API server begins every review: Go writes struct fields in order and without white space."""
 
 
+_BRACE = ord("}")
+
+
 class Unreadable(Exception):  # noqa: N818 - it is caught at the boundary and becomes an HTTP 400, not an error of ours
     """The body is no review that could be answered; its text says why."""
 
@@ -35,7 +38,7 @@ class GroupVersionKind(Struct, frozen=True, gc=False):
     version: str = ""
 
 
-class Review(Struct, frozen=True):
+class Review(Struct, frozen=True, gc=False):
     """One request. ``object`` and ``old`` are JSON, ``null`` where there is none."""
 
     uid: str
@@ -58,7 +61,19 @@ _FIELDS = msgspec.json.Decoder(_Fields)
 _STRING = msgspec.json.Decoder(str)
 _OPTIONAL = msgspec.json.Decoder(str | None)
 _GVK = msgspec.json.Decoder(GroupVersionKind)
-_ABSENT = Raw(b"null")
+_NULL = Raw(b"null")
+_EMPTY = Raw(b'""')
+_NO_KIND = Raw(b"{}")
+
+_PARTS: tuple[tuple[str, msgspec.json.Decoder[Any], Raw], ...] = (
+    ("uid", _STRING, _EMPTY),
+    ("kind", _GVK, _NO_KIND),
+    ("operation", _OPTIONAL, _EMPTY),
+    ("subResource", _OPTIONAL, _EMPTY),
+    ("namespace", _OPTIONAL, _EMPTY),
+    ("name", _OPTIONAL, _EMPTY),
+)
+"""The fields that are read, how, and what stands for one that is not there."""
 
 MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What decoding hostile JSON raises."""
@@ -66,18 +81,26 @@ MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 def read_review(body: bytes) -> Review:
     """The review in the body; :class:`Unreadable` if it cannot be answered."""
-    fields = _fast(body)
-    if fields is None:
-        fields = _careful(body)
+    fields = _fast(body) or _careful(body)
+    found: list[Any] = []
+    name = ""
+    try:
+        for name, decoder, absent in _PARTS:
+            found.append(decoder.decode(fields.get(name, absent)))
+    except MALFORMED as error:
+        raise Unreadable(f"{name} is not readable: {error}") from None
+    uid, kind, operation, subresource, namespace, name = found
+    if not 0 < len(uid) <= UID_LIMIT:
+        raise Unreadable(f"request.uid must be a text of 1 to {UID_LIMIT} characters")
     return Review(
-        uid=_uid(fields),
-        kind=_typed(fields, "kind", _GVK),
-        operation=_text(fields, "operation"),
-        subresource=_text(fields, "subResource"),
-        namespace=_text(fields, "namespace"),
-        name=_text(fields, "name"),
-        object=fields.get("object", _ABSENT),
-        old=fields.get("oldObject", _ABSENT),
+        uid,
+        kind,
+        operation or "",
+        subresource or "",
+        namespace or "",
+        name or "",
+        fields.get("object", _NULL),
+        fields.get("oldObject", _NULL),
     )
 
 
@@ -85,17 +108,16 @@ def _fast(body: bytes) -> _Fields | None:
     """The request's fields, if the body is written as the API server does and no key stands twice."""
     if not body.startswith(_COMPACT):
         return None
-    end = len(body) - 1 if body.endswith(b"}") else len(body) - 2
-    inner = memoryview(body)[len(_COMPACT) : end]
-    if body[end:] not in (b"}", b"}\n"):
+    end = len(body) - (2 if body.endswith(b"}\n") else 1)
+    if body[end] != _BRACE:
         return None
     try:
-        fields = _FIELDS.decode(inner)
+        fields = _FIELDS.decode(memoryview(body)[len(_COMPACT) : end])
     except MALFORMED:
         return None
     # Without white space, the lengths of all keys and values add up to the text only if each stands once.
-    length = sum(len(key) + len(memoryview(value)) for key, value in fields.items()) + 4 * len(fields) + 1
-    return fields if length == len(inner) else None
+    length = sum(map(len, fields)) + sum(map(len, fields.values())) + 4 * len(fields) + 1
+    return fields if length == end - len(_COMPACT) else None
 
 
 def _careful(body: bytes) -> _Fields:
@@ -106,7 +128,7 @@ def _careful(body: bytes) -> _Fields:
         raise Unreadable(f"the body is not a JSON object: {error}") from None
     if _text(outer, "apiVersion") != VERSION or _text(outer, "kind") != KIND:
         raise Unreadable(f"the body must be an {KIND} of {VERSION}")
-    if bytes(outer.get("request", _ABSENT)) == b"null":
+    if bytes(outer.get("request", _NULL)) == b"null":
         raise Unreadable("the review has no request")
     try:
         fields = _FIELDS.decode(outer["request"])
@@ -135,19 +157,8 @@ def _pairs(body: bytes) -> tuple[Sequence[tuple[str, Any]], Sequence[tuple[str, 
     return outer, inner if isinstance(inner, _Pairs) else ()
 
 
-def _uid(fields: _Fields) -> str:
-    uid = _typed(fields, "uid", _STRING) if "uid" in fields else ""
-    if not uid or len(uid) > UID_LIMIT:
-        raise Unreadable(f"request.uid must be a text of 1 to {UID_LIMIT} characters")
-    return uid
-
-
 def _text(fields: _Fields, name: str) -> str:
-    return _typed(fields, name, _OPTIONAL) or "" if name in fields else ""
-
-
-def _typed(fields: _Fields, name: str, decoder: msgspec.json.Decoder[Any]) -> Any:  # noqa: ANN401 - as the decoder says
     try:
-        return decoder.decode(fields[name]) if name in fields else GroupVersionKind()
+        return _OPTIONAL.decode(fields.get(name, _EMPTY)) or ""
     except MALFORMED as error:
         raise Unreadable(f"{name} is not readable: {error}") from None

@@ -20,6 +20,10 @@ class Sink(Protocol):
         """A pod was added or changed."""
         ...
 
+    def has_pod(self, uid: str, /) -> bool:
+        """Whether the pod holds something already."""
+        ...
+
     def remove_pod(self, uid: str) -> None:
         """A pod is gone, or finished."""
         ...

@@ -5,6 +5,7 @@ decimal without leading zeros; IPv6 with an optional ``%zone`` and an optional `
 exception, a group of blanks as the last of an IPv6 address, is none here: there is no address that it could stand for.
 """
 
+import functools
 import ipaddress
 import re
 
@@ -12,6 +13,9 @@ from msgspec import Struct
 
 NAME_LIMIT = 253
 """Characters of a DNS-1123 subdomain (Kubernetes, object names)."""
+
+_KEPT_LENGTH = 64
+"""Characters of a text that is kept: those of an IPv6 address and a zone; longer ones must not fill memory."""
 
 _PREFIX_LIMIT = 128
 _PREFIX = re.compile(r"[0-9]{1,3}", re.ASCII)
@@ -32,10 +36,17 @@ class Address(Struct, frozen=True, gc=False):
 
 def parse_address(text: str) -> Address | None:
     """The address that a text spells, or ``None`` when it spells none. IPv4-mapped IPv6 is IPv6."""
+    return _kept(text) if len(text) <= _KEPT_LENGTH else _parse(text)
+
+
+def _parse(text: str) -> Address | None:
     try:
         return Address(str(ipaddress.IPv4Address(text)))
     except ValueError:
         return _parse_ipv6(text)
+
+
+_kept = functools.lru_cache(4096)(_parse)
 
 
 def canonical(text: str) -> str | None:

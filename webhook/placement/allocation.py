@@ -3,7 +3,7 @@
 An entry keeps its index for ever; a vanished node is replaced in place; nothing shifts (``docs/hostpool.md``).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 from msgspec import Struct
@@ -31,10 +31,15 @@ class Allocation(Struct, frozen=True):
     reason: str = ""
 
 
-def tag_requirements(tags: Iterable[str]) -> tuple[Requirement, ...]:
-    """Tags as node label requirements, sorted: one tag as a value of the shared key, several as a key each."""
+def tag_requirements(tags: Collection[str], *, several: bool = False) -> tuple[Requirement, ...]:
+    """Tags as node label requirements, sorted: one tag as a value of the shared key, several as a key each.
+
+    ``several`` says that others count beside these: a key has one value, so then even one tag is a key of its own.
+    """
+    if not tags:
+        return ()
     distinct = sorted(set(tags))
-    if len(distinct) == 1:
+    if len(distinct) == 1 and not several:
         return (Requirement(keys.TAG, "In", (distinct[0],)),)
     return tuple(Requirement(keys.TAGS + tag, "Exists") for tag in distinct)
 
@@ -67,12 +72,17 @@ def strangers(pool: Pool, cluster: Inventory) -> Bits:
     """Nodes that run a processing element of another pool or job."""
     found = 0
     for (namespace, job), siblings in cluster.jobs_with_pods():
-        found |= siblings.outside(pool.spl_name) if _serves(pool, namespace, job) else siblings.everyone.nodes
+        others = (other for other in pool_of(pool.spl_name, namespace, job, cluster) if other.name != pool.name)
+        serves = namespace == pool.namespace and pool.job in (None, job) and next(others, None) is None
+        found |= siblings.outside(pool.spl_name) if serves else siblings.everyone.nodes
     return found
 
 
-def _serves(pool: Pool, namespace: str, job: str) -> bool:
-    return namespace == pool.namespace and pool.job in (None, job)
+def pool_of(spl_name: str, namespace: str, job: str, cluster: Inventory) -> list[Pool]:
+    """The pools that a job's ``host(P)`` may mean: its own of that name, else the namespace's without a job."""
+    pools = cluster.pools_named(namespace, spl_name)
+    own = [pool for pool in pools if job and pool.job == job]
+    return own or [pool for pool in pools if pool.job is None]
 
 
 def _literal(pool: Pool, cluster: Inventory) -> Allocation:
@@ -90,7 +100,7 @@ def _literal(pool: Pool, cluster: Inventory) -> Allocation:
 def resolve(text: str, cluster: Inventory) -> list[str]:
     """The names of the nodes that a host's name or address means, sorted; at most one for a name."""
     address = canonical(text)
-    found = cluster.nodes.addresses.get(address, 0) if address else cluster.nodes.named(text)
+    found = cluster.nodes.addresses.of(address) if address else cluster.nodes.named(text)
     return sorted(cluster.nodes.names[slot] for slot in slots(found))
 
 

@@ -1,49 +1,40 @@
 """What a pod asks for, read once from annotations, labels and spec: one value that all constraint families share."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
 from webhook.placement import keys
 from webhook.placement.clauses import Clause, ClauseName
-from webhook.placement.cluster import Phase, Pool, Tally
-from webhook.placement.contradictions import contradictions
+from webhook.placement.cluster import Pool, Tally
 from webhook.placement.lookup import look_up
 from webhook.placement.nearest import nearest
+from webhook.placement.placement_text import SHOWN, PlacementText, annotation, read_placement
 from webhook.placement.pod import Pod, PodSpec
 from webhook.placement.policy import Binding, Policy
 from webhook.placement.problem import Problem, quote
 from webhook.placement.requests import pod_requests
-from webhook.placement.spl import parse_placement
 from webhook.placement.world import World
-
-PREFERABLE = ("host", "hostColocation", "hostExlocation", "hostIsolation", "mapping", "uniform")
-"""Constraints that the annotation ``preferred`` may name."""
 
 BINDINGS = ("auto", "nodeName", "nodeAffinity")
 
 OWN_KIND = "ProcessingElement"
 """Kind of the controller whose pods are bound by ``nodeName`` like bare pods: it makes one pod, not replicas."""
 
-PREFERRED_LIMIT = 1024
-"""Characters of the annotation ``preferred``: all the names there are take 66."""
-
-SHOWN = 10
-"""Problems of one kind that are named: more than a person mends at once."""
-
 _KNOWN = keys.ANNOTATIONS | keys.FOREIGN
 _WRITABLE = sorted(key.removeprefix(keys.PREFIX) for key in keys.ANNOTATIONS - {keys.INJECTED})
 _NO_SPEC = PodSpec()
+_NOTHING: Mapping[str, str] = {}
 
 
-class Ask(Struct, frozen=True):
+class Ask(Struct, frozen=True, gc=False):
     """A pod's words, as the constraint families read them.
 
-    ``clauses`` are those of the placement annotation, ``soft`` the constraint names that are only preferred,
-    ``pools`` the host pool of each ``host(P)`` clause (no ``$default``), ``binding`` how ``host("name")`` ties the pod
-    to its node, ``elastic`` whether nodes are expected to come for it, ``requests`` what it needs: milli-units of cpu,
-    whole units of everything else.
+    ``clauses`` are those of the placement annotation, ``by_name`` the same by their names, ``soft`` the constraint
+    names that are only preferred, ``pools`` the host pool of each ``host(P)`` clause (no ``$default``), ``binding`` how
+    ``host("name")`` ties the pod to its node, ``elastic`` whether nodes are expected to come for it, ``requests`` what
+    it needs: milli-units of cpu, whole units of everything else.
     """
 
     namespace: str
@@ -52,6 +43,7 @@ class Ask(Struct, frozen=True):
     job: str
     pe: str
     clauses: tuple[Clause, ...]
+    by_name: Mapping[ClauseName, tuple[Clause, ...]]
     soft: frozenset[str]
     pools: tuple[tuple[Clause, Pool], ...]
     binding: Binding
@@ -59,94 +51,93 @@ class Ask(Struct, frozen=True):
     requests: Tally
     warnings: tuple[str, ...] = ()
 
-    def of(self, name: ClauseName) -> Iterator[Clause]:
+    def of(self, name: ClauseName) -> tuple[Clause, ...]:
         """The clauses of that name, as they were written."""
-        return (clause for clause in self.clauses if clause.name is name)
+        return self.by_name.get(name, ())
 
 
-def annotation(key: str) -> str:
-    """The path of an annotation, for messages."""
-    return f"metadata.annotations[{key}]"
+def read(pod: Pod, namespace: str, world: World, said: PlacementText | None = None) -> tuple[Ask, tuple[Problem, ...]]:
+    """Everything the pod says about placement, with all problems of all its annotations at once.
 
-
-def read(pod: Pod, namespace: str, world: World) -> tuple[Ask, tuple[Problem, ...]]:
-    """Everything the pod says about placement, with all problems of all its annotations at once."""
+    ``said`` stands in for the placement annotations, where it is known what they say, or should say.
+    """
     metadata, spec = pod.metadata, pod.spec or _NO_SPEC
-    annotations = (metadata.annotations if metadata else None) or {}
-    labels = (metadata.labels if metadata else None) or {}
+    annotations = (metadata.annotations if metadata else None) or _NOTHING
+    labels = (metadata.labels if metadata else None) or _NOTHING
     job, pe = labels.get(keys.JOB, ""), labels.get(keys.PE, "")
-    warnings: list[str] = []
-    problems = list(_unknown(annotations, world.policy, warnings))
-    soft, unknown = _preferred(annotations.get(keys.PREFERRED))
     text = annotations.get(keys.PLACEMENT)
-    clauses: tuple[Clause, ...] = ()
-    if text is not None:
-        clauses, unparsed = parse_placement(text, annotation(keys.PLACEMENT))
-        problems += unparsed
-        hard = [clause for clause in clauses if clause.name not in soft]
-        problems += contradictions(hard, annotation(keys.PLACEMENT), text)
-    problems += unknown
-    pools, missing = look_up(clauses, namespace, job, world, text or "")
-    if ClauseName.HOST in soft:
-        warnings += [problem.message for problem in missing]
+    said = said or read_placement(text, annotations.get(keys.PREFERRED))
+    warnings, problems = said.warnings, said.problems
+    unknown = [key for key in annotations if key.startswith(keys.PREFIX) and key not in _KNOWN]
+    if unknown:
+        suggested = tuple(_unknown(unknown))
+        if world.policy.unknown_annotations == "warn":
+            warnings += tuple(f"{problem.field}: {problem.message}" for problem in suggested)
+        else:
+            problems = suggested + problems
+    pools, missing = look_up(said.by_name.get(ClauseName.HOST, ()), namespace, job, world, text or "")
+    if ClauseName.HOST in said.soft:
+        warnings += tuple(problem.message for problem in missing)
     else:
-        problems += missing
-    elastic = world.policy.elastic or any(pool.elastic for _, pool in pools)
-    pending = elastic or any(pool.phase is Phase.PENDING and pool.sized for _, pool in pools)
-    binding, misspelt = _binding(pod, annotations.get(keys.HOST_BINDING), world.policy, waits=pending)
-    problems += misspelt
+        problems += tuple(missing)
+    elastic, pending = _expected(pools, world)
+    binding, misspelt = _binding(pod, annotations.get(keys.HOST_BINDING), world.policy, waits=elastic or pending)
     requests, unreadable = pod_requests(spec)
-    problems += [Problem(path, f"{quote(value)} is not a Kubernetes quantity") for path, value in unreadable]
-    warnings += [
-        f"{clause} steers fusion, which is over: it has no effect on the pod"
-        for clause in clauses
-        if clause.name.startswith("partition")
-    ]
-    ask = Ask(namespace, spec, labels, job, pe, clauses, soft, pools, binding, elastic, requests, tuple(warnings))
-    return ask, tuple(problems)
+    if misspelt or unreadable:
+        problems += misspelt
+        problems += tuple(Problem(path, f"{quote(value)} is not a Kubernetes quantity") for path, value in unreadable)
+    ask = Ask(
+        namespace,
+        spec,
+        labels,
+        job,
+        pe,
+        said.clauses,
+        said.by_name,
+        said.soft,
+        pools,
+        binding,
+        elastic,
+        requests,
+        warnings,
+    )
+    return ask, problems
 
 
-def _unknown(annotations: Mapping[str, str], policy: Policy, warnings: list[str]) -> Iterator[Problem]:
+def _expected(pools: tuple[tuple[Clause, Pool], ...], world: World) -> tuple[bool, bool]:
+    """Whether nodes are expected to come for the pod, and whether one of its pools is yet to get a host."""
+    elastic, pending = world.policy.elastic, False
+    for _, pool in pools:
+        elastic = elastic or pool.elastic
+        pending = pending or (pool.sized and not world.complete(pool))
+    return elastic, pending
+
+
+def _unknown(unknown: Iterable[str]) -> Iterator[Problem]:
     """Keys under our prefix that mean nothing: a constraint that is silently ignored is the worst outcome."""
-    unknown = (key for key in annotations if key.startswith(keys.PREFIX) and key not in _KNOWN)
     for key in itertools.islice(unknown, SHOWN):
         near = nearest(key.removeprefix(keys.PREFIX), _WRITABLE)
-        message = "unknown annotation" + (f", did you mean {keys.PREFIX}{near}?" if near else "")
-        if policy.unknown_annotations == "warn":
-            warnings.append(f"{annotation(key)}: {message}")
-        else:
-            yield Problem(annotation(key), message)
+        hint = f", did you mean {keys.PREFIX}{near}?" if near else ""
+        yield Problem(annotation(key), f"unknown annotation{hint}")
 
 
-def _preferred(text: str | None) -> tuple[frozenset[str], list[Problem]]:
-    if text is None:
-        return frozenset(), []
-    field = annotation(keys.PREFERRED)
-    if len(text) > PREFERRED_LIMIT:
-        return frozenset(), [Problem(field, f"has {len(text)} characters, at most {PREFERRED_LIMIT} are allowed")]
-    names = [name.strip() for name in text.split(",")]
-    problems = [
-        Problem(field, f"{quote(name)} is not one of {', '.join(PREFERABLE)}")
-        for name in dict.fromkeys(names)
-        if name not in PREFERABLE
-    ]
-    return frozenset(names) & frozenset(PREFERABLE), problems[:SHOWN]
-
-
-def _binding(pod: Pod, wanted: str | None, policy: Policy, *, waits: bool) -> tuple[Binding, list[Problem]]:
+def _binding(pod: Pod, wanted: str | None, policy: Policy, *, waits: bool) -> tuple[Binding, tuple[Problem, ...]]:
     """How ``host("name")`` is to be injected (``docs/host.md``).
 
     Past the scheduler only where nothing would wait and nobody would make the pod again and again: a node that
     refuses a bound pod makes a ReplicaSet create dozens of failed ones in seconds. ``waits`` is whether something of
     the cluster is still to come.
     """
-    problems = []
+    problems: tuple[Problem, ...] = ()
     if wanted is not None and wanted not in BINDINGS:
-        problems.append(Problem(annotation(keys.HOST_BINDING), f"{quote(wanted)} is not one of {', '.join(BINDINGS)}"))
-        wanted = None
+        message = f"{quote(wanted)} is not one of {', '.join(BINDINGS)}"
+        problems, wanted = (Problem(annotation(keys.HOST_BINDING), message),), None
     choice = wanted or policy.host_binding
-    if waits or (pod.spec and pod.spec.scheduling_gates) or choice == "nodeAffinity":
+    if waits or choice == "nodeAffinity" or (pod.spec and pod.spec.scheduling_gates):
         return "nodeAffinity", problems
-    owners = (pod.metadata.owner_references if pod.metadata else None) or ()
-    alone = all(owner.kind == OWN_KIND for owner in owners if owner.controller)
-    return ("nodeName" if choice == "nodeName" or alone else "nodeAffinity"), problems
+    if choice == "nodeName":
+        return "nodeName", problems
+    for owner in (pod.metadata.owner_references if pod.metadata else None) or ():
+        if owner.controller and owner.kind != OWN_KIND:
+            return "nodeAffinity", problems
+    return "nodeName", problems

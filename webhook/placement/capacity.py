@@ -1,12 +1,13 @@
 """How much of every resource each node offers and has given away: one numpy row of ``int64`` per resource."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import numpy.typing as npt
 
 from webhook.placement.bits import Bits, from_mask
 from webhook.placement.cluster import Tally
+
+_KEPT = 1024
+"""Answers that are kept: two megabytes for 15,000 nodes, and more amounts than a cluster's templates ask for."""
 
 Row = npt.NDArray[np.int64]
 
@@ -23,16 +24,18 @@ class Capacity:
     Amounts are milli-units of ``cpu`` and whole units of everything else. A resource nobody offers has no row.
     """
 
-    __slots__ = ("_allocatable", "_size", "_used")
+    __slots__ = ("_allocatable", "_known", "_size", "_used")
 
     def __init__(self) -> None:
         self._size = _INITIAL
         self._allocatable: dict[str, Row] = {}
         self._used: dict[str, Row] = {}
+        self._known: dict[tuple[str, int], Bits] = {}
 
     def offer(self, slot: int, tally: Tally) -> None:
         """Set what the node in ``slot`` offers; resources that are not in ``tally`` become 0."""
         self._reach(slot)
+        self._known.clear()
         for resource in tally.keys() - self._allocatable.keys():
             self._allocatable[resource] = np.zeros(self._size, np.int64)
         for resource, row in self._allocatable.items():
@@ -57,32 +60,37 @@ class Capacity:
         row = self._allocatable.get(resource)
         return 0 if row is None else int(row[slot])
 
-    def fits(self, tally: Tally, *, free: bool = False) -> Bits:
-        """The slots that offer all of ``tally``: of their allocatable amounts, or of what is free of them."""
-        mask: npt.NDArray[np.bool_] | None = None
-        for enough in self._enough(tally, free=free):
-            mask = enough if mask is None else mask & enough
-        return -1 if mask is None else from_mask(mask)
+    def fits(self, tally: Tally) -> Bits:
+        """The slots that offer all of ``tally``, whether or not it is free."""
+        found = -1
+        for resource, amount in tally.items():
+            known = self._known.get((resource, amount))
+            found &= self._offering(resource, amount) if known is None else known
+        return found
 
-    def offers(self, resource: str, amount: int, *, free: bool = False) -> Bits:
-        """The slots that offer ``amount`` of one resource."""
-        return self.fits({resource: amount}, free=free)
+    def fits_free(self, tally: Tally) -> Bits:
+        """The slots that have all of ``tally`` left."""
+        found = -1
+        for resource, amount in tally.items():
+            allocatable, used = self.rows(resource)
+            found &= from_mask(allocatable - used >= min(amount, _CEILING))
+        return found
 
     def rows(self, resource: str) -> tuple[Row, Row]:
         """Allocatable and used amounts of a resource by slot; zeros where there are none. Not to be written to."""
         zeros = np.zeros(self._size, np.int64)
         return self._allocatable.get(resource, zeros), self._used.get(resource, zeros)
 
-    def _enough(self, tally: Tally, *, free: bool) -> Iterator[npt.NDArray[np.bool_]]:
-        for resource, amount in tally.items():
-            if amount <= 0:
-                continue
-            offered = self._allocatable.get(resource)
-            if offered is None:
-                yield np.zeros(self._size, np.bool_)
-                return
-            used = self._used.get(resource) if free else None
-            yield (offered if used is None else offered - used) >= min(amount, _CEILING)
+    def _offering(self, resource: str, amount: int) -> Bits:
+        """The slots that offer the amount; kept, since most pods ask for one of a few."""
+        offered = self._allocatable.get(resource)
+        found = -1 if amount <= 0 else 0
+        if amount > 0 and offered is not None:
+            found = from_mask(offered >= min(amount, _CEILING))
+        if len(self._known) >= _KEPT:
+            self._known.clear()
+        self._known[resource, amount] = found
+        return found
 
     def _reach(self, slot: int) -> None:
         if slot < self._size:

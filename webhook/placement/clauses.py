@@ -4,6 +4,7 @@ import enum
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from webhook.placement.literals import encode
 
@@ -46,15 +47,16 @@ class Clause(Struct, frozen=True, gc=False):
     argument: str | PoolName | None = None
     operator: str = ""
     offset: int = 0
+    text: str = ""
+    """The clause as SPL writes it, without its operator, in printable ASCII; it parses back to the same."""
 
-    @property
-    def text(self) -> str:
-        """The clause as SPL writes it, without its operator, in printable ASCII; it parses back to the same."""
-        if self.argument is None:
-            return self.name.value
+    def __post_init__(self) -> None:
+        """Put the clause into words once: it is kept for all pods that say the same."""
         if isinstance(self.argument, str):
-            return f"{self.name.value}({encode(self.argument)})"
-        return f"{self.name.value}({self.argument})"
+            text = f"{self.name.value}({encode(self.argument)})"
+        else:
+            text = self.name.value if self.argument is None else f"{self.name.value}({self.argument})"
+        force_setattr(self, "text", text)
 
     def __str__(self) -> str:
         """The same as ``text``."""

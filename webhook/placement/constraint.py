@@ -78,6 +78,6 @@ class Constraint(Protocol):
 class Parse(Protocol):
     """The family's parser: what the pod asks of it, as constraints and problems, never an exception."""
 
-    def __call__(self, ask: Ask, world: World, /) -> Iterator[Constraint | Problem]:
+    def __call__(self, ask: Ask, world: World, /) -> Iterable[Constraint | Problem]:
         """Everything the pod asks of this family."""
         ...

@@ -11,15 +11,16 @@ from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint
 from webhook.placement.effects import Effect
 from webhook.placement.merge import Additions, foreign_labels, merge
-from webhook.placement.pod import Metadata, Pod
+from webhook.placement.placement_text import read_placement, without
+from webhook.placement.pod import Pod
 from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
-from webhook.placement.spl import format_placement
+from webhook.placement.remedy import NODE_NAME
 from webhook.placement.verdict import Verdict, constraints_of, judge
 from webhook.placement.world import World
 
 
-class Decision(Struct, frozen=True):
+class Decision(Struct, frozen=True, gc=False):
     """What is to become of a pod: refused for ``problems`` or a ``refusal``, else admitted with ``additions``.
 
     ``verdict`` is there unless problems came first. ``warnings`` are for the person who submitted the pod.
@@ -60,7 +61,7 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
     if problems or more:
         return Decision(ask, (*problems, *more), warnings=ask.warnings)
     verdict = judge(constraints, world)
-    refusal = None if verdict.candidates else refuse(verdict, ask, world, lambda text: _without(pod, ask, text, world))
+    refusal = None if verdict.candidates else _refused(pod, ask, verdict, world)
     # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
     if refusal and not (ask.elastic and refusal.fault is Fault.FORBIDDEN):
         return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)
@@ -72,16 +73,19 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
     return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *doubts))
 
 
-def _without(pod: Pod, ask: Ask, text: str, world: World) -> Bits:
-    """The nodes that could run the pod if its placement lacked the clauses of this text."""
-    left = [clause for clause in ask.clauses if str(clause) != text]
-    metadata = pod.metadata or Metadata()
-    annotations = {key: value for key, value in (metadata.annotations or {}).items() if key != keys.PLACEMENT}
-    if left:
-        annotations[keys.PLACEMENT] = format_placement(left)
-    other, problems = read(replace(pod, metadata=replace(metadata, annotations=annotations)), ask.namespace, world)
-    constraints, more = constraints_of(other, world)
-    return 0 if problems or more else judge(constraints, world).candidates
+def _refused(pod: Pod, ask: Ask, verdict: Verdict, world: World) -> Refusal:
+    annotations = (pod.metadata.annotations if pod.metadata else None) or {}
+    said = read_placement(annotations.get(keys.PLACEMENT), annotations.get(keys.PREFERRED))
+
+    def lacking(*texts: str) -> Bits:
+        """The nodes that could run the pod if it lacked the clauses of these texts, or the node name they say."""
+        named = any(text.startswith(NODE_NAME) for text in texts)
+        spec = replace(ask.spec, node_name=None) if named else ask.spec
+        other, problems = read(Pod(pod.metadata, spec), ask.namespace, world, without(said, texts))
+        constraints, more = constraints_of(other, world)
+        return 0 if problems or more else judge(constraints, world).candidates
+
+    return refuse(verdict, ask, world, lacking)
 
 
 def effects_of(constraints: Iterable[Constraint], world: World) -> list[Effect]:

@@ -4,6 +4,8 @@ Every question of a request is answered by a handful of set operations, whatever
 what changed. Slots belong to node *names*: a pod may be seen before its node, and outlive it.
 """
 
+import functools
+import operator
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -12,10 +14,11 @@ import numpy.typing as npt
 
 from webhook.placement import keys
 from webhook.placement.addresses import canonical
-from webhook.placement.bits import Bits
+from webhook.placement.bits import Bits, slots
 from webhook.placement.capacity import Capacity
 from webhook.placement.cluster import Node, Taint
 from webhook.placement.numbers import Numbers
+from webhook.placement.slot_sets import SlotSets
 
 HARD = frozenset({"NoSchedule", "NoExecute"})
 """Taint effects that keep pods away; PreferNoSchedule only discourages."""
@@ -28,22 +31,23 @@ class NodeIndex:
 
     ``everything`` is the set of nodes there are; ``labels[key][value]``, ``has[key]``, ``taints[key][taint]`` (hard
     effects only), ``tainted[key]`` and ``addresses[canonical]`` are sets of nodes; ``own_hostname`` those whose
-    ``kubernetes.io/hostname`` label is theirs alone.
+    ``kubernetes.io/hostname`` label is theirs alone; ``version`` changes with every node, but not with its pods.
     """
 
     __slots__ = (
-        "_free", "_numbers", "_ranks", "addresses", "capacity", "everything", "has", "labels", "names", "nodes",
-        "own_hostname", "slot_of", "tainted", "taints",
+        "_free", "_kept_away", "_numbers", "_ranks", "addresses", "capacity", "everything", "has", "labels", "names",
+        "nodes", "own_hostname", "slot_of", "tainted", "taints", "version",
     )  # fmt: skip
 
     def __init__(self) -> None:
+        self.version = 0
         self.everything: Bits = 0
         self.own_hostname: Bits = 0
-        self.labels: dict[str, dict[str, Bits]] = {}
+        self.labels: dict[str, SlotSets[str]] = {}
         self.has: dict[str, Bits] = {}
         self.taints: dict[str, dict[Taint, Bits]] = {}
         self.tainted: dict[str, Bits] = {}
-        self.addresses: dict[str, Bits] = {}
+        self.addresses: SlotSets[str] = SlotSets()
         self.nodes: dict[int, Node] = {}
         self.names: dict[int, str] = {}
         self.slot_of: dict[str, int] = {}
@@ -51,11 +55,15 @@ class NodeIndex:
         self._free: list[int] = []
         self._numbers = Numbers()
         self._ranks: npt.NDArray[np.int64] | None = None
+        self._kept_away: Bits | None = None
 
     def put(self, node: Node) -> None:
         """Add the node, or replace the one of that name."""
         slot = self.reserve(node.name)
         old = self.nodes.get(slot)
+        if old == node:
+            return
+        self.version += 1
         self.nodes[slot] = node
         self.everything |= 1 << slot
         self._relabel(slot, old.labels if old else {}, node.labels)
@@ -69,6 +77,7 @@ class NodeIndex:
         old = self.get(name)
         if old is None:
             return
+        self.version += 1
         slot = self.slot_of[name]
         del self.nodes[slot]
         self.everything &= ~(1 << slot)
@@ -100,6 +109,14 @@ class NodeIndex:
         slot = self.slot_of.get(name)
         return None if slot is None else self.nodes.get(slot)
 
+    def domains(self, nodes: Bits) -> Bits:
+        """These nodes, and those that share a host name with one of them: the scheduler takes them for one host."""
+        found = nodes
+        for slot in slots(nodes & self.everything & ~self.own_hostname):
+            host = self.nodes[slot].labels.get(keys.HOSTNAME)
+            found |= self.with_label(keys.HOSTNAME, (host,)) if host else 0
+        return found
+
     def named(self, name: str) -> Bits:
         """The node of that name, as a set; empty if there is none."""
         slot = self.slot_of.get(name)
@@ -113,10 +130,17 @@ class NodeIndex:
         """Nodes whose label ``key`` has one of the values."""
         by_value = self.labels.get(key)
         found = 0
-        if by_value:
+        if by_value is not None:
             for value in values:
-                found |= by_value.get(value, 0)
+                found |= by_value.of(value)
         return found
+
+    def kept_away(self) -> Bits:
+        """Nodes with a hard taint, that of exclusive pools aside."""
+        if self._kept_away is None:
+            tainted = (nodes for key, nodes in self.tainted.items() if key != keys.EXCLUSIVE)
+            self._kept_away = functools.reduce(operator.or_, tainted, 0)
+        return self._kept_away
 
     def ranks(self) -> npt.NDArray[np.int64]:
         """The place of each slot's name among all names, by slot."""
@@ -129,20 +153,22 @@ class NodeIndex:
     def beyond(self, key: str, bound: int, *, above: bool) -> Bits:
         """Nodes whose label ``key`` is a whole number above (or below) ``bound``."""
         by_value = self.labels.get(key)
-        return self._numbers.beyond(key, by_value, bound, above=above) if by_value else 0
+        return 0 if by_value is None else self._numbers.beyond(key, by_value, bound, above=above)
 
     def _relabel(self, slot: int, old: Mapping[str, str], new: Mapping[str, str]) -> None:
         if old == new:
             return
         bit = 1 << slot
         for key, value in old.items() - new.items():
-            _clear(self.labels[key], value, bit)
+            self.labels[key].discard(value, slot)
             if not self.labels[key]:
                 del self.labels[key]
             self._numbers.forget(key)
         for key, value in new.items() - old.items():
-            by_value = self.labels.setdefault(key, {})
-            by_value[value] = by_value.get(value, 0) | bit
+            by_value = self.labels.get(key)
+            if by_value is None:
+                by_value = self.labels[key] = SlotSets()
+            by_value.add(value, slot)
             self._numbers.forget(key)
         for key in old.keys() - new.keys():
             _clear(self.has, key, bit)
@@ -161,6 +187,7 @@ class NodeIndex:
     def _retaint(self, slot: int, old: tuple[Taint, ...], new: tuple[Taint, ...]) -> None:
         if old == new:
             return
+        self._kept_away = None
         bit = 1 << slot
         for taint in old:
             if taint.effect in HARD:
@@ -175,11 +202,10 @@ class NodeIndex:
     def _readdress(self, slot: int, old: tuple[str, ...], new: tuple[str, ...]) -> None:
         if old == new:
             return
-        bit = 1 << slot
         for address in filter(None, map(canonical, old)):
-            _clear(self.addresses, address, bit)
+            self.addresses.discard(address, slot)
         for address in filter(None, map(canonical, new)):
-            self.addresses[address] = self.addresses.get(address, 0) | bit
+            self.addresses.add(address, slot)
 
 
 def _clear(sets: dict[_Key, Bits], key: _Key, bit: Bits) -> None:

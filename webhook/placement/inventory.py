@@ -24,19 +24,26 @@ _NOBODY = Siblings()
 class Inventory:
     """All that placement knows of one cluster."""
 
-    __slots__ = ("_exclusives", "_held", "_hosts", "_pools", "_siblings", "jobs", "members", "nodes", "pools")
+    __slots__ = (
+        "_claimed", "_clock", "_exclusives", "_held", "_hosts", "_pools", "_siblings", "jobs", "jobs_version",
+        "members", "nodes", "pools", "pools_version",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.nodes = NodeIndex()
         self.pools: dict[Name, Pool] = {}
         self.jobs: dict[Name, JobModel] = {}
+        self.pools_version = 0
+        self.jobs_version = 0
         self.members: dict[str, Name] = {}
         """Membership label key to the pool it stands for."""
         self._pools: dict[Name, dict[str, Pool]] = {}
         self._siblings: dict[Name, Siblings] = {}
+        self._clock = 0
         self._held: dict[str, tuple[int, Tally] | BoundPod] = {}
         self._hosts: dict[Name, dict[int, Bits]] = {}
         self._exclusives: dict[Name, Bits] | None = None
+        self._claimed: Bits | None = None
 
     # Nodes
 
@@ -54,7 +61,7 @@ class Inventory:
 
     def _forget_hosts(self) -> None:
         self._hosts.clear()
-        self._exclusives = None
+        self._exclusives = self._claimed = None
 
     # Pods
 
@@ -71,7 +78,13 @@ class Inventory:
             return
         self._held[pod.uid] = pod
         if not pod.terminating:
-            self._siblings.setdefault((pod.namespace, pod.job), Siblings()).add(slot, pod)
+            siblings = self._siblings.setdefault((pod.namespace, pod.job), Siblings())
+            siblings.add(slot, pod)
+            self._stamp(siblings, pod)
+
+    def has_pod(self, uid: str) -> bool:
+        """Whether a pod of that uid is bound to a node."""
+        return uid in self._held
 
     def remove_pod(self, uid: str) -> None:
         """A pod is gone, or finished."""
@@ -92,12 +105,24 @@ class Inventory:
         job = pod.namespace, pod.job
         siblings = self._siblings[job]
         siblings.remove(slot, pod)
+        self._stamp(siblings, pod)
         if not siblings.everyone.pods:
             del self._siblings[job]
+
+    def _stamp(self, siblings: Siblings, pod: BoundPod) -> None:
+        self._clock += 1
+        siblings.changed = self._clock
+        if pod.isolated:
+            siblings.isolated_changed = self._clock
 
     def siblings(self, namespace: str, job: str) -> Siblings:
         """The live pods of a job; nobody where there are none."""
         return self._siblings.get((namespace, job), _NOBODY)
+
+    def isolates(self, namespace: str, job: str) -> bool:
+        """Whether some processing element of the job is known to be isolated."""
+        model = self.jobs.get((namespace, job))
+        return bool(self.siblings(namespace, job).isolated or (model and model.isolated))
 
     def jobs_with_pods(self) -> Iterator[tuple[Name, Siblings]]:
         """Every job that has live pods."""
@@ -107,10 +132,12 @@ class Inventory:
 
     def set_job(self, job: Job) -> None:
         """A Job object was added or changed."""
+        self.jobs_version += 1
         self.jobs[job.namespace, job.name] = JobModel(job)
 
     def remove_job(self, namespace: str, name: str) -> None:
         """A Job object is gone."""
+        self.jobs_version += 1
         self.jobs.pop((namespace, name), None)
 
     # Host pools
@@ -118,7 +145,8 @@ class Inventory:
     def set_pool(self, pool: Pool) -> None:
         """A HostPool object was added or changed."""
         self.remove_pool(pool.namespace, pool.name)
-        self._exclusives = None
+        self._exclusives = self._claimed = None
+        self.pools_version += 1
         self.pools[pool.namespace, pool.name] = pool
         self._pools.setdefault((pool.namespace, pool.spl_name), {})[pool.name] = pool
         self.members[keys.membership(pool.namespace, pool.name)] = pool.namespace, pool.name
@@ -128,7 +156,8 @@ class Inventory:
         pool = self.pools.pop((namespace, name), None)
         if pool is None:
             return
-        self._exclusives = None
+        self._exclusives = self._claimed = None
+        self.pools_version += 1
         named = self._pools[namespace, pool.spl_name]
         del named[name]
         if not named:
@@ -157,6 +186,12 @@ class Inventory:
                 if pool.exclusive
             }
         return self._exclusives
+
+    def exclusive(self) -> Bits:
+        """Every node that is, or by its taint or a pool's status will be, closed to strangers."""
+        if self._claimed is None:
+            self._claimed = self.claimed(())
+        return self._claimed | self.nodes.tainted.get(keys.EXCLUSIVE, 0)
 
     def claimed(self, apart_from: Collection[Name]) -> Bits:
         """Hosts that other exclusive pools have been given, as far as their status says."""

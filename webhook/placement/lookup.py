@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from webhook.placement import keys
-from webhook.placement.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
+from webhook.placement.allocation import pool_of
+from webhook.placement.clauses import DEFAULT_POOL, Clause, PoolName
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.inventory import Inventory
 from webhook.placement.nearest import nearest
@@ -22,7 +23,7 @@ Found = tuple[tuple[Clause, Pool], ...]
 def look_up(
     clauses: Iterable[Clause], namespace: str, job: str, world: World, text: str
 ) -> tuple[Found, list[Problem]]:
-    """The pool of every ``host(P)`` clause, and what is wrong with the others.
+    """The pool of every ``host(P)`` among these ``host`` clauses, and what is wrong with the others.
 
     ``text`` is the annotation the clauses were read from. Only pools of the pod's own namespace and job are ever
     found, or listed.
@@ -30,7 +31,7 @@ def look_up(
     found: list[tuple[Clause, Pool]] = []
     problems: list[Problem] = []
     for clause in clauses:
-        if clause.name is not ClauseName.HOST or not isinstance(clause.argument, PoolName):
+        if not isinstance(clause.argument, PoolName):
             continue
         if clause.argument.name == DEFAULT_POOL and clause.argument.index is None:
             continue
@@ -49,10 +50,7 @@ def _problem(clause: Clause, message: str, text: str) -> Problem:
 
 
 def _named(name: PoolName, namespace: str, job: str, cluster: Inventory, *, listing: bool) -> Pool | str:
-    pools = cluster.pools_named(namespace, name.name)
-    own = [pool for pool in pools if job and pool.job == job]
-    shared = [pool for pool in pools if pool.job is None]
-    chosen = own or shared
+    chosen = pool_of(name.name, namespace, job, cluster)
     if len(chosen) == 1:
         return chosen[0]
     if chosen:

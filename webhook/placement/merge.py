@@ -4,6 +4,7 @@ The only place that knows how to AND node terms, what conflicts, and what is the
 been merged before adds nothing (``docs/merging.md``).
 """
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -23,7 +24,6 @@ from webhook.placement.effects import (
 )
 from webhook.placement.nodeterms import TermEdit, conjoin
 from webhook.placement.pod import (
-    Affinity,
     NodeAffinity,
     NodeTerm,
     Pod,
@@ -53,6 +53,11 @@ class PodTerms(Struct, frozen=True, gc=False):
 
     required: tuple[PodTerm, ...] = ()
     preferred: tuple[WeightedPodTerm, ...] = ()
+
+    @property
+    def any(self) -> bool:
+        """Whether there are terms."""
+        return bool(self.required or self.preferred)
 
 
 class Additions(Struct, frozen=True, gc=False):
@@ -87,50 +92,79 @@ class Additions(Struct, frozen=True, gc=False):
 
 
 _Thing = TypeVar("_Thing")
-_NO_AFFINITY, _NO_NODES, _NO_PODS, _NO_SPEC = Affinity(), NodeAffinity(), PodAffinity(), PodSpec()
+_NO_NODES, _NO_SPEC, _NO_PODS = NodeAffinity(), PodSpec(), PodTerms()
+_KEPT = 1024
+"""Texts of ``injected`` that are kept: more templates than a cluster has at work at a time."""
+
+
+class _Sorted:
+    """Effects by what they change."""
+
+    __slots__ = ("away", "bound", "labels", "near", "preferred", "required", "tolerations")
+
+    def __init__(self, effects: Iterable[Effect]) -> None:
+        self.required: list[tuple[NodeTerm, ...]] = []
+        self.preferred: list[PreferredNodeTerm] = []
+        self.labels: list[AddLabel] = []
+        self.near: list[NearPods] = []
+        self.away: list[AwayFromPods] = []
+        self.tolerations: list[Toleration] = []
+        self.bound = ""
+        for effect in effects:
+            match effect:
+                case AddLabel():
+                    self.labels.append(effect)
+                case RequireNodes():
+                    self.required.append(effect.terms)
+                case BindTo():
+                    self.bound = self.bound or effect.node
+                case AwayFromPods():
+                    self.away.append(effect)
+                case NearPods():
+                    self.near.append(effect)
+                case Tolerate():
+                    self.tolerations.append(effect.toleration)
+                case PreferNodes():
+                    self.preferred.append(PreferredNodeTerm(effect.weight, effect.term))
 
 
 def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem, ...]]:
     """What the pod must say more, and where it says something else."""
-    asked = tuple(effects)
+    wanted = tuple(effects)
+    asked = _Sorted(wanted)
     spec = pod.spec or _NO_SPEC
+    affinity = spec.affinity
+    nodes = (affinity.node_affinity if affinity else None) or _NO_NODES
+    edits, terms, problems = conjoin(nodes, asked.required) if asked.required else ((), (), ())
     labels = (pod.metadata.labels if pod.metadata else None) or {}
-    affinity = spec.affinity or _NO_AFFINITY
-    nodes = affinity.node_affinity or _NO_NODES
-    edits, terms, problems = conjoin(nodes, [effect.terms for effect in asked if isinstance(effect, RequireNodes)])
-    added, conflicts = _labels(labels, asked)
-    bound = next((effect.node for effect in asked if isinstance(effect, BindTo)), "")
+    added, conflicts = _labels(labels, asked.labels) if asked.labels else ({}, ())
     additions = Additions(
         labels=added,
-        node_name="" if spec.node_name else bound,
+        node_name="" if spec.node_name else asked.bound,
         edits=edits,
         terms=terms,
-        preferred=_absent(
-            nodes.preferred,
-            (PreferredNodeTerm(effect.weight, effect.term) for effect in asked if isinstance(effect, PreferNodes)),
-        ),
-        near=_pod_terms(affinity.pod_affinity, [effect for effect in asked if isinstance(effect, NearPods)]),
-        away=_pod_terms(affinity.pod_anti_affinity, [effect for effect in asked if isinstance(effect, AwayFromPods)]),
-        tolerations=_absent(spec.tolerations, (effect.toleration for effect in asked if isinstance(effect, Tolerate))),
-        injected=_injected(asked),
+        preferred=_absent(nodes.preferred, asked.preferred) if asked.preferred else (),
+        near=_pod_terms(affinity.pod_affinity if affinity else None, asked.near) if asked.near else _NO_PODS,
+        away=_pod_terms(affinity.pod_anti_affinity if affinity else None, asked.away) if asked.away else _NO_PODS,
+        tolerations=_absent(spec.tolerations, asked.tolerations) if asked.tolerations else (),
+        injected=_injected(tuple((KINDS[type(effect)], effect.cause) for effect in wanted)),
     )
     return additions, (*problems, *conflicts)
 
 
-def _injected(effects: Iterable[Effect]) -> str:
+@functools.lru_cache(_KEPT)
+def _injected(causes: tuple[tuple[str, str], ...]) -> str:
     """Each kind of thing and the clauses that asked for it, as JSON: never a node or a number, so replicas agree."""
-    causes: dict[str, set[str]] = {}
-    for effect in effects:
-        causes.setdefault(KINDS[type(effect)], set()).add(effect.cause)
-    return msgspec.json.encode({kind: sorted(causes[kind]) for kind in sorted(causes)}).decode()
+    by_kind: dict[str, set[str]] = {}
+    for kind, cause in causes:
+        by_kind.setdefault(kind, set()).add(cause)
+    return msgspec.json.encode({kind: sorted(by_kind[kind]) for kind in sorted(by_kind)}).decode()
 
 
-def _labels(labels: dict[str, str], effects: Iterable[Effect]) -> tuple[dict[str, str], list[Problem]]:
+def _labels(labels: Mapping[str, str], effects: Iterable[AddLabel]) -> tuple[dict[str, str], list[Problem]]:
     added: dict[str, str] = {}
     problems: list[Problem] = []
     for effect in effects:
-        if not isinstance(effect, AddLabel):
-            continue
         there = labels.get(effect.key)
         if there is None:
             added[effect.key] = effect.value
@@ -158,15 +192,10 @@ def foreign_labels(labels: Mapping[str, str], effects: Iterable[Effect]) -> list
 
 
 def _pod_terms(own: PodAffinity | None, effects: Sequence[NearPods | AwayFromPods]) -> PodTerms:
-    if not effects:
-        return PodTerms()
-    there = own or _NO_PODS
+    required = [effect.term for effect in effects if effect.weight is None]
+    preferred = [WeightedPodTerm(effect.weight, effect.term) for effect in effects if effect.weight is not None]
     return PodTerms(
-        _absent(there.required, (effect.term for effect in effects if effect.weight is None)),
-        _absent(
-            there.preferred,
-            (WeightedPodTerm(effect.weight, effect.term) for effect in effects if effect.weight is not None),
-        ),
+        _absent(own.required if own else None, required), _absent(own.preferred if own else None, preferred)
     )
 
 

@@ -1,5 +1,6 @@
 """Pod terms as the webhook writes them: pods of the same job that carry a label, on the same host."""
 
+import functools
 from collections.abc import Iterable, Iterator
 
 from webhook.placement import keys
@@ -10,6 +11,7 @@ from webhook.placement.pod import LabelSelector, PodTerm, Requirement
 from webhook.placement.problem import Problem
 
 
+@functools.lru_cache(1024)
 def with_label(key: str, value: str, job: str) -> PodTerm:
     """Pods of the job that carry the label.
 

@@ -1,7 +1,7 @@
 """Required node terms, ANDed: a pod's own, which are alternatives, with those that constraints ask for."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -29,17 +29,15 @@ def conjoin(
     A term of the pod that says nothing matches nothing, and must not be filled; one that holds all of a term of ours
     already is done.
     """
-    if not asked:
-        return (), (), []
     own = (nodes.required.node_selector_terms if nodes.required else None) or ()
     saying = [at for at, term in enumerate(own) if not term.empty]
-    count = len(saying or (0,))
+    count = len(saying) or 1
     for terms in asked:
         count *= len(terms)
     if count > TERM_LIMIT:
         message = f"with the pod's own terms this makes {count} node selector terms, at most {TERM_LIMIT} are allowed"
         return (), (), [Problem("spec.affinity.nodeAffinity", message)]
-    ours = [_sorted(_and(choice)) for choice in itertools.product(*asked)]
+    ours = [_sorted(choice[0] if len(choice) == 1 else _and(choice)) for choice in itertools.product(*asked)]
     if not saying:
         return (), tuple(ours), []
     edits = [TermEdit(at, empty=True) for at in range(len(own)) if at not in saying]
@@ -64,9 +62,10 @@ def _sorted(term: NodeTerm) -> NodeTerm:
     return NodeTerm(_ordered(term.match_expressions), _ordered(term.match_fields))
 
 
-def _ordered(requirements: Iterable[Requirement] | None) -> tuple[Requirement, ...] | None:
-    ordered = sorted(requirements or (), key=lambda need: (need.key, need.operator, need.values or ()))
-    return tuple(ordered) or None
+def _ordered(requirements: Sequence[Requirement] | None) -> tuple[Requirement, ...] | None:
+    if not requirements:
+        return None
+    return tuple(sorted(requirements, key=lambda need: (need.key, need.operator, need.values or ())))
 
 
 def _lacking(own: NodeTerm, ours: NodeTerm, at: int) -> TermEdit:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from webhook.placement.ask import Ask
 from webhook.placement.conflict import smallest
 from webhook.placement.problem import MESSAGE_LIMIT, Fault, shorten
-from webhook.placement.remedy import CLAUSE_LIMIT, REASON_LIMIT, Without, nearest_fix
+from webhook.placement.remedy import CLAUSE_LIMIT, REASON_LIMIT, Without, nearest_fix, placed
 from webhook.placement.verdict import Judged, Verdict
 from webhook.placement.world import World
 
@@ -36,9 +36,11 @@ def refuse(verdict: Verdict, ask: Ask, world: World, without: Without) -> Refusa
     written = _as_written([judged for judged in verdict.hard if judged.constraint.clause], ask)
     standing = [judged for judged in verdict.hard if not judged.constraint.clause]
     base = functools.reduce(operator.and_, (judged.nodes for judged in standing), verdict.everything)
-    clauses = pinned or tuple(
-        written[at].constraint.clause for at in smallest(base, [judged.nodes for judged in written])
-    )
+    without = functools.cache(without)
+    chosen = {written[at].constraint.clause for at in smallest(base, [judged.nodes for judged in written])}
+    # Clauses may change what others mean (tags, the way of binding): whatever opens a node by going belongs to it too.
+    chosen |= {text for text in placed(ask) if without(text)}
+    clauses = pinned or tuple(dict.fromkeys(found for found in map(_clause, written) if found in chosen))
     total = verdict.everything.bit_count()
     first = f"{_together(clauses)}: 0 of {total} node{'s' * (total != 1)} can run this pod."
     fix = f"Nearest fix: {nearest_fix(verdict, ask, world, without)}."
@@ -56,6 +58,10 @@ def _as_written(judged: Sequence[Judged], ask: Ask) -> list[Judged]:
         return order.get(found.constraint.clause, order.get(first, len(order)))
 
     return sorted(judged, key=place)
+
+
+def _clause(judged: Judged) -> str:
+    return judged.constraint.clause
 
 
 def _pinned(verdict: Verdict) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The nearest fix of a refusal: the single change that would open most nodes."""
 
+import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
@@ -10,14 +11,17 @@ from webhook.placement.problem import shorten
 from webhook.placement.verdict import Judged, Verdict
 from webhook.placement.world import World
 
+NODE_NAME = "spec.nodeName "
+"""How the clause of the pod's own node name begins: it too changes what others mean."""
+
 CLAUSE_LIMIT = 60
 """Characters of a clause in a message; the user knows the rest."""
 
 REASON_LIMIT = 200
 """Characters of one line of reasons."""
 
-Without = Callable[[str], Bits]
-"""The nodes that could run the pod if its placement lacked the clauses of this text."""
+Without = Callable[..., Bits]
+"""Given texts: the nodes that could run the pod if it lacked the clauses of these texts, or the node name they say."""
 
 _REDONE = 8
 """Clauses without which a pod is decided anew: more than people write, and a few milliseconds."""
@@ -32,7 +36,7 @@ def nearest_fix(verdict: Verdict, ask: Ask, world: World, without: Without) -> s
     options = [*_mends(verdict.hard, opened, world), *_drops(verdict.hard, opened, ask, without)]
     if options:
         return ", or ".join(options)
-    return _dropping_two(verdict) or "none by a single change; the pod needs a node that meets all of it"
+    return _dropping_two(verdict, ask, without) or "none by a single change; the pod needs a node that meets all of it"
 
 
 def _mends(hard: Sequence[Judged], opened: Sequence[Bits], world: World) -> Iterator[str]:
@@ -47,31 +51,44 @@ def _drops(hard: Sequence[Judged], opened: Sequence[Bits], ask: Ask, without: Wi
     What a clause of the placement brings along goes with it (a toleration, the way of binding), so the pod is decided
     anew without it; the pod's other words stand for themselves.
     """
-    placed = dict.fromkeys(str(clause) for clause in ask.clauses if clause.name not in ask.soft)
-    found = [(without(text).bit_count(), "drop", text) for text in itertools.islice(placed, _REDONE)]
-    found += [
-        (opened[at].bit_count(), judged.constraint.verb, judged.constraint.clause)
-        for at, judged in enumerate(hard)
-        if judged.constraint.clause and judged.constraint.clause not in placed
-    ]
+    texts = placed(ask)
+    found = [(without(text).bit_count(), "drop", text) for text in texts]
+    for at, judged in enumerate(hard):
+        clause, verb = judged.constraint.clause, judged.constraint.verb
+        if clause and clause not in texts:
+            nodes = without(clause) if clause.startswith(NODE_NAME) else opened[at]
+            found.append((nodes.bit_count(), verb, clause))
     count, verb, text = max(found, key=lambda option: option[0], default=(0, "", ""))
     if count:
         yield f"{verb} {shorten(text, CLAUSE_LIMIT)} ({_would(count)})"
 
 
-def _dropping_two(verdict: Verdict) -> str:
+def placed(ask: Ask) -> list[str]:
+    """The first clauses of the placement that are not only preferred, each text once."""
+    hard = dict.fromkeys(clause.text for clause in ask.clauses if clause.name not in ask.soft)
+    return list(itertools.islice(hard, _REDONE))
+
+
+def _dropping_two(verdict: Verdict, ask: Ask, without: Without) -> str:
     """The two clauses to drop that open most nodes, where no single one does."""
-    written = [at for at, judged in enumerate(verdict.hard) if judged.constraint.clause]
-    best: tuple[Bits, tuple[int, ...]] = 0, ()
-    for pair in itertools.islice(itertools.combinations(written, 2), _PAIRS):
-        left = verdict.everything
-        for at, judged in enumerate(verdict.hard):
-            left = left if at in pair else left & judged.nodes
-        if left.bit_count() > best[0].bit_count():
-            best = left, pair
-    both = [verdict.hard[at].constraint for at in best[1]]
-    what = " and ".join(f"{found.verb} {shorten(found.clause, CLAUSE_LIMIT)}" for found in both)
-    return f"{what} ({_would(best[0].bit_count())})" if both else ""
+    texts = placed(ask)
+    verbs = {judged.constraint.clause: judged.constraint.verb for judged in verdict.hard if judged.constraint.clause}
+    own = [clause for clause in verbs if clause not in texts]
+    best = 0, ("", "")
+    for pair in itertools.islice(itertools.combinations([*texts, *own], 2), _PAIRS):
+        count = (without(*pair) if set(pair) <= set(texts) else _others(verdict, ask, pair)).bit_count()
+        if count > best[0]:
+            best = count, pair
+    what = " and ".join(f"{verbs.get(text, 'drop')} {shorten(text, CLAUSE_LIMIT)}" for text in best[1])
+    return f"{what} ({_would(best[0])})" if best[0] else ""
+
+
+def _others(verdict: Verdict, ask: Ask, pair: Sequence[str]) -> Bits:
+    """What all constraints but these have in common; nothing where one of them opens hosts that close without it."""
+    if any(pool.exclusive and str(clause) in pair for clause, pool in ask.pools):
+        return 0
+    left = (judged.nodes for judged in verdict.hard if judged.constraint.clause not in pair)
+    return functools.reduce(operator.and_, left, verdict.everything)
 
 
 def _would(count: int) -> str:

@@ -45,13 +45,15 @@ class Siblings:
     ``elements[pe]`` those of a processing element, ``isolated`` by uid those with a ``hostIsolation`` of their own.
     """
 
-    __slots__ = ("elements", "everyone", "isolated", "marks")
+    __slots__ = ("_isolations", "changed", "elements", "everyone", "isolated", "isolated_changed", "marks")
 
     def __init__(self) -> None:
         self.everyone = Holders()
         self.marks: dict[Mark, Holders] = {}
         self.elements: dict[str, Holders] = {}
         self.isolated: dict[str, tuple[int, BoundPod]] = {}
+        self.changed = self.isolated_changed = 0
+        self._isolations: tuple[tuple[str, str], ...] | None = None
 
     def add(self, slot: int, pod: BoundPod) -> None:
         """A pod of the job is bound to ``slot``."""
@@ -61,6 +63,7 @@ class Siblings:
             self.marks.setdefault(mark, Holders()).add(slot, pod.uid, pod.requests)
         if pod.isolated:
             self.isolated[pod.uid] = slot, pod
+            self._isolations = None
 
     def remove(self, slot: int, pod: BoundPod) -> None:
         """The pod that was added is gone."""
@@ -68,7 +71,8 @@ class Siblings:
         _remove(self.elements, pod.pe, slot, pod.uid)
         for mark in _marks(pod):
             _remove(self.marks, mark, slot, pod.uid)
-        self.isolated.pop(pod.uid, None)
+        if self.isolated.pop(pod.uid, None):
+            self._isolations = None
 
     def holding(self, marks: Iterable[Mark]) -> Bits:
         """Nodes with a pod that carries at least one of the labels."""
@@ -105,9 +109,12 @@ class Siblings:
                 found |= 1 << slot
         return found
 
-    def isolations(self) -> Iterator[tuple[str, str]]:
-        """Processing element and operator of every ``hostIsolation`` among the live pods."""
-        return ((pod.pe, operator) for _, pod in self.isolated.values() for operator in pod.isolated)
+    def isolations(self) -> tuple[tuple[str, str], ...]:
+        """Processing element and operator of every ``hostIsolation`` among the live pods, each once, sorted."""
+        if self._isolations is None:
+            found = {(pod.pe, operator) for _, pod in self.isolated.values() for operator in pod.isolated}
+            self._isolations = tuple(sorted(found))
+        return self._isolations
 
     def together(self, slot: int, marks: Iterable[Mark]) -> list[Tally]:
         """What the pods on ``slot`` that carry at least one of the labels request, each pod once."""

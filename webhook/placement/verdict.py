@@ -12,14 +12,14 @@ from webhook.placement.problem import Problem
 from webhook.placement.world import World
 
 
-class Judged(Struct, frozen=True):
+class Judged(Struct, frozen=True, gc=False):
     """A constraint and the nodes that meet it."""
 
     constraint: Constraint
     nodes: Bits
 
 
-class Verdict(Struct, frozen=True):
+class Verdict(Struct, frozen=True, gc=False):
     """All constraints of a pod, judged: ``candidates`` are the nodes that meet every hard one."""
 
     everything: Bits

@@ -27,6 +27,11 @@ class World:
         self._hosts: dict[Name, dict[int, Bits]] = {}
         self._allocations: dict[Name, Allocation] = {}
 
+    @property
+    def predicted(self) -> bool:
+        """Whether it was asked for hosts that a pool is yet to get: those depend on more than nodes and pools."""
+        return bool(self._allocations)
+
     def with_key(self, key: str) -> Bits:
         """Nodes that have the label, or will once their pool is ready."""
         hosts = self._members(key)
@@ -60,16 +65,18 @@ class World:
     def meant(self, text: str) -> Bits:
         """The nodes that ``host("text")`` means: of that address, if it is one, else of that name."""
         address = canonical(text)
-        return self.cluster.nodes.addresses.get(address, 0) if address else self.named(text)
+        return self.cluster.nodes.addresses.of(address) if address else self.named(text)
 
     def hosts(self, pool: Pool) -> dict[int, Bits]:
         """The hosts of a sized or literal pool by index: those it was given, or those it would get now."""
         name = pool.namespace, pool.name
         if name not in self._hosts:
-            given = self.cluster.hosts(pool)
-            whole = pool.phase is Phase.READY and all(given.values())
-            self._hosts[name] = given if whole else self._predicted(pool)
+            self._hosts[name] = self.cluster.hosts(pool) if self.complete(pool) else self._predicted(pool)
         return self._hosts[name]
+
+    def complete(self, pool: Pool) -> bool:
+        """Whether a sized or literal pool has all of its hosts, so that they carry its label."""
+        return pool.phase is Phase.READY and all(self.cluster.hosts(pool).values())
 
     def allocation(self, pool: Pool) -> Allocation:
         """What the controller would give the pool now."""

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, generate_latest
 
 from webhook.admission.answer import Answer
+from webhook.server.counting import Counts, Durations
 
 PREFIX: Final = "streams_placement_"
 OTHER: Final = "other"
@@ -34,13 +35,9 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        self._reviews = Counter(
-            f"{PREFIX}reviews",
-            "Reviews answered.",
-            ("path", "outcome", "reason", "kind"),
-            registry=self.registry,
+        self._reviews = Counts(
+            f"{PREFIX}reviews", "Reviews answered.", ("path", "outcome", "reason", "kind"), self.registry
         )
-        self._by_labels: dict[tuple[str, str, str, str], Counter] = {}
         self._seconds = self._histogram(
             "review_seconds", "From a review's first byte to its answer, in seconds.", REVIEW_BUCKETS
         )
@@ -65,9 +62,9 @@ class Metrics:
     def reviewed(self, path: str, answer: Answer, seconds: float) -> None:
         """One review was answered, so long after its first byte."""
         self._seconds.observe(seconds)
-        key = (path, answer.outcome, answer.reason, answer.kind)
-        counter = self._by_labels.get(key)
-        (counter or self._bind(*key)).inc()
+        reason = answer.reason if answer.reason in REASONS else OTHER
+        kind = answer.kind if answer.kind in KINDS else OTHER
+        self._reviews.count(path, answer.outcome.value, reason, kind)
 
     def decided(self, seconds: float) -> None:
         """One decision took so long."""
@@ -89,10 +86,5 @@ class Metrics:
         """All of it in Prometheus' text format."""
         return generate_latest(self.registry)
 
-    def _histogram(self, name: str, documentation: str, buckets: tuple[float, ...]) -> Histogram:
-        return Histogram(PREFIX + name, documentation, buckets=buckets, registry=self.registry)
-
-    def _bind(self, path: str, outcome: str, reason: str, kind: str) -> Counter:
-        """The counter of these labels, remembered under what bounded values became of them."""
-        key = (path, outcome, reason if reason in REASONS else OTHER, kind if kind in KINDS else OTHER)
-        return self._by_labels.setdefault(key, self._reviews.labels(*key))
+    def _histogram(self, name: str, documentation: str, buckets: tuple[float, ...]) -> Durations:
+        return Durations(PREFIX + name, documentation, buckets, self.registry)

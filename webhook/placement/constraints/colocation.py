@@ -11,19 +11,20 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement import keys, neighbours
-from webhook.placement.ask import Ask, annotation
+from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits, slots
 from webhook.placement.clauses import Clause, ClauseName
 from webhook.placement.cluster import Tally
 from webhook.placement.constraint import Constraint, Reason
 from webhook.placement.effects import PREFERENCE, AddLabel, Effect, NearPods
 from webhook.placement.jobmodel import tokens_of
+from webhook.placement.placement_text import annotation
 from webhook.placement.problem import Problem
 from webhook.placement.siblings import Mark
 from webhook.placement.world import World
 
 
-class Together(Struct, frozen=True):
+class Together(Struct, frozen=True, gc=False):
     """A pod's colocation group: its own ``tokens``, the whole ``group``, and where its live pods are.
 
     ``held`` are the nodes with pods of the group, ``roomy`` those of them with room for one more beside the others.
@@ -84,15 +85,12 @@ def group_mark(group: tuple[str, ...]) -> Mark:
     return keys.COLOCATION + keys.digest("\n".join(group)), keys.GROUP
 
 
-def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """One constraint for all tokens of the pod, and what is wrong with them."""
-    clauses = tuple(ask.of(ClauseName.COLOCATION))
+    clauses = ask.by_name.get(ClauseName.COLOCATION)
     if not clauses:
-        return
-    problems = list(_problems(clauses, ask, world))
-    yield from problems
-    if not problems:
-        yield _together(clauses, ask, world)
+        return ()
+    return list(_problems(clauses, ask, world)) or (_together(clauses, ask, world),)
 
 
 def _problems(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Problem]:

@@ -16,7 +16,7 @@ from webhook.placement.problem import Problem
 from webhook.placement.world import World
 
 
-class NobodyElses(Struct, frozen=True):
+class NobodyElses(Struct, frozen=True, gc=False):
     """The standing condition that the node belongs to no exclusive pool but ``own``."""
 
     verb: ClassVar[str] = "drop"
@@ -27,6 +27,8 @@ class NobodyElses(Struct, frozen=True):
 
     def filter(self, world: World) -> Bits:
         """Nodes that carry no other pool's taint and that no other pool has been given."""
+        if not self.own:
+            return world.everything & ~world.cluster.exclusive()
         values = {keys.exclusive(*name) for name in self.own}
         taken = world.cluster.claimed(self.own)
         for taint, nodes in world.cluster.nodes.taints.get(keys.EXCLUSIVE, {}).items():
@@ -47,18 +49,24 @@ class NobodyElses(Struct, frozen=True):
         return "delete the exclusive HostPool that holds such a node"
 
 
-def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """The condition, and a problem for each toleration of the taint that is not the pod's own pool's."""
-    own = tuple((pool.namespace, pool.name) for _, pool in ask.pools if pool.exclusive)
-    yield from foreign_tolerations(ask.spec.tolerations or (), own)
-    if world.cluster.nodes.taints.get(keys.EXCLUSIVE) or world.cluster.exclusives():
-        yield NobodyElses(own)
+    own: tuple[Name, ...] = ()
+    for _, pool in ask.pools:
+        if pool.mode == "Exclusive":
+            own += ((pool.namespace, pool.name),)
+    wrong = foreign_tolerations(ask.spec.tolerations, own) if ask.spec.tolerations else ()
+    return (*wrong, NobodyElses(own)) if world.cluster.exclusive() else wrong
 
 
-def foreign_tolerations(tolerations: Sequence[Toleration], own: Collection[Name]) -> Iterator[Problem]:
+def foreign_tolerations(tolerations: Sequence[Toleration], own: Collection[Name]) -> list[Problem]:
     """A problem for each toleration of the taint that no pool in ``own`` stands for."""
+    if not any(toleration.key == keys.EXCLUSIVE for toleration in tolerations):
+        return []
     values = {keys.exclusive(*name) for name in own}
-    for at, toleration in enumerate(tolerations):
-        if toleration.key == keys.EXCLUSIVE and (toleration.operator == "Exists" or toleration.value not in values):
-            message = f"only the webhook tolerates {keys.EXCLUSIVE}: name the exclusive HostPool with host(...) instead"
-            yield Problem(f"spec.tolerations[{at}]", message)
+    message = f"only the webhook tolerates {keys.EXCLUSIVE}: name the exclusive HostPool with host(...) instead"
+    return [
+        Problem(f"spec.tolerations[{at}]", message)
+        for at, toleration in enumerate(tolerations)
+        if toleration.key == keys.EXCLUSIVE and (toleration.operator == "Exists" or toleration.value not in values)
+    ]

@@ -6,16 +6,17 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement import keys, neighbours
-from webhook.placement.ask import Ask, annotation
+from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
-from webhook.placement.clauses import ClauseName
+from webhook.placement.clauses import Clause, ClauseName
 from webhook.placement.constraint import Constraint, Reason
 from webhook.placement.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
+from webhook.placement.placement_text import annotation
 from webhook.placement.problem import Problem
 from webhook.placement.world import World
 
 
-class Apart(Struct, frozen=True):
+class Apart(Struct, frozen=True, gc=False):
     """One token: ``held`` are the nodes with a live pod of the job that carries it."""
 
     verb: ClassVar[str] = "drop"
@@ -51,17 +52,22 @@ class Apart(Struct, frozen=True):
         return ""
 
 
-def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """One constraint a token, and what is wrong with them."""
-    clauses = tuple(ask.of(ClauseName.EXLOCATION))
-    if not clauses:
-        return
+    clauses = ask.by_name.get(ClauseName.EXLOCATION)
+    return _apart(clauses, ask, world) if clauses else ()
+
+
+def _apart(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Constraint | Problem]:
     yield from neighbours.bad_tokens(clauses, annotation(keys.PLACEMENT))
     if not ask.job:
         yield neighbours.needs_job(str(clauses[0]))
         return
     siblings = world.cluster.siblings(ask.namespace, ask.job)
-    for token in dict.fromkeys(str(clause.argument) for clause in clauses):
-        clause = next(str(clause) for clause in clauses if clause.argument == token)
-        held = siblings.holding([(keys.EXLOCATION + keys.digest(token), token)])
-        yield Apart(clause, ClauseName.EXLOCATION in ask.soft, ask.job, token, held)
+    soft = ClauseName.EXLOCATION in ask.soft
+    tokens: dict[str, Clause] = {}
+    for clause in clauses:
+        tokens.setdefault(str(clause.argument), clause)
+    for token, clause in tokens.items():
+        held = siblings.holding(((keys.EXLOCATION + keys.digest(token), token),))
+        yield Apart(clause.text, soft, ask.job, token, held)

@@ -10,19 +10,20 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement.addresses import canonical, is_node_name
-from webhook.placement.ask import Ask, annotation
+from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits, slots
 from webhook.placement.clauses import Clause, ClauseName
 from webhook.placement.constraint import Constraint, Reason
 from webhook.placement.effects import BindTo, Effect, PreferNodes, RequireNodes
 from webhook.placement.keys import PLACEMENT
+from webhook.placement.placement_text import annotation
 from webhook.placement.pod import NodeTerm, Requirement
 from webhook.placement.problem import Fault, Problem
 from webhook.placement.selector import NAME_FIELD
 from webhook.placement.world import World
 
 
-class NamedHost(Struct, frozen=True):
+class NamedHost(Struct, frozen=True, gc=False):
     """One host: ``nodes`` is the node that is meant, as a set, and ``target`` its name, both empty if there is none."""
 
     verb: ClassVar[str] = "drop"
@@ -66,10 +67,15 @@ class NamedHost(Struct, frozen=True):
         return f"add a node {'named' if self.node else 'with the address'} {self.text}"
 
 
-def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """One constraint a host that is named; ambiguous addresses and impossible names are problems."""
+    clauses = ask.by_name.get(ClauseName.HOST)
+    return _named(clauses, ask, world) if clauses else ()
+
+
+def _named(clauses: Iterable[Clause], ask: Ask, world: World) -> Iterator[Constraint | Problem]:
     soft = ClauseName.HOST in ask.soft
-    for clause in ask.of(ClauseName.HOST):
+    for clause in clauses:
         text = clause.argument
         if isinstance(text, str):
             address = canonical(text)
@@ -84,7 +90,7 @@ def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
 
 
 def _addressed(clause: Clause, address: str, *, soft: bool, ask: Ask, world: World) -> Constraint | Problem:
-    nodes = world.cluster.nodes.addresses.get(address, 0)
+    nodes = world.cluster.nodes.addresses.of(address)
     found = [world.cluster.nodes.names[slot] for slot in slots(nodes)]
     if len(found) > 1 and not soft:
         message = f"{clause}: {len(found)} nodes have this address; name the node instead"

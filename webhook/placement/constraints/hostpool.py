@@ -19,11 +19,11 @@ from webhook.placement.constraint import Constraint, Reason
 from webhook.placement.effects import Effect, PreferNodes, RequireNodes, Tolerate
 from webhook.placement.pod import NodeTerm, Requirement, Toleration
 from webhook.placement.problem import Problem
-from webhook.placement.selector import matching_all, requirements_of
+from webhook.placement.selector import matching, matching_all, requirements_of
 from webhook.placement.world import World
 
 
-class PoolHosts(Struct, frozen=True):
+class PoolHosts(Struct, frozen=True, gc=False):
     """A pool, or one of its hosts: ``members`` are the label requirements of membership, ``tags`` those of tags."""
 
     verb: ClassVar[str] = "drop"
@@ -37,7 +37,10 @@ class PoolHosts(Struct, frozen=True):
 
     def filter(self, world: World) -> Bits:
         """Nodes that have, or are about to have, all the labels."""
-        return matching_all(world, self.members) & matching_all(world, self.tags)
+        found = world.everything
+        for requirement in (*self.members, *self.tags):
+            found &= matching(world, requirement)
+        return found
 
     def inject(self, world: World) -> Iterable[Effect]:
         """One node term and, for an exclusive pool, the toleration of its taint."""
@@ -94,15 +97,19 @@ _SETTABLE = frozenset({"In", "Exists"})
 """Operators that a label can be added for."""
 
 
-def parse(ask: Ask, _world: World) -> Iterator[Constraint | Problem]:
+def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
     """One constraint a pool that is named; tags count over all pools of the pod, as SPL takes their union."""
+    return _pools(ask) if ask.pools else ()
+
+
+def _pools(ask: Ask) -> Iterator[Constraint]:
     soft = ClauseName.HOST in ask.soft
     several = len({tag for _, pool in ask.pools for tag in pool.tags}) > 1
     for clause, pool in ask.pools:
         index = clause.argument.index if isinstance(clause.argument, PoolName) else None
-        tags = tuple(Requirement(keys.TAGS + tag, "Exists") for tag in sorted(pool.tags))
-        needs = (tags if several else tag_requirements(pool.tags)) + _selector(pool)
-        yield PoolHosts(str(clause), soft, pool, index, _membership(pool, index), needs)
+        tags = tag_requirements(pool.tags, several=several)
+        needs = (*tags, *requirements_of(pool.selector)) if pool.selector else tags
+        yield PoolHosts(clause.text, soft, pool, index, _membership(pool, index), needs)
 
 
 def _membership(pool: Pool, index: int | None) -> tuple[Requirement, ...]:
@@ -110,10 +117,6 @@ def _membership(pool: Pool, index: int | None) -> tuple[Requirement, ...]:
         return ()
     key = keys.membership(pool.namespace, pool.name)
     return (Requirement(key, "Exists") if index is None else Requirement(key, "In", (str(index),)),)
-
-
-def _selector(pool: Pool) -> tuple[Requirement, ...]:
-    return requirements_of(pool.selector) if pool.selector else ()
 
 
 def _listed(tags: Iterable[str]) -> str:

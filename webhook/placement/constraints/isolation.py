@@ -4,6 +4,8 @@ Streams host constraints: every *other* pod of the job carries a label for each 
 pod keeps away from it. Which operators are isolated is known from the Job object, else from the job's live pods.
 """
 
+import functools
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
@@ -15,14 +17,14 @@ from webhook.placement.bits import Bits
 from webhook.placement.clauses import ClauseName
 from webhook.placement.constraint import Constraint, Reason
 from webhook.placement.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
-from webhook.placement.jobmodel import Isolated
+from webhook.placement.jobmodel import Isolated, JobModel
 from webhook.placement.pod import Requirement
 from webhook.placement.problem import Problem
-from webhook.placement.siblings import Mark
+from webhook.placement.siblings import Mark, Siblings
 from webhook.placement.world import World
 
 
-class Alone(Struct, frozen=True):
+class Alone(Struct, frozen=True, gc=False):
     """The pod's own isolation: ``held`` are the nodes with pods of the job's other processing elements.
 
     ``modelled`` tells whether the Job object says so too, and makes sure that the others carry the label; otherwise the
@@ -67,7 +69,7 @@ class Alone(Struct, frozen=True):
         return ""
 
 
-class Disturbing(Struct, frozen=True):
+class Disturbing(Struct, frozen=True, gc=False):
     """The isolation of the job's other elements: the pod carries their labels and keeps off their hosts."""
 
     verb: ClassVar[str] = "drop"
@@ -97,37 +99,40 @@ class Disturbing(Struct, frozen=True):
         return ""
 
 
+@functools.lru_cache(1024)
 def mark(operator: str) -> Mark:
     """The pod label that an isolated operator keeps away from."""
     return keys.ISOLATION + keys.digest(operator), keys.label_value(operator)
 
 
-def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """The pod's own isolation, and that of the others in its job."""
-    clauses = tuple(ask.of(ClauseName.ISOLATION))
+    clauses = ask.of(ClauseName.ISOLATION)
+    if not ask.job:
+        return (neighbours.needs_job(clauses[0].text),) if clauses else ()
     operators = tuple(dict.fromkeys(clause.operator or ask.pe for clause in clauses))
-    if clauses and not ask.job:
-        yield neighbours.needs_job(str(clauses[0]))
-    elif not all(operators):
+    if not all(operators):
         message = f"{clauses[0]} needs to know whose it is: label the pod {keys.PE}, or write operator: {clauses[0]}"
-        yield Problem(f"metadata.labels[{keys.PE}]", message)
-    elif ask.job:
-        yield from _within(ask, world, operators)
-
-
-def _within(ask: Ask, world: World, operators: tuple[str, ...]) -> Iterator[Constraint]:
+        return (Problem(f"metadata.labels[{keys.PE}]", message),)
     siblings = world.cluster.siblings(ask.namespace, ask.job)
     model = world.cluster.jobs.get((ask.namespace, ask.job))
+    if operators or siblings.isolated or (model and model.isolated):
+        return _within(ask, world, operators, siblings, model)
+    return ()
+
+
+def _within(
+    ask: Ask, world: World, operators: tuple[str, ...], siblings: Siblings, model: JobModel | None
+) -> Iterator[Constraint]:
     if operators:
         soft = ClauseName.ISOLATION in ask.soft
         held = siblings.others(ask.pe)
         told = model is not None and all(Isolated(ask.pe, operator) in model.isolated for operator in operators)
         yield Alone(str(ClauseName.ISOLATION), soft, ask.job, ask.pe, operators, held, told)
-    live = sorted({Isolated(*found) for found in siblings.isolations()})
-    known = dict.fromkeys((*(model.isolated if model else ()), *live))
+    known = dict.fromkeys((*(model.isolated if model else ()), *itertools.starmap(Isolated, siblings.isolations())))
     others = tuple(found for found in known if _other(found, ask.pe, operators))
     if others:
-        yield Disturbing(others, siblings.isolated_from(ask.pe))
+        yield Disturbing(others, world.cluster.nodes.domains(siblings.isolated_from(ask.pe)))
 
 
 def _other(found: Isolated, pe: str, operators: tuple[str, ...]) -> bool:

@@ -22,15 +22,14 @@ LABELS = 16
 quadratic in clauses."""
 
 
-class Own(Struct, frozen=True):
-    """What the pod says by itself: ``nodes`` meet it, the others ``one`` node "is not", ``many`` nodes "are not"."""
+class Own(Struct, frozen=True, gc=False):
+    """What the pod says by itself: ``nodes`` meet it, the others, in words, do not."""
 
     verb: ClassVar[str] = "drop"
     clause: str
     nodes: Bits
     one: str
     many: str
-    mended: str = ""
     node: str = ""
     soft: bool = False
 
@@ -47,21 +46,59 @@ class Own(Struct, frozen=True):
         yield Reason(self.one, self.many, out)
 
     def mend(self, _world: World, _out: Bits) -> str:
+        """Nothing that one label could change."""
+        return ""
+
+
+class OwnLabel(Struct, frozen=True, gc=False):
+    """A label of the pod's ``nodeSelector``; put into words only when somebody reads them."""
+
+    verb: ClassVar[str] = "drop"
+    key: str
+    value: str
+    nodes: Bits
+    node: str = ""
+    soft: bool = False
+
+    @property
+    def clause(self) -> str:
+        """The label as the pod says it."""
+        return f"nodeSelector {self.key}={self.value}"
+
+    def filter(self, _world: World) -> Bits:
+        """Nodes that have the label."""
+        return self.nodes
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """Nothing: the pod says it already."""
+        return ()
+
+    def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
+        """All other nodes, for the one reason there is."""
+        what = f"not have the label {self.key}={self.value}"
+        yield Reason(f"does {what}", f"do {what}", out)
+
+    def mend(self, _world: World, _out: Bits) -> str:
         """The label that a node could be given."""
-        return self.mended
+        return f"label one more node {self.key}={self.value}"
 
 
-def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """One constraint for the node name, one a selector label, one for the affinity."""
     spec = ask.spec
-    if spec.node_name:
-        text = f"spec.nodeName {spec.node_name}"
-        other = f"not the pod's own {text}"
-        yield Own(text, world.named(spec.node_name), f"is {other}", f"are {other}", node=spec.node_name)
-    yield from _selector(spec.node_selector or {}, world)
-    affinity = spec.affinity.node_affinity if spec.affinity else None
-    if affinity and affinity.required:
-        yield from _affinity(affinity.required.node_selector_terms or (), world)
+    required = spec.affinity.node_affinity.required if spec.affinity and spec.affinity.node_affinity else None
+    if not (spec.node_name or spec.node_selector or required):
+        return ()
+    return (
+        *(_name(spec.node_name, world) if spec.node_name else ()),
+        *(_selector(spec.node_selector, world) if spec.node_selector else ()),
+        *(_affinity(required.node_selector_terms or (), world) if required else ()),
+    )
+
+
+def _name(name: str, world: World) -> Iterator[Constraint]:
+    text = f"spec.nodeName {name}"
+    yield Own(text, world.named(name), f"is not the pod's own {text}", f"are not the pod's own {text}", name)
 
 
 def _selector(labels: Mapping[str, str], world: World) -> Iterator[Constraint]:
@@ -71,14 +108,7 @@ def _selector(labels: Mapping[str, str], world: World) -> Iterator[Constraint]:
         yield Own("the pod's nodeSelector", nodes, f"does not {other}", f"do not {other}")
         return
     for key, value in labels.items():
-        label = f"{key}={value}"
-        yield Own(
-            f"nodeSelector {label}",
-            world.with_label(key, (value,)),
-            f"does not have the label {label}",
-            f"do not have the label {label}",
-            f"label one more node {label}",
-        )
+        yield OwnLabel(key, value, world.with_label(key, (value,)))
 
 
 def _affinity(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint | Problem]:

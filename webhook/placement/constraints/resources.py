@@ -22,6 +22,8 @@ from webhook.placement.world import World
 PODS = "pods"
 """The resource that counts pods: every pod needs one of it."""
 
+_ONE: Tally = {PODS: 1}
+
 SAID = 4
 """Resources named in a clause; the user knows the rest."""
 
@@ -29,7 +31,7 @@ _FIRST = ("cpu", "memory")
 """Resources that are named before the others."""
 
 
-class Room(Struct, frozen=True):
+class Room(Struct, frozen=True, gc=False):
     """The requests of the pod; on the ``pinned`` nodes they are compared with what is left, not with what there is."""
 
     verb: ClassVar[str] = "lower"
@@ -73,7 +75,7 @@ class Room(Struct, frozen=True):
     def _fits(self, requests: Tally, world: World) -> Bits:
         capacity = world.cluster.nodes.capacity
         fitting = capacity.fits(requests)
-        return fitting & (capacity.fits(requests, free=True) | ~self.pinned) if self.pinned else fitting
+        return fitting & (capacity.fits_free(requests) | ~self.pinned) if self.pinned else fitting
 
     def _wanted(self) -> str:
         named = ordered(self.requests)
@@ -98,20 +100,20 @@ def ordered(requests: Tally) -> list[str]:
     return [resource for resource in (*_FIRST, *named) if resource in requests]
 
 
-def parse(ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """One constraint for what the pod requests, and a standing one for its place among the pods of a node."""
     pinned = _pinned(ask, world)
     asked = {resource: wanted for resource, wanted in ask.requests.items() if resource != PODS}
-    if asked:
-        yield Room(asked, pinned)
-    yield Room({PODS: ask.requests[PODS]}, pinned)
+    place = Room(_ONE, pinned)
+    return (Room(asked, pinned), place) if asked else (place,)
 
 
 def _pinned(ask: Ask, world: World) -> Bits:
     """The nodes to which the pod goes past the scheduler, so that nobody would wait for room on its behalf."""
     pinned = world.named(ask.spec.node_name) if ask.spec.node_name else 0
-    if ask.binding == "nodeName" and ClauseName.HOST not in ask.soft:
-        for clause in ask.of(ClauseName.HOST):
+    hosts = ask.by_name.get(ClauseName.HOST)
+    if hosts and ask.binding == "nodeName" and ClauseName.HOST not in ask.soft:
+        for clause in hosts:
             if isinstance(clause.argument, str):
                 pinned |= world.meant(clause.argument)
     return pinned

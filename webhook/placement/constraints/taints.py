@@ -6,7 +6,7 @@ exclusive pools has a family of its own.
 
 import functools
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import ClassVar
 
 from msgspec import Struct
@@ -42,7 +42,7 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
     )
 
 
-class Tolerated(Struct, frozen=True):
+class Tolerated(Struct, frozen=True, gc=False):
     """The standing condition that every taint of the node is tolerated."""
 
     verb: ClassVar[str] = "drop"
@@ -54,17 +54,14 @@ class Tolerated(Struct, frozen=True):
     def filter(self, world: World) -> Bits:
         """Nodes without a taint that the pod does not tolerate."""
         index = world.cluster.nodes
+        mentioned = {toleration.key or "" for toleration in self.tolerations}
+        if "" not in mentioned and mentioned.isdisjoint(index.tainted):
+            return world.everything & ~index.kept_away()
         kept_away = 0
         for key, tainted in index.tainted.items():
-            if key == keys.EXCLUSIVE:
-                continue
-            if not any(not toleration.key or toleration.key == key for toleration in self.tolerations):
-                kept_away |= tainted
-                continue
-            for taint, nodes in index.taints[key].items():
-                if not self._tolerates(taint):
-                    kept_away |= nodes
-        return world.everything & ~kept_away
+            if key not in mentioned and "" not in mentioned:
+                kept_away |= tainted if key != keys.EXCLUSIVE else 0
+        return world.everything & ~functools.reduce(operator.or_, self._mentioned(world, mentioned), kept_away)
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """Nothing: tolerations are the user's to choose."""
@@ -93,6 +90,15 @@ class Tolerated(Struct, frozen=True):
         best = max(alone, key=lambda fix: alone[fix].bit_count())
         return best if alone[best] else ""
 
+    def _mentioned(self, world: World, mentioned: Collection[str]) -> Iterator[Bits]:
+        """Nodes with a taint whose key a toleration mentions, and that none tolerates."""
+        by_key = world.cluster.nodes.taints
+        for key in by_key if "" in mentioned else mentioned:
+            if key != keys.EXCLUSIVE:
+                for taint, nodes in by_key.get(key, {}).items():
+                    if not self._tolerates(taint):
+                        yield nodes
+
     def _tolerates(self, taint: Taint) -> bool:
         return any(tolerates(toleration, taint) for toleration in self.tolerations)
 
@@ -111,6 +117,6 @@ class Tolerated(Struct, frozen=True):
                 yield taint, nodes
 
 
-def parse(ask: Ask, _world: World) -> Iterator[Constraint | Problem]:
+def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
     """One standing condition for every pod."""
-    yield Tolerated(ask.spec.tolerations or ())
+    return (Tolerated(ask.spec.tolerations or ()),)

@@ -1,0 +1,46 @@
+"""Finished pods, and what the checks say of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jsonpatch
+import msgspec
+
+from tests.builders import (
+    NAMESPACE,
+    Json,
+    pool,
+    typed,
+)  # fmt: skip
+from webhook.admission.patch import encode, operations
+from webhook.placement.ask import read
+from webhook.placement.decision import decide
+from webhook.placement.inventory import Inventory
+from webhook.placement.policy import Policy
+from webhook.placement.problem import Problem
+from webhook.placement.verdict import constraints_of
+from webhook.placement.verification import undone
+from webhook.placement.world import World
+
+Check = Callable[..., Any]
+
+
+def problems(check: Check, found: Json, inventory: Inventory, policy: Policy) -> list[Problem]:
+    """What a check says of a finished pod."""
+    world = World(inventory, policy)
+    ask, _ = read(typed(found), NAMESPACE, world)
+    constraints, _ = constraints_of(ask, world)
+    first = typed(found) if check is undone else ask
+    return list(check(first, constraints, world))
+
+
+def finished(found: Json, inventory: Inventory, policy: Policy) -> Json:
+    """The pod after the patch."""
+    decision = decide(typed(found), NAMESPACE, World(inventory, policy))
+    assert decision.additions, decision.message
+    patch = msgspec.json.decode(encode(operations(typed(found), decision.additions)))
+    made: Json = jsonpatch.apply_patch(found, patch)
+    return made
+
+
+EXCLUSIVE = pool("Closed", size=1, mode="Exclusive", given=["node-a"])

@@ -1,0 +1,99 @@
+"""A pod's words, read by plain loops: the oracle's own reading, independent of the product's."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tests.placement.properties.clusters import standing
+from webhook.placement.clauses import Clause, ClauseName, PoolName
+from webhook.placement.cluster import Node, Pool
+from webhook.placement.spl import parse_placement
+
+Json = Mapping[str, Any]
+
+PREFIX = "streams.ibm.com/"
+
+
+class Asked:
+    """What one pod of a namespace says, given the namespace's pools."""
+
+    def __init__(self, pod: Json, namespace: str, pools: Sequence[Pool], nodes: Sequence[Node] = ()) -> None:
+        metadata, self.spec = pod.get("metadata") or {}, pod.get("spec") or {}
+        labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+        self.owners: Sequence[Json] = metadata.get("ownerReferences") or ()
+        self.namespace = namespace
+        self.job: str = labels.get(PREFIX + "job", "")
+        self.pe: str = labels.get(PREFIX + "pe", "")
+        text = annotations.get(PREFIX + "placement")
+        self.clauses = () if text is None else parse_placement(text, "")[0]
+        self.soft = {name.strip() for name in annotations.get(PREFIX + "preferred", "").split(",")}
+        self.wanted_binding: str = annotations.get(PREFIX + "host-binding", "auto")
+        self.pools = list(self._pools(pools))
+        self.nodes = nodes
+
+    def of(self, name: ClauseName) -> list[Clause]:
+        """The clauses of that name that must hold."""
+        return [clause for clause in self.clauses if clause.name is name and name.value not in self.soft]
+
+    def tokens(self, name: ClauseName) -> set[str]:
+        """The tokens of the clauses of that name that must hold."""
+        return {str(clause.argument) for clause in self.of(name)}
+
+    @property
+    def tags(self) -> set[str]:
+        """All tags of all pools of the processing element."""
+        return {tag for _, pool in self.pools for tag in pool.tags}
+
+    @property
+    def bound(self) -> bool:
+        """Whether the pod goes past the scheduler."""
+        return bool(self.spec.get("nodeName")) or self.binds
+
+    @property
+    def binds(self) -> bool:
+        """Whether the pod is to go past the scheduler for a ``host("…")``."""
+        named = any(isinstance(clause.argument, str) for clause in self.of(ClauseName.HOST))
+        waiting = any(pool.elastic or self._incomplete(pool) for _, pool in self.pools)
+        if not named or waiting or self.spec.get("schedulingGates"):
+            return False
+        if self.wanted_binding != "auto":
+            return self.wanted_binding == "nodeName"
+        return all(owner["kind"] == "ProcessingElement" for owner in self.owners if owner.get("controller"))
+
+    def _incomplete(self, pool: Pool) -> bool:
+        """Whether a host of the pool is yet to get its label."""
+        whole = pool.phase == "Ready" and len(standing(pool, self.nodes)) == len(pool.given)
+        return pool.sized and not whole
+
+    @property
+    def requests(self) -> dict[str, int]:
+        """The sum over the containers: milli-units of cpu, bytes of memory, counts of everything else."""
+        total = {"pods": 1}
+        for container in self.spec.get("containers") or ():
+            for resource, text in ((container.get("resources") or {}).get("requests") or {}).items():
+                total[resource] = total.get(resource, 0) + amount(resource, str(text))
+        return total
+
+    def _pools(self, pools: Sequence[Pool]) -> Iterator[tuple[Clause, Pool]]:
+        for clause in self.clauses:
+            if isinstance(clause.argument, PoolName) and clause.argument.name != "$default":
+                named = [
+                    pool for pool in pools if pool.namespace == self.namespace and pool.spl_name == clause.argument.name
+                ]
+                own = [pool for pool in named if self.job and pool.job == self.job]
+                meant = own or [pool for pool in named if pool.job is None]
+                yield from (
+                    (clause, pool) for pool in meant if len(meant) == 1 and _usable(pool, clause.argument.index)
+                )
+
+
+def _usable(pool: Pool, index: int | None) -> bool:
+    """Whether a preferred pool counts; any other that is unusable refuses the pod before it is judged."""
+    size = pool.size if pool.hosts is None else len(pool.hosts)
+    return pool.phase not in {"Failed", "Releasing"} and (index is None or index < (size or 0))
+
+
+def amount(resource: str, text: str) -> int:
+    """The amounts that the strategies write: ``500m``, ``2``, ``64Mi``."""
+    if resource == "cpu":
+        return int(text.removesuffix("m")) * (1 if text.endswith("m") else 1000)
+    return int(text.removesuffix("Mi")) * (2**20 if text.endswith("Mi") else 1)

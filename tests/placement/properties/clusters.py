@@ -1,0 +1,41 @@
+"""A whole cluster as one plain value."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from webhook.placement.cluster import BoundPod, Job, Node, Pool
+
+Json = dict[str, Any]
+
+Name = tuple[str, str]
+"""Namespace and name of an object."""
+
+TEAM = "team"
+"""The namespace of the pods that are judged."""
+STRANGERS = "zz-secret-tenant"
+"""A namespace that nobody of the team may hear of."""
+SECRET = "zz-secret-"
+"""How every name begins that may be in a message only if the requester wrote it."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Everything there is, in some order."""
+
+    nodes: tuple[Node, ...] = ()
+    pods: tuple[BoundPod, ...] = ()
+    pools: tuple[Pool, ...] = ()
+    jobs: tuple[Job, ...] = ()
+
+
+def standing(pool: Pool, nodes: Iterable[Node]) -> dict[int, str]:
+    """The hosts in the pool's status that still are the same nodes, by index."""
+    there = {node.name: node.uid for node in nodes}
+    return {host.index: host.name for host in pool.given if there.get(host.name) == host.uid}
+
+
+def digest(text: str) -> str:
+    """SHA-1 in upper-case hex."""
+    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest().upper()

@@ -1,0 +1,139 @@
+"""Small clusters that have a bit of everything."""
+
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+
+from tests.placement.properties.clusters import SECRET, STRANGERS, TEAM, Cluster, digest
+from tests.placement.properties.dice import Dice, thrown
+from webhook.placement.cluster import BoundPod, Element, Job, Node, Phase, Pool, PoolHost, Taint
+from webhook.placement.pod import LabelSelector, Requirement
+
+GI = 2**30
+NODES = tuple(f"{SECRET}{at}" for at in range(8))
+TAGS = ("blue", "red")
+ELEMENTS = ("a", "b", "c")
+SPL_NAMES = ("P", "Q", "R")
+PREFIX = "streams.ibm.com/"
+
+TAINTS = (
+    Taint("dedicated", "infra", "NoSchedule"),
+    Taint("dedicated", "ml", "NoExecute"),
+    Taint("dedicated", "ml", "PreferNoSchedule"),
+    Taint("node.kubernetes.io/unschedulable", "", "NoSchedule"),
+    Taint(f"{PREFIX}exclusive", f"{TEAM}.p-0", "NoSchedule"),
+    Taint(f"{PREFIX}exclusive", f"{STRANGERS}.x", "NoSchedule"),
+    Taint(f"{PREFIX}exclusive", f"{STRANGERS}.x", "PreferNoSchedule"),
+)
+LABELS: tuple[tuple[int, str, tuple[str, ...]], ...] = (
+    (6, "zone", ("a", "a", "b")),
+    (6, "cores", ("8", "2", "-3", "+8", "many", "")),
+    (5, f"{PREFIX}hostpool", TAGS),
+    (5, "hostpool.streams.ibm.com/blue", ("",)),
+    (5, "hostpool.streams.ibm.com/red", ("x",)),
+    (1, "node-role.kubernetes.io/control-plane", ("",)),
+)
+"""How many times of eight a label is there, its key, and its values."""
+SELECTOR = LabelSelector({"zone": "a"}, (Requirement("cores", "NotIn", ("-3",)),))
+KINDS = ("sized", "exclusive", "tagged", "selected", "literal", "all", "sized", "exclusive", "tagged")
+
+
+def node(dice: Dice, name: str) -> Node:
+    """A node with or without each label, sometimes with a taint, a second address, another size."""
+    at = name.removeprefix(SECRET)
+    labels = {key: dice.pick(values) for times, key, values in LABELS if dice.chance(times)}
+    if hostname := dice.pick([name] * 13 + ["shared", "shared", ""]):
+        labels["kubernetes.io/hostname"] = hostname
+    taints = dice.some(TAINTS, 2, 1) if dice.face(6) == 1 else ()
+    allocatable = {"cpu": dice.pick([4000, 4000, 1000, 2000]), "memory": 4 * GI, "pods": 4}
+    if dice.chance(2):
+        allocatable |= dice.pick([{"example.com/gpu": 1}, {"pods": 1}, {"memory": GI}])
+    addresses = (f"10.0.0.{at}", f"fd00::{at}", *(["10.0.0.99"] if dice.chance(1) else ()))
+    return Node(name, dice.pick("1" * 19 + "2") + at, labels, tuple(taints), addresses, allocatable)
+
+
+def pool(dice: Dice, at: int, names: Sequence[str]) -> Pool:
+    """A pool that its controller has or has not dealt with, whose hosts may have gone since."""
+    spl = SPL_NAMES[at] if at < len(SPL_NAMES) else dice.pick(SPL_NAMES)
+    kind = dice.pick(KINDS)
+    tags = dice.some(TAGS, 2) if kind not in {"literal", "all"} else []
+    size = 1 + dice.face(3) if kind in {"sized", "exclusive"} else None
+    hosts = tuple(dice.some([*NODES[:4], "10.0.0.1", "10.0.0.5", "fd00:0::6"], 3, 1)) if kind == "literal" else None
+    phase = dice.pick([Phase.READY] * 12 + [Phase.PENDING] * 6 + [Phase.FAILED, Phase.RELEASING])
+    count = size or len(hosts or ())
+    given = dice.some(names, count, count) if count <= len(names) and (phase is Phase.READY or dice.chance(1)) else []
+    given = list(dict.fromkeys(NODES[int(text[-1])] for text in hosts)) if hosts and given else given
+    if phase is Phase.READY and len(given) < count:
+        phase = Phase.PENDING
+    return Pool(
+        namespace=dice.pick([TEAM] * 19 + [STRANGERS]),
+        name=f"{spl.lower()}-{at}",
+        spl_name=spl,
+        job=dice.pick([None] * 12 + ["j", "j", "k"]) if at < len(SPL_NAMES) else dice.pick(["j", None]),
+        hosts=hosts,
+        size=size,
+        tags=tuple(tags),
+        selector=SELECTOR if kind == "selected" else None,
+        mode="Exclusive" if kind == "exclusive" else "Shared",
+        elastic=dice.chance(1),
+        phase=phase,
+        given=tuple(PoolHost(index, name, "1" + name.removeprefix(SECRET)) for index, name in enumerate(given)),
+    )
+
+
+def bound(dice: Dice, at: int, names: Sequence[str]) -> BoundPod:
+    """A pod that holds something: of the job or not, on its way in or out, maybe on a node that is not there."""
+    requests = {"cpu": dice.pick([500, 1000, 2000]), "memory": GI // 2, "pods": 1}
+    uid, job, where = f"{SECRET}pod-{at}", dice.pick(["j"] * 5 + ["k", ""]), dice.pick(names[:4])
+    namespace = dice.pick([TEAM] * 5 + [STRANGERS])
+    if not job:
+        return BoundPod(uid, namespace, where, requests)
+    labels = {f"{PREFIX}job": job}
+    for token in dice.some(["t", "u", "x", "y", "group"], 3, 1):
+        kind = "hostexlocation" if token in "xy" else "hostcolocation"
+        labels[f"{PREFIX}{kind}.{digest('t' + chr(10) + 'u' if token == 'group' else token)}"] = token
+    return BoundPod(
+        uid=uid,
+        namespace=namespace,
+        node=where if dice.chance(7) else "",
+        requests=requests,
+        job=job,
+        pe=dice.pick(ELEMENTS),
+        pools=tuple(dice.some(SPL_NAMES, 1)),
+        labels=labels,
+        isolated=("Sink",) if dice.chance(2) else (),
+        terminating=dice.chance(1),
+    )
+
+
+TEXTS = ('hostColocation("t"), hostColocation("u")', 'hostColocation("t")', "hostIsolation", "host(P)", "host(")
+
+
+def job(dice: Dice, name: str) -> Job:
+    """A Job object that may or may not say the same as its pods."""
+    return Job(
+        TEAM,
+        name,
+        tuple(
+            Element(element, tuple((operator, dice.pick(TEXTS)) for operator in dice.some(["Sink", "Work"], 2)))
+            for element in dice.some(ELEMENTS, 3)
+        ),
+    )
+
+
+def cluster(dice: Dice) -> Cluster:
+    """Up to eight nodes, six pods, four pools, and the Job objects of some of the jobs."""
+    counts = dice.part(5)
+    names = dice.part(9).some(NODES, 8)
+    known = names if counts.chance(6) and names else NODES  # nodes that pods and pools know of may have gone since
+    return Cluster(
+        tuple(node(dice.part(18), name) for name in names),
+        tuple(bound(dice.part(16), at, known) for at in range(counts.face(7))),
+        tuple(pool(dice.part(16), at, known) for at in range(counts.pick([3] * 10 + [4, 4, 2, 1]))),
+        tuple(job(dice.part(16), name) for name in counts.part(2).some(["j", "k"], 2)),
+    )
+
+
+def clusters() -> st.SearchStrategy[Cluster]:
+    """Small clusters."""
+    return thrown(350, cluster)

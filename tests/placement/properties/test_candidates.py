@@ -1,0 +1,116 @@
+"""The verdict against an independent judge that asks node by node."""
+
+import copy
+from collections import Counter
+
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+
+from tests.placement.properties import core
+from tests.placement.properties.clusters import Cluster, Json
+from tests.placement.properties.dice import examples
+from tests.placement.properties.requested import HOSTS, TOKENS, requested
+from tests.placement.properties.rewrite import PLACEMENT
+from tests.placement.properties.strategies import SPL_NAMES, clusters
+
+FAMILIES = {
+    "host": "named", "hostpool": "pooled", "nodeselector": "own", "taints": "untainted", "exclusive": "nobody_elses",
+    "resources": "roomy", "colocation": "together", "exlocation": "apart", "isolation": "isolated",
+}  # fmt: skip
+"""The core's families, which are modules, by the judge's names for them."""
+
+
+@given(clusters(), requested())
+@examples(800)
+def test_the_candidates_are_the_nodes_that_every_rule_leaves(cluster: Cluster, pod: Json) -> None:
+    found = core.candidates(pod, core.inventory(cluster))
+    assume(found is not None)
+    event(f"{len(found or ())} candidates")
+    judge = core.oracle(pod, cluster)
+    objections = {node.name: judge.objection(node) for node in cluster.nodes}
+    assert found == {name for name, objection in objections.items() if not objection}, objections
+
+
+@given(clusters(), requested())
+@examples(200)
+def test_every_node_is_counted_under_the_first_rule_that_it_breaks(cluster: Cluster, pod: Json) -> None:
+    verdict = core.decided(pod, cluster).verdict
+    assume(verdict is not None)
+    assert verdict is not None
+    counted = Counter[str]()
+    for judged, out in verdict.removed():
+        counted[FAMILIES[type(judged.constraint).__module__.rpartition(".")[2]]] += out.bit_count()
+    assert counted == Counter(filter(None, map(core.oracle(pod, cluster).objection, cluster.nodes)))
+
+
+@given(clusters(), requested())
+@examples(200)
+def test_a_refused_pod_has_no_node_and_an_admitted_one_has_unless_nodes_are_to_come(
+    cluster: Cluster, pod: Json
+) -> None:
+    decision = core.decided(pod, cluster)
+    assume(decision.verdict is not None)
+    judge = core.oracle(pod, cluster)
+    if decision.refused and decision.refusal:
+        assert not judge.candidates()
+    elif decision.additions:
+        assert judge.candidates() or any(pool.elastic for _, pool in judge.asked.pools)
+
+
+@given(clusters(), requested())
+@examples(100)
+def test_a_pod_is_only_ever_bound_to_a_node_that_can_run_it(cluster: Cluster, pod: Json) -> None:
+    additions = core.decided(pod, cluster).additions
+    assume(additions and additions.node_name)
+    assert additions is not None
+    assert additions.node_name in core.oracle(pod, cluster).candidates()
+
+
+@given(clusters(), requested(), st.sampled_from([*HOSTS, *TOKENS, "hostIsolation"]))
+@examples(300)
+def test_a_clause_more_never_adds_a_candidate(cluster: Cluster, pod: Json, clause: str) -> None:
+    assert_no_more(cluster, pod, with_clause(pod, clause))
+
+
+@given(clusters(), requested(), st.sampled_from([f"host({name})" for name in SPL_NAMES]))
+@examples(200)
+def test_a_shared_pool_more_never_adds_a_candidate(cluster: Cluster, pod: Json, clause: str) -> None:
+    """Unless its tags turn one tag into several, which is another label, or makes the binding wait for its hosts."""
+    more = with_clause(pod, clause)
+    before, after = core.oracle(pod, cluster).asked, core.oracle(more, cluster).asked
+    assume(not before.tags or before.tags == after.tags)
+    assume(before.bound <= after.bound)
+    assume(not any(pool.exclusive for _, pool in after.pools))
+    assert_no_more(cluster, pod, more)
+
+
+@given(clusters(), requested(), st.sampled_from([("zone", "a"), ("cores", "8"), ("nowhere", "")]))
+@examples(200)
+def test_a_node_selector_more_never_adds_a_candidate(cluster: Cluster, pod: Json, label: tuple[str, str]) -> None:
+    more = copy.deepcopy(pod)
+    wanted = more["spec"].get("nodeSelector") or {}
+    assume(label[0] not in wanted)
+    more["spec"]["nodeSelector"] = {**wanted, label[0]: label[1]}
+    assert_no_more(cluster, pod, more)
+
+
+def with_clause(pod: Json, clause: str) -> Json:
+    """The pod with a clause of one more operator."""
+    more = copy.deepcopy(pod)
+    annotations = more["metadata"].get("annotations") or {}
+    text = annotations.get(PLACEMENT)
+    more["metadata"]["annotations"] = {
+        **annotations,
+        PLACEMENT: f"{text}; More: {clause}" if text else f"More: {clause}",
+    }
+    return more
+
+
+def assert_no_more(cluster: Cluster, pod: Json, more: Json) -> None:
+    before, after = (core.candidates(found, core.inventory(cluster)) for found in (pod, more))
+    assume(before is not None)
+    assume(after is not None)
+    assert before is not None
+    assert after is not None
+    event(f"{len(before)} to {len(after)}")
+    assert after <= before

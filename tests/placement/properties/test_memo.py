@@ -1,0 +1,55 @@
+"""A memo never changes an answer, whatever happens to the cluster between two pods that ask the same."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.placement.properties import core
+from tests.placement.properties.clusters import TEAM, Cluster, Json
+from tests.placement.properties.dice import Dice, examples, thrown
+from tests.placement.properties.requested import requested
+from tests.placement.properties.strategies import clusters
+from tests.placement.properties.test_updates import apply, history
+from webhook.admission.mutate import Ruling, mutate
+from webhook.placement.inventory import Inventory
+from webhook.placement.memo import SIZE, Memo
+
+
+def body(pod: Json) -> bytes:
+    """The review of the pod's creation."""
+    request = {"uid": "u", "kind": {"kind": "Pod"}, "operation": "CREATE", "namespace": TEAM, "object": pod}
+    review = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
+    return json.dumps(review, separators=(",", ":")).encode()
+
+
+@given(clusters(), clusters(), st.lists(requested(), min_size=1, max_size=3), thrown(60, lambda dice: dice))
+@examples(150)
+def test_an_answer_is_the_same_with_and_without_a_memo(
+    first: Cluster, second: Cluster, pods: list[Json], dice: Dice
+) -> None:
+    inventory, memo = core.inventory(first), Memo[Ruling]()
+    bodies = [body(pod) for pod in pods]
+    for update in [None, None, *history(dice, first, second)[:12]]:
+        if update is not None:
+            apply(inventory, update)
+        for asked in bodies:
+            assert mutate(asked, inventory, core.POLICY, memo) == mutate(asked, inventory, core.POLICY)
+
+
+PLAIN = {"metadata": {"annotations": {"streams.ibm.com/placement": "hostIsolation"}}}
+
+
+def test_another_cluster_is_another_memo() -> None:
+    memo = Memo[Ruling]()
+    labelled = {**PLAIN, "metadata": {**PLAIN["metadata"], "labels": {"streams.ibm.com/job": "j"}}}
+    for inventory in (Inventory(), core.inventory(Cluster(())), Inventory()):
+        assert mutate(body(labelled), inventory, core.POLICY, memo) == mutate(body(labelled), inventory, core.POLICY)
+
+
+def test_a_memo_does_not_grow_beyond_its_size() -> None:
+    memo, inventory = Memo[Ruling](), Inventory()
+    for number in range(SIZE + 2):
+        pod = {"metadata": {"labels": {"streams.ibm.com/job": f"j{number}"}}}
+        mutate(body(pod), inventory, core.POLICY, memo)
+    assert len(memo) == 2

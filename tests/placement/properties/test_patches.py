@@ -1,0 +1,140 @@
+"""A patch, applied by another implementation of JSON Patch, makes the pod say what was asked and keeps all it said."""
+
+import json
+from typing import Any
+
+import jsonpatch
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+
+from tests.placement.properties import core
+from tests.placement.properties.asked import PREFIX
+from tests.placement.properties.clusters import Cluster, Json, digest
+from tests.placement.properties.dice import Dice, examples, thrown
+from tests.placement.properties.intended import Intended
+from tests.placement.properties.oracle import MEMBERSHIP
+from tests.placement.properties.requested import PREFERRED, REQUIRED, requested
+from tests.placement.properties.selectors import affinity_holds
+from tests.placement.properties.strategies import LABELS, NODES, clusters
+from webhook.admission.patch import encode, operations
+
+
+def patch_of(pod: Json, cluster: Cluster) -> list[Json]:
+    """The patch of an admitted pod, as the API server reads it."""
+    additions = core.decided(pod, cluster).additions
+    assume(additions)
+    assert additions is not None
+    steps: list[Json] = json.loads(encode(operations(core.read(pod), additions)))
+    return steps
+
+
+def patched(pod: Json, cluster: Cluster) -> Json:
+    result: Json = jsonpatch.apply_patch(pod, patch_of(pod, cluster))
+    return result
+
+
+def within(found: Json, *path: str) -> Any:
+    """The value at the path, or nothing."""
+    for key in path:
+        found = (found or {}).get(key) or {}
+    return found
+
+
+@given(clusters(), requested())
+@examples(250)
+def test_whatever_the_pod_said_it_still_says(cluster: Cluster, pod: Json) -> None:
+    """Terms that are empty, and so match no node, are all that goes."""
+    assert still_says(patched(pod, cluster), pod)
+
+
+def still_says(result: Any, said: Any, key: str = "") -> bool:
+    """Whether all that was said is still there, in its place."""
+    if isinstance(said, dict) and isinstance(result, dict):
+        return all(name in result and still_says(result[name], said[name], name) for name in said)
+    if isinstance(said, list) and isinstance(result, list):
+        if key == "nodeSelectorTerms":
+            said, result = (
+                [term for term in terms if term.get("matchExpressions") or term.get("matchFields")]
+                for terms in (said, result)
+            )
+        return len(said) <= len(result) and all(map(still_says, result, said))
+    return bool(result == said or said is None)
+
+
+def at_path(found: Json, path: str) -> Any:
+    """The value that a step is about to replace or remove, if there is one; nothing is where a list is appended to."""
+    return None if path.endswith("/-") else jsonpatch.JsonPointer(path).resolve(found, None)
+
+
+@given(clusters(), requested())
+@examples(150)
+def test_a_patch_adds_to_lists_and_never_replaces_one(cluster: Cluster, pod: Json) -> None:
+    steps = patch_of(pod, cluster)
+    event(f"{len(steps)} steps")
+    for at, step in enumerate(steps):
+        there = at_path(jsonpatch.apply_patch(pod, steps[:at]), step["path"])
+        if step["op"] == "remove":
+            assert not any(there.values())
+        else:
+            assert not there
+
+
+@given(clusters(), requested())
+@examples(250)
+def test_the_pod_gains_exactly_what_its_clauses_stand_for(cluster: Cluster, pod: Json) -> None:
+    result, intended = patched(pod, cluster), Intended(core.oracle(pod, cluster), cluster)
+    spec = result["spec"]
+    assert within(result, "metadata", "labels") == {**within(pod, "metadata", "labels"), **intended.labels()}
+    assert gained(spec.get("tolerations"), pod["spec"].get("tolerations")) == canonical(intended.tolerations())
+    assert (spec.get("nodeName") or "") == intended.node_name()
+    for kind, (required, preferred) in (("podAffinity", intended.near()), ("podAntiAffinity", intended.away())):
+        path = ("spec", "affinity", kind)
+        assert gained(within(result, *path, REQUIRED), within(pod, *path, REQUIRED)) == canonical(required)
+        assert gained(within(result, *path, PREFERRED), within(pod, *path, PREFERRED)) == canonical(preferred)
+    assert {*within(result, "metadata", "annotations")} == {
+        *within(pod, "metadata", "annotations"),
+        f"{PREFIX}injected",
+    }
+    assert {*result} == {*pod}
+    assert {*spec} - {*pod["spec"]} <= {"nodeName", "affinity", "tolerations"}
+
+
+def gained(after: list[Json] | None, before: list[Json] | None) -> list[str]:
+    """What was appended to a list."""
+    assert list(after or ())[: len(before or ())] == list(before or ())
+    return canonical(list(after or ())[len(before or ()) :])
+
+
+def canonical(items: list[Json]) -> list[str]:
+    """The items in any order, and the expressions in them too."""
+    return sorted(json.dumps(_sorted(item), sort_keys=True) for item in items)
+
+
+def _sorted(item: Any) -> Any:
+    if isinstance(item, dict):
+        return {key: _sorted(value) for key, value in item.items()}
+    if isinstance(item, list):
+        return sorted((_sorted(value) for value in item), key=str)
+    return item
+
+
+def some_labels(dice: Dice) -> tuple[str, dict[str, str]]:
+    """A node's name and labels, those of pools among them."""
+    labels = {key: dice.pick(values) for _, key, values in LABELS if dice.chance(5)}
+    for at in range(4):
+        for spl in "pqr":
+            if dice.chance(5):
+                labels[MEMBERSHIP + digest(f"team/{spl}-{at}")] = dice.pick("012")
+    return dice.pick(NODES[:4]), labels
+
+
+@given(clusters(), requested(), st.lists(thrown(60, some_labels), min_size=4, max_size=12))
+@examples(250)
+def test_the_affinity_matches_what_the_pods_own_and_all_clauses_match(
+    cluster: Cluster, pod: Json, places: list[tuple[str, dict[str, str]]]
+) -> None:
+    result, intended = patched(pod, cluster), Intended(core.oracle(pod, cluster), cluster)
+    for name, labels in places:
+        ours = all(intended.clause_holds(clause, name, labels) for clause in intended.asked.clauses)
+        own = affinity_holds(pod["spec"].get("affinity"), name, labels)
+        assert affinity_holds(result["spec"].get("affinity"), name, labels) == (own and ours), (name, labels)

@@ -1,0 +1,30 @@
+"""A pod that has been through the webhook goes through again unchanged, as reinvocation makes it do."""
+
+from hypothesis import assume, given
+
+from tests.placement.properties import core
+from tests.placement.properties.clusters import Cluster, Json
+from tests.placement.properties.dice import examples
+from tests.placement.properties.requested import requested
+from tests.placement.properties.strategies import clusters
+from tests.placement.properties.test_patches import patched
+from webhook.admission.patch import operations
+
+
+@given(clusters(), requested())
+@examples(300)
+def test_a_second_pass_finds_nothing_to_add(cluster: Cluster, pod: Json) -> None:
+    result = patched(pod, cluster)
+    again = core.decided(result, cluster)
+    assert again.message == ""
+    assert again.additions is not None
+    assert operations(core.read(result), again.additions) == []
+
+
+@given(clusters(), requested())
+@examples(200)
+def test_a_second_pass_leaves_the_same_candidates(cluster: Cluster, pod: Json) -> None:
+    inventory = core.inventory(cluster)
+    before = core.candidates(pod, inventory)
+    assume(before)
+    assert core.candidates(patched(pod, cluster), inventory) == before

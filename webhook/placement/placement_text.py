@@ -1,0 +1,95 @@
+"""What the placement annotations say, by themselves: read once for all pods that say the same."""
+
+import functools
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement import keys
+from webhook.placement.clauses import Clause, ClauseName
+from webhook.placement.contradictions import contradictions
+from webhook.placement.problem import Problem, quote
+from webhook.placement.spl import parse_placement
+
+PREFERABLE: Final = ("host", "hostColocation", "hostExlocation", "hostIsolation", "mapping", "uniform")
+"""Constraints that the annotation ``preferred`` may name."""
+
+PREFERRED_LIMIT: Final = 1024
+"""Characters of the annotation ``preferred``: all the names there are take 66."""
+
+SHOWN: Final = 10
+"""Problems of one kind that are named: more than a person mends at once."""
+
+_KEPT: Final = 1024
+"""Texts that are kept read: more templates than a cluster has at work at a time."""
+
+_KEPT_LENGTH: Final = 1024
+"""Characters of a text that is kept; longer ones are rare, and must not fill memory."""
+
+
+class PlacementText(Struct, frozen=True, gc=False):
+    """The clauses, those of each name, the constraint names that are only preferred, and what is wrong or idle."""
+
+    clauses: tuple[Clause, ...]
+    by_name: Mapping[ClauseName, tuple[Clause, ...]]
+    soft: frozenset[str]
+    problems: tuple[Problem, ...]
+    warnings: tuple[str, ...]
+
+
+def annotation(key: str) -> str:
+    """The path of an annotation, for messages."""
+    return f"metadata.annotations[{key}]"
+
+
+def read_placement(text: str | None, preferred: str | None) -> PlacementText:
+    """What the annotations ``placement`` and ``preferred`` say; ``None`` for one that is not there."""
+    if len(text or "") > _KEPT_LENGTH or len(preferred or "") > _KEPT_LENGTH:
+        return _read(text, preferred)
+    return _kept(text, preferred)
+
+
+def _read(text: str | None, preferred: str | None) -> PlacementText:
+    soft, unknown = _preferred(preferred)
+    clauses: tuple[Clause, ...] = ()
+    problems: list[Problem] = []
+    if text is not None:
+        clauses, unparsed = parse_placement(text, annotation(keys.PLACEMENT))
+        hard = [clause for clause in clauses if clause.name not in soft]
+        problems += (*unparsed, *contradictions(hard, annotation(keys.PLACEMENT), text))
+    idle = (clause for clause in clauses if clause.name.startswith("partition"))
+    warnings = (f"{clause} steers fusion, which is over: it has no effect on the pod" for clause in idle)
+    return PlacementText(clauses, _by_name(clauses), soft, (*problems, *unknown), tuple(warnings))
+
+
+def without(said: PlacementText, texts: Collection[str]) -> PlacementText:
+    """The same, but for the clauses of these texts."""
+    clauses = tuple(clause for clause in said.clauses if clause.text not in texts)
+    return replace(said, clauses=clauses, by_name=_by_name(clauses))
+
+
+def _by_name(clauses: tuple[Clause, ...]) -> dict[ClauseName, tuple[Clause, ...]]:
+    by_name: dict[ClauseName, tuple[Clause, ...]] = {}
+    for clause in clauses:
+        by_name[clause.name] = (*by_name.get(clause.name, ()), clause)
+    return by_name
+
+
+_kept = functools.lru_cache(_KEPT)(_read)
+
+
+def _preferred(text: str | None) -> tuple[frozenset[str], list[Problem]]:
+    if text is None:
+        return frozenset(), []
+    field = annotation(keys.PREFERRED)
+    if len(text) > PREFERRED_LIMIT:
+        return frozenset(), [Problem(field, f"has {len(text)} characters, at most {PREFERRED_LIMIT} are allowed")]
+    names = [name.strip() for name in text.split(",")]
+    problems = [
+        Problem(field, f"{quote(name)} is not one of {', '.join(PREFERABLE)}")
+        for name in dict.fromkeys(names)
+        if name not in PREFERABLE
+    ]
+    return frozenset(names) & frozenset(PREFERABLE), problems[:SHOWN]
