@@ -99,7 +99,7 @@ def _evaluate(suffix: str, scale: Scale, chosen: Options, found: Findings) -> No
 def _serve(scenarios: Sequence[Scenario], chosen: Options, found: Findings) -> None:
     cache = generator.CACHE
     cache.mkdir(parents=True, exist_ok=True)
-    files = bodies.write(cache / "bodies")
+    files = bodies.write(cache / "mixed", bodies.mixed().values())
     with processes.echo(cache) as echo:
         for scenario in scenarios:
             found.tell(f"writing the cluster, {scenario.scale}")
@@ -139,6 +139,11 @@ def _load(
         found.figure(scenario.throughput, load.ratio, str(load))
         costs = f"echo {load.echo_cpu:.0f} µs, product {load.product_cpu:.0f} µs"
         found.fact(f"{scenario.scale}: CPU time of a review: {costs}")
+    if scenario.throughput == "throughput":
+        others = bodies.write(generator.CACHE / "varied", bodies.varied())
+        load = throughput.measure(echo, product, others, rounds=rounds, seconds=seconds, tell=found.tell)
+        said = f"{load}, echo {load.echo_cpu:.0f} µs, product {load.product_cpu:.0f} µs of CPU time"
+        found.fact(f"{scenario.scale}, no two reviews with the same text, so that nothing kept serves: {said}")
     if scenario.latency:
         mixed = list(bodies.mixed().values())
         delay = latency.measure(echo, product, mixed, rounds=rounds, seconds=seconds, tell=found.tell)

@@ -3,12 +3,14 @@
 Every one is admitted and patched. They are about the first two jobs, the first of which has a Job object.
 """
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bench.pods import container, spec
 from bench.streams import job_name
@@ -66,12 +68,27 @@ def mixed() -> dict[str, bytes]:
     }
 
 
-def write(folder: Path) -> list[Path]:
-    """The mixed set as files, for load generators that read such."""
+VARIED = 6000
+"""Reviews of which no two say the same: more than the product keeps answers or read texts for."""
+
+
+def varied() -> list[bytes]:
+    """The mixed set again and again, every text with an operator of its own: nothing that was kept ever serves."""
+    wishes = list(itertools.product(SIZES, WISHES.values()))
+    found = []
+    for number in range(VARIED):
+        size, wish = wishes[number % len(wishes)]
+        own = replace(wish, placement=wish.placement.replace(":", f"{number}:", 1))
+        found.append(review(own, ELEMENTS + number, size << 10))
+    return found
+
+
+def write(folder: Path, bodies: Iterable[bytes]) -> list[Path]:
+    """The reviews as files, for load generators that read such."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for at, body in enumerate(mixed().values()):
-        paths.append(folder / f"review-{at:02d}.json")
+    for at, body in enumerate(bodies):
+        paths.append(folder / f"{at:04d}.json")
         paths[-1].write_bytes(body)
     return paths
 
