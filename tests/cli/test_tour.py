@@ -67,7 +67,7 @@ def test_a_server_that_does_not_start_is_trouble(tmp_path: Path, capfd: pytest.C
 def test_in_this_process_too(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "cluster").symlink_to(EXAMPLES / "cluster")
     (tmp_path / "only-a-comment.yaml").write_text("# nothing\n# here\n")
-    (tmp_path / "plain.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: []}\n")
+    (tmp_path / "plain.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: {a: b}}\n")
     for name in ("isolation.yaml", "refused-index.yaml"):
         (tmp_path / name).write_text((EXAMPLES / name).read_text())
     assert main(["tour", "--examples", str(tmp_path)]) == 0

@@ -128,3 +128,8 @@ def test_a_text_that_does_not_parse_holds_what_can_be_read_of_it() -> None:
 def test_a_processing_element_without_annotations_names_nothing() -> None:
     found = bound(pod(labels=PE, annotations=None))
     assert (found.pools, found.isolated) == ((), ())
+
+
+def test_a_pod_that_only_prefers_to_be_alone_keeps_nobody_away() -> None:
+    annotations = {PLACEMENT: "hostIsolation", "streams.ibm.com/preferred": "host, hostIsolation"}
+    assert bound(pod(labels=PE, annotations=annotations)).isolated == ()

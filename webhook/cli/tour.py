@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import itertools
 import subprocess
 import sys
 import tempfile
@@ -86,10 +87,8 @@ def _example(path: Path, client: Client, screen: Screen) -> Iterator[Reply]:
 
 def _comment(path: Path) -> Iterator[str]:
     """The lines of the comment that a manifest begins with."""
-    for line in path.read_text().splitlines():
-        if not line.startswith("#"):
-            return
-        yield escape(line.removeprefix("#").strip())
+    comment = itertools.takewhile(lambda line: line.startswith("#"), path.read_text().splitlines())
+    return (escape(line.removeprefix("#").strip()) for line in comment)
 
 
 def _show(found: Found, reply: Reply, screen: Screen) -> None:

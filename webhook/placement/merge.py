@@ -124,7 +124,7 @@ class _Sorted:
                     self.near.append(effect)
                 case Tolerate():
                     self.tolerations.append(effect.toleration)
-                case PreferNodes():
+                case _:
                     self.preferred.append(PreferredNodeTerm(effect.weight, effect.term))
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,3 +54,19 @@ def test_a_memo_does_not_grow_beyond_its_size() -> None:
         pod = {"metadata": {"labels": {"streams.ibm.com/job": f"j{number}"}}}
         mutate(body(pod), inventory, core.POLICY, memo)
     assert len(memo) == 2
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"annotations": {"streams.ibm.com/injected": "{}"}},
+        {"annotations": {"streams.ibm.com/placment": "host(P)"}},
+        {"labels": {"streams.ibm.com/hostcolocation.X": "t"}},
+    ],
+    ids=["an annotation of ours", "an unknown annotation", "a label of ours"],
+)
+def test_a_pod_that_says_more_than_usual_is_decided_anew(said: Json) -> None:
+    memo = Memo[Ruling]()
+    metadata = {**said, "labels": {"streams.ibm.com/job": "j", **said.get("labels", {})}}
+    mutate(body({"metadata": metadata}), Inventory(), core.POLICY, memo)
+    assert len(memo) == 0

@@ -1,0 +1,83 @@
+"""The whole product as one server: both paths over real TLS, and what Prometheus sees of them."""
+
+import asyncio
+import contextlib
+import json
+import ssl
+import subprocess
+import sys
+import urllib.request
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.golden import EXAMPLES
+from webhook.app import serve
+from webhook.cli.client import review
+from webhook.settings import read
+
+pytestmark = pytest.mark.integration
+
+
+class Running(NamedTuple):
+    """Where the server is, and whom to trust."""
+
+    url: str
+    health: str
+    context: ssl.SSLContext
+
+    async def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        request = urllib.request.Request(  # noqa: S310 - a server of ours
+            self.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
+        )
+        answer = await asyncio.to_thread(self._open, request)
+        found: dict[str, Any] = json.loads(answer)["response"]
+        return found
+
+    async def metrics(self) -> str:
+        return (await asyncio.to_thread(self._open, urllib.request.Request(f"{self.health}/metrics"))).decode()  # noqa: S310 - the same
+
+    def _open(self, request: urllib.request.Request) -> bytes:
+        context = self.context if request.full_url.startswith("https") else None
+        with urllib.request.urlopen(request, timeout=10, context=context) as answer:  # noqa: S310 - the same
+            found: bytes = answer.read()
+            return found
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Running]:
+    command = (sys.executable, "-m", "certs", "create", "--loopback", "--dir", str(tmp_path))
+    await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True)
+    files = {"tls_cert": str(tmp_path / "tls.crt"), "tls_key": str(tmp_path / "tls.key")}
+    settings = read({**files, "snapshot": str(EXAMPLES / "cluster"), "port": "0", "health_port": "0", "drain": "0"})
+    ready: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(serve(settings, lambda *urls: ready.set_result(urls)))
+    await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
+    yield Running(*ready.result(), ssl.create_default_context(cafile=str(tmp_path / "ca.crt")))
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+POD = {
+    "metadata": {"annotations": {"streams.ibm.com/placement": "host(MyPool)"}},
+    "spec": {"containers": [{"name": "c"}]},
+}
+
+
+async def test_a_pod_is_patched_and_what_lacks_the_patch_is_refused(server: Running) -> None:
+    assert (await server.post("/mutate", review(POD, "default")))["patchType"] == "JSONPatch"
+    refused = await server.post("/validate", review(POD, "default"))
+    assert refused["status"]["message"] == (
+        "spec: lacks nodeAffinity that its clauses require: something removed what the placement webhook had added"
+    )
+
+
+async def test_prometheus_sees_the_cluster_and_what_was_reviewed(server: Running) -> None:
+    await server.post("/mutate", review(POD, "default"))
+    seen = await server.metrics()
+    assert 'streams_placement_reviews_total{kind="Pod",outcome="patched",path="/mutate",reason=""} 1.0' in seen
+    for line in ("streams_placement_nodes 13.0", "streams_placement_skipped_objects 0.0"):
+        assert f"\n{line}\n" in seen
