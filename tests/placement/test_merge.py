@@ -6,6 +6,7 @@ import pytest
 
 from tests.builders import pod, typed
 from webhook.placement import keys, neighbours
+from webhook.placement.additions import Additions, PodTerms
 from webhook.placement.effects import (
     AddLabel,
     AwayFromPods,
@@ -16,7 +17,7 @@ from webhook.placement.effects import (
     RequireNodes,
     Tolerate,
 )
-from webhook.placement.merge import Additions, PodTerms, foreign_labels, merge
+from webhook.placement.merge import foreign_labels, merge
 from webhook.placement.pod import NodeTerm, Pod, PreferredNodeTerm, Requirement, Toleration, WeightedPodTerm
 from webhook.placement.problem import render
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from webhook.placement import keys
-from webhook.placement.merge import Additions, PodTerms
+from webhook.placement.additions import Additions, PodTerms
 from webhook.placement.pod import Affinity, NodeAffinity, NodeSelector, NodeTerm, Pod, PodAffinity, PodSpec
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -14,13 +14,14 @@ from webhook.cluster import wire
 from webhook.cluster.hostpool import faults
 from webhook.cluster.taints import taints
 from webhook.placement import keys
+from webhook.placement.clauses import ClauseName, PoolName
 from webhook.placement.cluster import BoundPod, Element, Job, Node, Phase, Pool, PoolHost, Tally
+from webhook.placement.placement_text import read_placement
 from webhook.placement.pod import Amount, PodSpec
 from webhook.placement.pool_spec import HostPoolSpec
 from webhook.placement.problem import quote
 from webhook.placement.quantity import milli, parse_quantity, whole
 from webhook.placement.requests import pod_requests
-from webhook.placement.spl import ClauseName, PoolName, parse_placement
 
 Notes = list[str]
 """Parts of an object that were left out, and why: a path, then the reason."""
@@ -172,18 +173,13 @@ def _streams(
         return "", "", _NO_LABELS, (), ()
     pe = labels.get(keys.PE, "")
     own = {sys.intern(key): value for key, value in labels.items() if key.startswith(keys.PREFIX)}
-    text = metadata.annotations and metadata.annotations.placement
-    clauses = parse_placement(text, keys.PLACEMENT)[0] if text else ()
-    pools = dict.fromkeys(clause.argument.name for clause in clauses if isinstance(clause.argument, PoolName))
-    operators = dict.fromkeys(clause.operator or pe for clause in clauses if clause.name is ClauseName.ISOLATION)
-    if ClauseName.ISOLATION in _preferred(metadata):
-        operators = {}  # a pod that only prefers to be alone keeps nobody away
+    told = metadata.annotations or wire.Annotations()
+    said = read_placement(told.placement, told.preferred)
+    pools = dict.fromkeys(clause.argument.name for clause in said.clauses if isinstance(clause.argument, PoolName))
+    # A pod that only prefers to be alone keeps nobody away.
+    alone = () if ClauseName.ISOLATION in said.soft else said.by_name.get(ClauseName.ISOLATION, ())
+    operators = dict.fromkeys(clause.operator or pe for clause in alone)
     return sys.intern(job_name), pe, own, tuple(pools), tuple(filter(None, operators))
-
-
-def _preferred(metadata: wire.Metadata) -> Iterable[str]:
-    text = metadata.annotations and metadata.annotations.preferred
-    return (name.strip() for name in text.split(",")) if text else ()
 
 
 def _reason(condition: wire.Condition) -> str:

@@ -1,7 +1,7 @@
 """What a pod asks for, read once from annotations, labels and spec: one value that all constraint families share."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -70,13 +70,10 @@ def read(pod: Pod, namespace: str, world: World, said: PlacementText | None = No
     warnings, problems = said.warnings, said.problems
     unknown = [key for key in annotations if key.startswith(keys.PREFIX) and key not in _KNOWN]
     if unknown:
-        suggested = tuple(_unknown(unknown))
-        if world.policy.unknown_annotations == "warn":
-            warnings += tuple(f"{problem.field}: {problem.message}" for problem in suggested)
-        else:
-            problems = suggested + problems
+        warned, refused = _unknown(unknown, world.policy)
+        warnings, problems = warnings + warned, refused + problems
     pools, missing = look_up(said.by_name.get(ClauseName.HOST, ()), namespace, job, world, text or "")
-    if ClauseName.HOST in said.soft:
+    if missing and ClauseName.HOST in said.soft:
         warnings += tuple(problem.message for problem in missing)
     else:
         problems += tuple(missing)
@@ -113,12 +110,19 @@ def _expected(pools: tuple[tuple[Clause, Pool], ...], world: World) -> tuple[boo
     return elastic, pending
 
 
-def _unknown(unknown: Iterable[str]) -> Iterator[Problem]:
-    """Keys under our prefix that mean nothing: a constraint that is silently ignored is the worst outcome."""
+def _unknown(unknown: Iterable[str], policy: Policy) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
+    """Warnings and problems for keys under our prefix that mean nothing.
+
+    A constraint that is silently ignored is the worst outcome.
+    """
+    problems = []
     for key in itertools.islice(unknown, SHOWN):
         near = nearest(key.removeprefix(keys.PREFIX), _WRITABLE)
         hint = f", did you mean {keys.PREFIX}{near}?" if near else ""
-        yield Problem(annotation(key), f"unknown annotation{hint}")
+        problems.append(Problem(annotation(key), f"unknown annotation{hint}"))
+    if policy.unknown_annotations == "warn":
+        return tuple(f"{problem.field}: {problem.message}" for problem in problems), ()
+    return (), tuple(problems)
 
 
 def _binding(pod: Pod, wanted: str | None, policy: Policy, *, waits: bool) -> tuple[Binding, tuple[Problem, ...]]:

@@ -6,11 +6,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement import keys
+from webhook.placement.additions import Additions
 from webhook.placement.ask import Ask, read
 from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint
 from webhook.placement.effects import Effect
-from webhook.placement.merge import Additions, foreign_labels, merge
+from webhook.placement.merge import foreign_labels, merge
 from webhook.placement.placement_text import read_placement, without
 from webhook.placement.pod import Pod
 from webhook.placement.problem import Fault, Problem, render

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
-from msgspec import Struct
 
 from webhook.placement import keys
+from webhook.placement.additions import Additions, PodTerms
 from webhook.placement.effects import (
     AddLabel,
     AwayFromPods,
@@ -22,14 +22,13 @@ from webhook.placement.effects import (
     RequireNodes,
     Tolerate,
 )
-from webhook.placement.nodeterms import TermEdit, conjoin
+from webhook.placement.nodeterms import conjoin
 from webhook.placement.pod import (
     NodeAffinity,
     NodeTerm,
     Pod,
     PodAffinity,
     PodSpec,
-    PodTerm,
     PreferredNodeTerm,
     Toleration,
     WeightedPodTerm,
@@ -46,49 +45,6 @@ KINDS: dict[type[Effect], str] = {
     AwayFromPods: "podAntiAffinity",
 }
 """What the annotation ``injected`` calls each kind of effect."""
-
-
-class PodTerms(Struct, frozen=True, gc=False):
-    """Pod terms to append."""
-
-    required: tuple[PodTerm, ...] = ()
-    preferred: tuple[WeightedPodTerm, ...] = ()
-
-    @property
-    def any(self) -> bool:
-        """Whether there are terms."""
-        return bool(self.required or self.preferred)
-
-
-class Additions(Struct, frozen=True, gc=False):
-    """What a pod lacks; everything empty when it lacks nothing.
-
-    ``edits`` change the pod's own required node terms, ``terms`` are new ones to append (or, where the pod has none,
-    all there are). ``injected`` is the annotation that says what was added and why.
-    """
-
-    labels: dict[str, str]
-    node_name: str
-    edits: tuple[TermEdit, ...]
-    terms: tuple[NodeTerm, ...]
-    preferred: tuple[PreferredNodeTerm, ...]
-    near: PodTerms
-    away: PodTerms
-    tolerations: tuple[Toleration, ...]
-    injected: str
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """The kinds of things that the pod lacks, the annotation aside."""
-        lacking = {
-            "labels": self.labels,
-            "nodeName": self.node_name,
-            "nodeAffinity": self.edits or self.terms,
-            "podAffinity": self.near.required,
-            "podAntiAffinity": self.away.required,
-            "tolerations": self.tolerations,
-        }
-        return tuple(kind for kind, what in lacking.items() if what)
 
 
 _Thing = TypeVar("_Thing")

@@ -4,9 +4,9 @@ import pytest
 
 from tests.builders import JOB, Json, bound_pod, cluster, decided, job, nodes, pod
 from webhook.placement import keys
+from webhook.placement.additions import Additions
 from webhook.placement.cluster import BoundPod, Job
 from webhook.placement.inventory import Inventory
-from webhook.placement.merge import Additions
 from webhook.placement.pod import LabelSelector, PodTerm, Requirement
 
 SINK = "streams.ibm.com/hostisolation.E53E8D5300C878019A997D4CFB7201C7ED2EE003"

@@ -1,0 +1,49 @@
+"""What a pod lacks, as merging finds it and a patch adds it."""
+
+from msgspec import Struct
+
+from webhook.placement.nodeterms import TermEdit
+from webhook.placement.pod import NodeTerm, PodTerm, PreferredNodeTerm, Toleration, WeightedPodTerm
+
+
+class PodTerms(Struct, frozen=True, gc=False):
+    """Pod terms to append."""
+
+    required: tuple[PodTerm, ...] = ()
+    preferred: tuple[WeightedPodTerm, ...] = ()
+
+    @property
+    def any(self) -> bool:
+        """Whether there are terms."""
+        return bool(self.required or self.preferred)
+
+
+class Additions(Struct, frozen=True, gc=False):
+    """What a pod lacks; everything empty when it lacks nothing.
+
+    ``edits`` change the pod's own required node terms, ``terms`` are new ones to append (or, where the pod has none,
+    all there are). ``injected`` is the annotation that says what was added and why.
+    """
+
+    labels: dict[str, str]
+    node_name: str
+    edits: tuple[TermEdit, ...]
+    terms: tuple[NodeTerm, ...]
+    preferred: tuple[PreferredNodeTerm, ...]
+    near: PodTerms
+    away: PodTerms
+    tolerations: tuple[Toleration, ...]
+    injected: str
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The kinds of things that the pod lacks, the annotation aside."""
+        lacking = {
+            "labels": self.labels,
+            "nodeName": self.node_name,
+            "nodeAffinity": self.edits or self.terms,
+            "podAffinity": self.near.required,
+            "podAntiAffinity": self.away.required,
+            "tolerations": self.tolerations,
+        }
+        return tuple(kind for kind, what in lacking.items() if what)
