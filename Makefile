@@ -14,7 +14,7 @@ serve: $(VENV)/run.stamp                ## the same server, staying up on https:
 
 test: $(VENV)/dev.stamp                 ## all tests, with branch coverage
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage run -m pytest --ignore=tests/e2e
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=100
 

@@ -49,12 +49,9 @@ def test_every_choice_reaches_the_policy() -> None:
     assert policy.poolable.match_expressions == (Requirement("pool", "Exists"),)
 
 
-def test_without_a_snapshot_there_is_nothing_to_explain_with() -> None:
-    assert explaining(Settings(), []).everything == 0
-
-
-async def test_without_a_snapshot_there_is_nothing_to_serve() -> None:
-    with pytest.raises(Trouble, match="^there is no cluster to serve: give --snapshot with a folder of what kubectl"):
+async def test_without_any_cluster_there_is_nothing_to_serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
+    with pytest.raises(Trouble, match="^there is no cluster to talk to: .*; or give --snapshot with a folder of what"):
         await serve(Settings(), lambda *_: None)
 
 

@@ -27,6 +27,8 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "tls_self_signed": False,
         "tls_dir": Path(".certs"),
         "snapshot": None,
+        "context": None,
+        "stale_after": 300.0,
         "drain": 5.0,
         "log_level": "info",
         "max_connections": 1000,

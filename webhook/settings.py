@@ -38,6 +38,16 @@ class Settings(BaseSettings):
     snapshot: Path | None = Field(
         None, description="Folder of YAML or JSON, as kubectl prints it, to use in place of a cluster."
     )
+    context: str | None = Field(
+        None,
+        description="Context of the kubeconfig to use; without it the cluster that this runs in, else the current one.",
+    )
+    stale_after: float = Field(
+        300.0,
+        ge=0,
+        le=86_400,
+        description="Seconds without a word from the API server after which nothing is decided any more; 0 for never.",
+    )
     drain: float = Field(
         5.0, ge=0, le=3600, description="Seconds to be unready and still answer, before the server stops."
     )

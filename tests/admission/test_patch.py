@@ -165,3 +165,14 @@ def test_unknown_fields_of_the_pod_stay_as_they_are() -> None:
     made = after(found, POOLED)["spec"]
     assert (made["newField"], made["affinity"]["newAffinity"]) == (future["newField"], future)
     assert made["affinity"]["nodeAffinity"]["new"] == 1
+
+
+@pytest.mark.parametrize("spec", [{}, {"spec": None}], ids=["absent", "null"])
+def test_a_spec_is_made_where_the_pod_has_none(spec: Json) -> None:
+    bare = {"metadata": {"annotations": {keys.PLACEMENT: "host(MyPool)"}}, **spec}
+    assert terms(after(bare, POOLED)) == [{"matchExpressions": [OURS]}]
+
+
+def test_no_spec_is_made_for_an_annotation_alone() -> None:
+    bare = {"metadata": {"annotations": {keys.PLACEMENT: "host($default)"}}}
+    assert "spec" not in after(bare, POOLED)

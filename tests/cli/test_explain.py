@@ -152,7 +152,6 @@ def test_a_pod_whose_verdict_has_no_nodes_shows_no_count(explain: Explain) -> No
 
 
 WRONG = {
-    "no cluster": (["-f", "examples/pool-any.yaml"], "explain needs a cluster: give --snapshot with a folder of what"),
     "no file": (["-f", "nowhere.yaml", "--snapshot", CLUSTER], "nowhere.yaml: No such file or directory"),
     "a wrong selector": (
         ["-f", "examples/pool-any.yaml", "--snapshot", CLUSTER, "--poolable-nodes", "a b"],
@@ -189,6 +188,14 @@ def test_an_object_that_cannot_be_used_is_named(explain: Explain, tmp_path: Path
     code, _, err = explain("-f", str(manifest), "--snapshot", CLUSTER)
     assert code == 2
     assert err.rstrip().endswith(sentence)
+
+
+def test_no_cluster_at_all_is_trouble(explain: Explain, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
+    code, _, err = explain("-f", "examples/pool-any.yaml")
+    assert code == 3
+    assert err.startswith("streams-placement: there is no cluster to talk to: this is not a pod with a service account")
+    assert err.endswith("or give --snapshot with a folder of what kubectl prints\n")
 
 
 def test_a_folder_that_is_no_cluster_is_trouble(explain: Explain, tmp_path: Path) -> None:

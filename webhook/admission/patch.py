@@ -39,11 +39,14 @@ def operations(pod: Pod, additions: Additions) -> list[Operation]:
     )
     if additions.labels:
         _entries(steps, "/metadata/labels", metadata.labels if metadata else None, additions.labels)
+    above = len(steps)
     if additions.node_name:
         steps.append(Operation("add", "/spec/nodeName", additions.node_name))
     _affinity(steps, spec.affinity, additions)
     if additions.tolerations:
         _append(steps, "/spec/tolerations", spec.tolerations, additions.tolerations)
+    if pod.spec is None and len(steps) > above:
+        steps.insert(above, Operation("add", "/spec", {}))
     return steps
 
 

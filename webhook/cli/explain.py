@@ -15,7 +15,7 @@ from webhook.cluster.manifests import ManifestError, read_manifests
 from webhook.placement.world import World
 
 _FLAGS = (
-    "snapshot", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "poolable_nodes",
+    "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "poolable_nodes",
 )  # fmt: skip
 _DESCRIPTION = (
     "Show, for every pod of every manifest, whether it would be admitted, the patch, the nodes that could run it, and "
@@ -38,8 +38,6 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Explain every pod; the exit code says whether one would be refused."""
     settings = flags.read(arguments)
-    if settings.snapshot is None:
-        raise WrongUse("explain needs a cluster: give --snapshot with a folder of what kubectl prints")
     try:
         manifests = [(str(path), document) for path in arguments.filename for document in read_manifests(path)]
         world = app.explaining(settings, (document for _, document in manifests))

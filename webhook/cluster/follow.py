@@ -64,6 +64,14 @@ class SnapshotCluster(Generic[I]):
         """Whether the folder has been read at least once."""
         return self.report is not None
 
+    def reason(self) -> str | None:
+        """Why nothing can be decided now; ``None`` if it can."""
+        return None if self.synced else "the snapshot is not read yet"
+
+    def ages(self) -> dict[str, float]:
+        """Nothing: files have no age that matters."""
+        return {}
+
     def load(self) -> Report:
         """Read the folder now; raises :class:`SnapshotError` and changes nothing if it cannot serve as a cluster."""
         return self._take(*self._read(lambda: False))

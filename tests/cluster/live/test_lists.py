@@ -1,0 +1,169 @@
+"""Every kind is listed in pages, and a list replaces what was known."""
+
+import asyncio
+
+import pytest
+from aiohttp import web
+
+from tests.cluster.live.apiserver import ApiServer, status
+from tests.cluster.live.watched import FAST, Watched, until
+from tests.cluster.objects import Recorder, job, node, pod, pool
+from webhook.cluster.configuration import connect
+from webhook.cluster.connection import Connection
+from webhook.cluster.failure import Cause, Failure
+from webhook.cluster.kinds import NODES
+from webhook.cluster.live import LiveCluster
+from webhook.cluster.pace import Pace
+from webhook.cluster.source import PAGE_LIMIT, Source
+from webhook.placement.cluster import Node
+
+
+def nodes(server: ApiServer, *names: str) -> None:
+    for name in names:
+        server.put("nodes", node(name))
+
+
+async def test_every_kind_is_listed(server: ApiServer) -> None:
+    server.put("nodes", node())
+    server.put("pods", pod())
+    server.put("streamshostpools", pool())
+    server.put("streamsjobs", job())
+    async with Watched().running() as watched:
+        sink = watched.sink
+        assert ([*sink.nodes], [*sink.pods], [*sink.pools], [*sink.jobs]) == (
+            ["node-a"],
+            ["uid-web-1"],
+            [("default", "ib-blue")],
+            [("default", "parallel")],
+        )
+
+
+async def test_a_list_comes_in_pages(server: ApiServer) -> None:
+    nodes(server, *(f"node-{number}" for number in range(7)))
+    async with Watched().running() as watched:
+        assert len(watched.sink.nodes) == 7
+    asked = server.asked("nodes", "list", "page")
+    assert [(request.what, request.query["limit"]) for request in asked] == [
+        ("list", "3"),
+        ("page", "3"),
+        ("page", "3"),
+    ]
+
+
+async def test_pods_that_have_finished_are_not_asked_for(server: ApiServer) -> None:
+    for number in range(4):
+        server.put("pods", pod(f"web-{number}"))
+    async with Watched().running():
+        await until(lambda: server.asked("pods", "watch"))
+    selectors = {request.query["fieldSelector"] for request in server.asked("pods", "list", "page", "watch")}
+    assert selectors == {"status.phase!=Succeeded,status.phase!=Failed"}
+
+
+async def test_other_kinds_are_asked_for_as_a_whole(server: ApiServer) -> None:
+    async with Watched().running():
+        assert "fieldSelector" not in server.asked("nodes", "list")[0].query
+
+
+@pytest.mark.usefixtures("server")
+async def test_an_empty_cluster_is_known_too() -> None:
+    async with Watched().running() as watched:
+        assert (watched.cluster.synced, watched.sink.nodes) == (True, {})
+
+
+async def test_a_bad_object_among_good_ones_is_skipped_and_named(server: ApiServer) -> None:
+    nodes(server, "node-a", "node-c")
+    server.put("nodes", node("node-b", spec={"taints": 5}))
+    async with Watched().running() as watched:
+        assert ([*watched.sink.nodes], watched.findings) == (
+            ["node-a", "node-c"],
+            ["Node node-b: spec.taints: expected `array | null`, got `int`"],
+        )
+
+
+async def test_others_get_their_turn_within_a_page(server: ApiServer) -> None:
+    turns = 0
+    seen = []
+
+    class Observing(Recorder):
+        def set_node(self, node: Node) -> None:
+            seen.append(turns)
+            super().set_node(node)
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    nodes(server, *(f"node-{number}" for number in range(20)))
+    watched = Watched(Pace(page=20, batch=2))
+    watched.cluster = LiveCluster(Connection(connect()), Observing(), pace=Pace(page=20, batch=2))
+    counting = asyncio.create_task(count())
+    async with watched.running():
+        counting.cancel()
+    assert len(set(seen)) == 10
+
+
+# Lists that fail
+
+
+async def test_a_list_too_old_to_continue_begins_again(server: ApiServer) -> None:
+    nodes(server, *(f"node-{number}" for number in range(7)))
+    server.answers["nodes", "page"].extend([None, lambda: status(410)])
+    async with Watched().running() as watched:
+        assert len(watched.sink.nodes) == 7
+    assert [request.what for request in server.asked("nodes", "list", "page")] == ["list", "page", "page"] * 2
+
+
+async def test_what_vanished_between_two_beginnings_is_not_kept(server: ApiServer) -> None:
+    nodes(server, *(f"node-{number}" for number in range(7)))
+
+    def gone() -> web.Response:
+        server.delete("nodes", "node-0")
+        return status(410)
+
+    server.answers["nodes", "page"].append(gone)
+    async with Watched().running() as watched:
+        assert [*watched.sink.nodes] == [f"node-{number}" for number in range(1, 7)]
+
+
+@pytest.mark.parametrize("what", ["list", "page"])
+async def test_a_list_that_fails_begins_again(server: ApiServer, what: str) -> None:
+    nodes(server, *(f"node-{number}" for number in range(4)))
+    server.answers["nodes", what].append(lambda: status(500, "etcd has no leader"))
+    async with Watched().running() as watched:
+        assert (len(watched.sink.nodes), watched.failures) == (
+            4,
+            ["nodes: the API server answers 500: etcd has no leader"],
+        )
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        pytest.param("<html>", "a page is no list: JSON is malformed: invalid character (byte 0)", id="HTML"),
+        pytest.param('{"metadata"', "a page is no list: input data was truncated", id="cut off"),
+        pytest.param('{"items": []}', "a page is no list: it has no resourceVersion", id="no version"),
+        pytest.param(
+            '{"metadata": null}', "a page is no list: metadata: expected `object`, got `null`", id="no metadata"
+        ),
+    ],
+)
+async def test_a_page_that_is_no_list_is_asked_for_again(server: ApiServer, body: str, text: str) -> None:
+    nodes(server, "node-a")
+    server.answers["nodes", "list"].append(lambda: web.Response(text=body))
+    async with Watched().running() as watched:
+        assert ([*watched.sink.nodes], watched.failures) == (["node-a"], [f"nodes: {text}"])
+
+
+async def test_a_page_has_an_end(server: ApiServer) -> None:
+    nodes(server, "node-a")
+    async with Connection(connect()) as connection:
+        source = Source(NODES, connection, FAST, page_limit=100)
+        with pytest.raises(Failure, match="^a page has more than 100 bytes$") as caught:
+            await source.page()
+    assert caught.value.cause is Cause.UNREADABLE
+
+
+def test_a_page_of_the_largest_objects_is_read() -> None:
+    assert Pace().page * 1.5 * 1024 * 1024 == PAGE_LIMIT

@@ -1,0 +1,253 @@
+"""The objects of one kind: what can be used is in the sink, what cannot is named, and lists take away what is gone."""
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from tests.cluster.objects import Recorder, node, pod, pool
+from webhook.cluster.kinds import JOBS, KINDS, NODES, PODS, POOLS, AnyKind
+from webhook.cluster.report import FINDING_LIMIT, Finding
+from webhook.cluster.shelf import Shelf
+from webhook.placement.cluster import Node
+
+
+class Shelved:
+    """A shelf, its sink, and what it told."""
+
+    def __init__(self, kind: AnyKind = NODES, sink: Recorder | None = None) -> None:
+        self.told: list[Finding] = []
+        self.sink = sink or Recorder()
+        self.shelf = Shelf(kind, self.sink, self.told.append)
+
+    def put(self, *objects: Any) -> None:
+        for item in objects:
+            self.shelf.put(raw(item))
+
+    def listing(self, *objects: Any) -> None:
+        self.shelf.begin()
+        self.put(*objects)
+        for _ in self.shelf.end():
+            pass
+
+    @property
+    def sentences(self) -> list[str]:
+        return [str(finding) for finding in self.told]
+
+
+def raw(item: object) -> Raw:
+    return Raw(json.dumps(item).encode())
+
+
+def bad(name: str = "node-a") -> dict[str, Any]:
+    return node(name, status={"allocatable": ["cpu"]})
+
+
+BAD = "Node node-a: status.allocatable: expected `object | null`, got `array`"
+
+
+def test_an_object_goes_into_the_sink() -> None:
+    shelved = Shelved()
+    shelved.put(node())
+    assert ([*shelved.sink.nodes], [*shelved.shelf.known]) == (["node-a"], ["node-a"])
+
+
+def test_an_object_that_is_gone_leaves_the_sink() -> None:
+    shelved = Shelved()
+    shelved.put(node())
+    shelved.shelf.remove("node-a")
+    assert (shelved.sink.nodes, shelved.shelf.known) == ({}, {})
+
+
+def test_removing_what_is_not_there_is_nothing() -> None:
+    shelved = Shelved()
+    shelved.shelf.remove("node-a")
+    assert shelved.shelf.known == {}
+
+
+def test_a_list_takes_away_what_it_does_not_name() -> None:
+    shelved = Shelved()
+    shelved.put(node("node-a"), node("node-b"))
+    shelved.listing(node("node-b"), node("node-c"))
+    assert [*shelved.sink.nodes] == ["node-b", "node-c"]
+
+
+def test_nothing_is_taken_away_before_the_list_is_complete() -> None:
+    shelved = Shelved()
+    shelved.put(node("node-a"))
+    shelved.shelf.begin()
+    shelved.put(node("node-b"))
+    assert [*shelved.sink.nodes] == ["node-a", "node-b"]
+
+
+def test_a_list_that_was_broken_off_does_not_matter_to_the_next() -> None:
+    shelved = Shelved()
+    shelved.put(node("node-a"))
+    shelved.shelf.begin()
+    shelved.put(node("node-b"))
+    shelved.listing(node("node-a"))
+    assert [*shelved.sink.nodes] == ["node-a"]
+
+
+def test_what_is_removed_during_a_list_is_removed_once() -> None:
+    shelved = Shelved()
+    shelved.put(node("node-a"))
+    shelved.shelf.begin()
+    shelved.shelf.remove("node-a")
+    assert [*shelved.shelf.end()] == []
+
+
+def test_an_object_that_cannot_be_used_is_named() -> None:
+    shelved = Shelved()
+    shelved.put(bad())
+    assert (shelved.sink.nodes, shelved.sentences, [*shelved.shelf.skipped]) == ({}, [BAD], ["node-a"])
+
+
+def test_an_object_that_cannot_be_used_any_more_leaves_the_sink() -> None:
+    shelved = Shelved()
+    shelved.put(node(), bad())
+    assert (shelved.sink.nodes, shelved.sentences) == ({}, [BAD])
+
+
+def test_a_bad_object_is_told_of_once() -> None:
+    shelved = Shelved()
+    shelved.put(bad(), bad())
+    shelved.listing(bad())
+    assert shelved.sentences == [BAD]
+
+
+def test_a_bad_object_that_was_mended_is_forgotten() -> None:
+    shelved = Shelved()
+    shelved.put(bad(), node())
+    assert ([*shelved.sink.nodes], shelved.shelf.skipped) == (["node-a"], {})
+
+
+def test_a_bad_object_that_is_gone_is_forgotten() -> None:
+    shelved = Shelved()
+    shelved.put(bad("node-a"), bad("node-b"))
+    shelved.listing(bad("node-b"))
+    assert [*shelved.shelf.skipped] == ["node-b"]
+
+
+def test_a_bad_object_does_not_cost_the_good_ones() -> None:
+    shelved = Shelved()
+    shelved.listing(node("node-a"), bad("node-b"), node("node-c"))
+    assert [*shelved.sink.nodes] == ["node-a", "node-c"]
+
+
+def test_a_bad_object_without_a_name_is_counted() -> None:
+    shelved = Shelved()
+    shelved.listing(["no", "object"], {"metadata": {"name": 5}}, {})
+    assert (len(shelved.shelf.skipped), shelved.sentences) == (
+        3,
+        [
+            "Node without a name: expected `object`, got `array`",
+            "Node without a name: metadata.name: expected `str | null`, got `int`",
+            "Node without a name: metadata.name: missing",
+        ],
+    )
+
+
+def test_bad_objects_without_a_name_are_forgotten_by_the_next_list() -> None:
+    shelved = Shelved()
+    shelved.listing({}, {})
+    shelved.listing({})
+    assert len(shelved.shelf.skipped) == 1
+
+
+def test_more_bad_objects_than_are_named_are_counted() -> None:
+    shelved = Shelved()
+    shelved.listing(*(bad(f"node-{number}") for number in range(FINDING_LIMIT + 2)))
+    assert (len(shelved.shelf.skipped), len(shelved.told)) == (FINDING_LIMIT + 2, FINDING_LIMIT)
+
+
+def test_an_object_that_breaks_this_program_is_skipped() -> None:
+    class Broken(Recorder):
+        def set_node(self, node: Node) -> None:
+            raise ZeroDivisionError(node.name)
+
+    shelved = Shelved(sink=Broken())
+    shelved.put(node())
+    assert shelved.sentences == ["Node node-a: unforeseen: ZeroDivisionError: node-a"]
+
+
+def test_parts_that_were_left_out_are_told_of_once() -> None:
+    odd = node(spec={"taints": [{"effect": "NoSchedule"}]})
+    shelved = Shelved()
+    shelved.put(odd, odd)
+    assert shelved.sentences == ["Node node-a: spec.taints[0].key: missing, the taint is left out"]
+
+
+def test_parts_that_were_left_out_are_forgotten_when_all_is_used() -> None:
+    shelved = Shelved()
+    shelved.put(node(spec={"taints": [{"effect": "NoSchedule"}]}), node())
+    assert shelved.shelf.noted == {}
+
+
+def test_parts_that_were_left_out_are_forgotten_with_the_object() -> None:
+    shelved = Shelved()
+    shelved.put(node(spec={"taints": [{"effect": "NoSchedule"}]}))
+    shelved.listing()
+    assert shelved.shelf.noted == {}
+
+
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+def test_a_pod_that_has_finished_leaves_the_sink(phase: str) -> None:
+    shelved = Shelved(PODS)
+    shelved.put(pod(), pod(phase=phase))
+    assert (shelved.sink.pods, shelved.shelf.known) == ({}, {})
+
+
+def test_a_pod_is_known_by_its_uid() -> None:
+    shelved = Shelved(PODS)
+    shelved.put(pod(uid="one"), pod(uid="two"))
+    assert [*shelved.sink.pods] == ["one", "two"]
+
+
+def test_a_pod_without_a_uid_is_known_by_its_name() -> None:
+    shelved = Shelved(PODS)
+    shelved.put(pod(uid=None))
+    identity = shelved.shelf.identity(raw(pod(uid="")))
+    assert (PODS.key(identity), [*shelved.sink.pods]) == ("default/web-1", ["default/web-1"])
+
+
+def test_the_sink_gets_the_same_text_for_a_pod_every_time() -> None:
+    shelved = Shelved(PODS)
+    shelved.put(pod())
+    first = shelved.sink.pods["uid-web-1"].uid
+    shelved.put(pod(labels={"a": "b"}))
+    assert shelved.sink.pods["uid-web-1"].uid is first
+
+
+def test_pools_of_the_same_name_in_two_namespaces_are_two() -> None:
+    shelved = Shelved(POOLS)
+    shelved.put(pool(metadata={"name": "p", "namespace": "a"}), pool(metadata={"name": "p", "namespace": "b"}))
+    shelved.shelf.remove("a/p")
+    assert [*shelved.sink.pools] == [("b", "p")]
+
+
+def test_a_job_can_be_removed() -> None:
+    shelved = Shelved(JOBS)
+    shelved.put({"metadata": {"name": "j", "namespace": "a"}})
+    shelved.shelf.remove("a/j")
+    assert shelved.sink.jobs == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "resource"),
+    [
+        pytest.param(NODES, "/api/v1/nodes", "nodes", id="Node"),
+        pytest.param(PODS, "/api/v1/pods", "pods", id="Pod"),
+        pytest.param(
+            POOLS, "/apis/streams.ibm.com/v1/streamshostpools", "streamshostpools.streams.ibm.com", id="HostPool"
+        ),
+        pytest.param(JOBS, "/apis/streams.ibm.com/v1/streamsjobs", "streamsjobs.streams.ibm.com", id="Job"),
+    ],
+)
+def test_a_kind_knows_where_the_api_server_has_it(kind: AnyKind, path: str, resource: str) -> None:
+    assert (kind.path, kind.full_resource) == (path, resource)
+
+
+def test_four_kinds_are_needed() -> None:
+    assert KINDS == (NODES, PODS, POOLS, JOBS)

@@ -1,0 +1,219 @@
+"""After a list, what changes is watched from there on, event by event."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.cluster.live.apiserver import PATHS, ApiServer
+from tests.cluster.live.watched import FAST, Watched, until
+from tests.cluster.objects import Recorder, job, node, pod, pool
+from webhook.cluster.lines import LIMIT
+
+Held = Callable[[Recorder], object]
+
+
+def line(kind: str, item: object) -> bytes:
+    return json.dumps({"type": kind, "object": item}).encode() + b"\n"
+
+
+async def watching(server: ApiServer, *resources: str) -> None:
+    await until(lambda: all(server.watching[resource] for resource in resources))
+
+
+@pytest.mark.parametrize(
+    ("resource", "item", "changed", "held"),
+    [
+        pytest.param("nodes", node(), node(labels={"a": "b"}), lambda sink: sink.nodes, id="Node"),
+        pytest.param("pods", pod(), pod(deletionTimestamp="now"), lambda sink: sink.pods, id="Pod"),
+        pytest.param("streamshostpools", pool(), pool(size=2), lambda sink: sink.pools, id="HostPool"),
+        pytest.param("streamsjobs", job(), job({"name": "pe"}), lambda sink: sink.jobs, id="Job"),
+    ],
+)
+async def test_objects_come_and_change_and_go(
+    server: ApiServer,
+    resource: str,
+    item: dict[str, dict[str, str]],
+    changed: object,
+    held: Held,
+) -> None:
+    async with Watched().running() as watched:
+        server.put(resource, item)
+        await until(lambda: held(watched.sink))
+        first = str(held(watched.sink))
+        server.put(resource, changed)
+        await until(lambda: str(held(watched.sink)) != first)
+        server.delete(resource, item["metadata"]["name"], item["metadata"].get("namespace", ""))
+        await until(lambda: not held(watched.sink))
+
+
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+async def test_a_pod_that_finishes_goes(server: ApiServer, phase: str) -> None:
+    server.put("pods", pod())
+    async with Watched().running() as watched:
+        server.put("pods", pod(phase=phase))
+        await until(lambda: not watched.sink.pods)
+
+
+async def test_a_watch_begins_where_the_list_ended_and_asks_for_bookmarks(
+    server: ApiServer,
+) -> None:
+    server.put("nodes", node())
+    async with Watched().running():
+        await watching(server, "nodes")
+    query = server.asked("nodes", "watch")[0].query
+    seconds = int(query.pop("timeoutSeconds"))
+    assert query == {"watch": "true", "resourceVersion": "101", "allowWatchBookmarks": "true"}
+    assert FAST.watch[0] <= seconds <= FAST.watch[1]
+
+
+async def test_a_watch_that_ends_goes_on_without_a_list(server: ApiServer) -> None:
+    server.watch_seconds = 0.1
+    async with Watched().running() as watched:
+        server.put("nodes", node("node-b"))
+        await until(lambda: len(server.asked("nodes", "watch")) == 3)
+        assert ([*watched.sink.nodes], len(server.asked("nodes", "list"))) == (["node-b"], 1)
+
+
+async def test_a_watch_goes_on_where_the_last_event_was(server: ApiServer) -> None:
+    server.watch_seconds = 0.1
+    async with Watched().running():
+        server.put("nodes", node("node-b"))
+        await until(lambda: len(server.asked("nodes", "watch")) == 2)
+    assert [request.query["resourceVersion"] for request in server.asked("nodes", "watch")] == ["100", "101"]
+
+
+async def test_a_bookmark_moves_a_watch_on(server: ApiServer) -> None:
+    server.watch_seconds = 0.2
+    async with Watched().running() as watched:
+        await watching(server, "nodes")
+        server.version = 500
+        server.bookmark("nodes")
+        await until(lambda: len(server.asked("nodes", "watch")) == 2)
+        assert (server.asked("nodes", "watch")[1].query["resourceVersion"], watched.told[1:]) == ("500", [])
+
+
+async def test_a_watch_that_said_nothing_is_looked_after(server: ApiServer) -> None:
+    server.watch_seconds = 0.05
+    async with Watched().running():
+        await until(lambda: len(server.asked("nodes", "watch")) == 2)
+    assert [request.what for request in server.asked("nodes", "list", "look", "watch")][:4] == [
+        "list",
+        "watch",
+        "look",
+        "watch",
+    ]
+
+
+async def test_a_bookmark_may_be_all_that_a_watch_says(server: ApiServer) -> None:
+    server.watch_seconds = 0.1
+    async with Watched().running():
+        await watching(server, "nodes")
+        server.bookmark("nodes")
+        await until(lambda: len(server.asked("nodes", "watch")) == 2)
+    assert [request.what for request in server.asked("nodes", "list", "look", "watch")][:3] == [
+        "list",
+        "watch",
+        "watch",
+    ]
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 100])
+async def test_chunks_may_end_anywhere(server: ApiServer, chunk: int) -> None:
+    server.chunk = chunk
+    async with Watched().running() as watched:
+        for number in range(5):
+            server.put("nodes", node(f"nöde-{number}"))
+        await until(lambda: len(watched.sink.nodes) == 5)
+        assert watched.failures == []
+
+
+# Events that are not as they should be
+
+
+async def test_a_bad_object_is_skipped_and_named(server: ApiServer) -> None:
+    async with Watched().running() as watched:
+        server.put("streamshostpools", pool(mode="Sharing"))
+        server.put("streamshostpools", pool(metadata={"name": "good", "namespace": "default"}))
+        await until(lambda: watched.sink.pools)
+        assert ([*watched.sink.pools], watched.findings) == (
+            [("default", "good")],
+            ['HostPool default/ib-blue: spec.mode: "Sharing" is not one of Shared, Exclusive'],
+        )
+
+
+async def test_an_object_that_turns_bad_goes(server: ApiServer) -> None:
+    server.put("nodes", node())
+    async with Watched().running() as watched:
+        server.put("nodes", node(status={"addresses": {}}))
+        await until(lambda: not watched.sink.nodes)
+        assert watched.findings == ["Node node-a: status.addresses: expected `array | null`, got `object`"]
+
+
+async def test_an_object_that_is_none_is_skipped(server: ApiServer) -> None:
+    async with Watched().running() as watched:
+        await watching(server, "nodes")
+        server.send("nodes", line("ADDED", {"metadata": {"name": ["x"]}}))
+        server.put("nodes", node())
+        await until(lambda: watched.sink.nodes)
+        assert watched.findings == ["Node without a name: metadata.name: expected `str | null`, got `array`"]
+
+
+async def test_an_event_of_a_type_to_come_is_passed_over(server: ApiServer) -> None:
+    async with Watched().running() as watched:
+        await watching(server, "nodes")
+        server.send("nodes", line("RENAMED", node("node-x")))
+        server.put("nodes", node())
+        await until(lambda: watched.sink.nodes)
+        assert ([*watched.sink.nodes], watched.failures) == (["node-a"], [])
+
+
+@pytest.mark.parametrize(
+    ("sent", "text"),
+    [
+        pytest.param(b"<html>\n", "JSON is malformed: invalid character (byte 0)", id="no JSON"),
+        pytest.param(b"[]\n", "expected `object`, got `array`", id="no event"),
+        pytest.param(b"{}\n", "object missing required field `type`", id="no type"),
+        pytest.param(b"\xff\n", "JSON is malformed: invalid character (byte 0)", id="no text"),
+        pytest.param(b"x" * (LIMIT + 1), "a line is longer than 4194304 bytes", id="without an end"),
+    ],
+)
+async def test_after_an_unreadable_event_everything_is_listed_again(server: ApiServer, sent: bytes, text: str) -> None:
+    async with Watched().running() as watched:
+        await watching(server, "nodes")
+        server.send("nodes", sent)
+        await until(lambda: len(server.asked("nodes", "list")) == 2)
+        assert watched.failures == [f"nodes: an event cannot be read: {text}"]
+
+
+async def test_an_error_that_something_is_too_old_lists_again(server: ApiServer) -> None:
+    server.put("nodes", node("node-a"))
+    async with Watched().running() as watched:
+        await watching(server, *PATHS)
+        server.muted = True
+        server.delete("nodes", "node-a")
+        server.put("nodes", node("node-b"))
+        server.compact()
+        server.muted = False
+        server.bookmark("nodes")
+        await until(lambda: [*watched.sink.nodes] == ["node-b"])
+        assert "nodes: the API server ends the watch: too old resource version" in watched.failures
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        pytest.param({"kind": "Status", "code": 500, "message": "etcd"}, "etcd", id="a Status"),
+        pytest.param({"kind": "Status"}, "no reason given", id="a Status that says nothing"),
+        pytest.param("oops", "no reason given", id="no Status"),
+    ],
+)
+async def test_after_any_other_error_the_watch_goes_on(server: ApiServer, said: object, text: str) -> None:
+    async with Watched().running() as watched:
+        await watching(server, "nodes")
+        server.send("nodes", line("ERROR", said))
+        await until(lambda: len(server.asked("nodes", "watch")) == 2)
+        assert (len(server.asked("nodes", "list")), watched.failures) == (
+            1,
+            [f"nodes: the API server ends the watch: {text}"],
+        )
