@@ -10,7 +10,8 @@ In reading order:
 * ``creation``: makes what is missing or wrong, keeps what is good.
 * ``report``: a folder's state as text or JSON.
 * ``options``: every flag, with its environment variable.
-* ``cli``: ``streams-placement-certs create`` and ``show``, the only place that prints.
+* ``managed``: the same in a cluster: a Secret and the ``caBundle`` of webhook configurations, rotated in place.
+* ``cli``: ``streams-placement-certs create``, ``show`` and ``manage``, the only place that prints.
 
 A program of its own: nothing here imports ``webhook``, nor the reverse.
 """

@@ -1,6 +1,7 @@
-"""``streams-placement-certs``: ``create`` a pair, ``show`` what a folder holds."""
+"""``streams-placement-certs``: ``create`` a pair, ``show`` what a folder holds, ``manage`` those of a cluster."""
 
 import argparse
+import asyncio
 import os
 import sys
 from collections.abc import Sequence
@@ -9,6 +10,12 @@ from typing import Final
 
 from certs import creation, files, options
 from certs.inspection import Inspection
+from certs.managed import settings
+from certs.managed.access import NoClusterError
+from certs.managed.lease import LostError
+from certs.managed.logs import LOG, log_to_standard_error
+from certs.managed.run import manage
+from certs.managed.secret import ForeignError
 from certs.names import Names, printable
 from certs.report import PROGRAM, days_left, json_report, text_report
 
@@ -17,11 +24,11 @@ REFUSED: Final = 1
 """The folder is not usable, or another program's authority stands in the way."""
 WRONG_USE: Final = 2
 TROUBLE: Final = 3
-"""The machine does not let us: a folder that cannot be read or written."""
+"""The machine or the cluster does not let us: a folder that cannot be used, no API server, a lost lease."""
 
 _EPILOG: Final = (
     "Each flag has the environment variable in brackets; the flag wins, an empty variable counts as none. "
-    "Exit codes: 0 done, 1 refused or unusable, 2 wrong use, 3 trouble with the folder."
+    "Exit codes: 0 done, 1 refused or unusable, 2 wrong use, 3 trouble with the folder or the cluster."
 )
 
 _CREATE: Final = (
@@ -35,10 +42,19 @@ _SHOW: Final = (
     "mends it. Keys are never shown."
 )
 
+_MANAGE: Final = (
+    "Keep an authority and a leaf in a Secret and caBundle in webhook configurations, renew both before they end, and "
+    "change the authority without a moment in which a client trusts none of what is served. Runs until SIGTERM; of "
+    "several such processes the one that holds the Lease acts. To change the authority now, remove authority.key from "
+    "the Secret; to change the leaf, tls.crt."
+)
+
 
 def main(arguments: Sequence[str] | None = None, now: datetime | None = None) -> int:
     """Run one command; returns the exit code. ``now`` is aware of its zone, the clock by default."""
-    parsed = _parser().parse_args(arguments)
+    parsed = parser().parse_args(arguments)
+    if parsed.command == "manage":
+        return _manage(settings.ManageGiven(parsed, os.environ))
     given = options.Given(parsed, os.environ)
     command = _create if parsed.command == "create" else _show
     try:
@@ -51,7 +67,8 @@ def main(arguments: Sequence[str] | None = None, now: datetime | None = None) ->
         return TROUBLE
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """All commands with all flags."""
     parser = argparse.ArgumentParser(
         PROGRAM, description="Certificates for the admission webhook.", epilog=_EPILOG, allow_abbrev=False
     )
@@ -59,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, summary, description, flags in (
         ("create", "make an authority and a leaf, or keep good ones", _CREATE, options.CREATE),
         ("show", "show what a folder holds, and whether it is usable", _SHOW, options.SHOW),
+        ("manage", "keep those of a webhook in a cluster", _MANAGE, settings.MANAGE),
     ):
         command = commands.add_parser(name, help=summary, description=description, epilog=_EPILOG, allow_abbrev=False)
         for option in flags:
@@ -106,6 +124,24 @@ def _show(given: options.Given, now: datetime) -> int:
     found = Inspection.of(files.read(folder), now)
     print((json_report if output == "json" else text_report)(folder, found, now))
     return REFUSED if found.faults else OK
+
+
+def _manage(given: settings.ManageGiven) -> int:
+    asked = given.management()
+    if given.problems:
+        return _wrong_use("manage", given.problems)
+    try:
+        access = given.access()
+    except NoClusterError as error:
+        _complain("manage", f"there is no cluster: {printable(str(error))}")
+        return TROUBLE
+    log_to_standard_error()
+    try:
+        asyncio.run(manage(asked, access))
+    except (ForeignError, LostError) as error:
+        LOG.error("%s", error)
+        return REFUSED if isinstance(error, ForeignError) else TROUBLE
+    return OK
 
 
 def _wrong_use(command: str, problems: Sequence[str]) -> int:

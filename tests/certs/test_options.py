@@ -6,6 +6,7 @@ import pytest
 
 from certs import options
 from certs.cli import main
+from certs.managed import settings
 from tests.certs.samples import NOW
 
 
@@ -187,7 +188,11 @@ def test_a_wrong_variable_is_named(
 
 @pytest.mark.parametrize(
     ("command", "offered"),
-    [pytest.param("create", options.CREATE, id="create"), pytest.param("show", options.SHOW, id="show")],
+    [
+        pytest.param("create", options.CREATE, id="create"),
+        pytest.param("show", options.SHOW, id="show"),
+        pytest.param("manage", settings.MANAGE, id="manage"),
+    ],
 )
 def test_help_shows_every_flag_with_its_variable(
     command: str, offered: tuple[options.Option, ...], capsys: pytest.CaptureFixture[str]
@@ -200,13 +205,14 @@ def test_help_shows_every_flag_with_its_variable(
     assert [option.name for option in offered if f"{option.meaning} [{option.variable}]" not in text] == []
 
 
-def test_help_shows_both_commands_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_shows_all_commands_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
     text = capsys.readouterr().out
     for words in (
         "make an authority and a leaf, or keep good ones",
         "show what a folder holds, and whether it is usable",
-        "Exit codes: 0 done, 1 refused or unusable, 2 wrong use, 3 trouble with the folder.",
+        "keep those of a webhook in a cluster",
+        "Exit codes: 0 done, 1 refused or unusable, 2 wrong use, 3 trouble with the folder or the cluster.",
     ):
         assert words in text

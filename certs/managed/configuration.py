@@ -1,0 +1,89 @@
+"""A webhook configuration: what it trusts, and the patch that changes nothing else about it."""
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Self
+
+Kind = Literal["mutating", "validating"]
+Object = dict[str, Any]
+"""Any object of the API server, decoded from JSON."""
+
+_ROOT: Final = "/apis/admissionregistration.k8s.io/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Whose webhooks are meant."""
+
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """One entry that calls our service, or a URL: its place in the list, its name, and what it trusts."""
+
+    index: int
+    name: str
+    bundle: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """One configuration as it was read; ``edition`` changes with whatever somebody changes about its webhooks."""
+
+    path: str
+    version: str
+    edition: str
+    webhooks: tuple[Webhook, ...]
+
+    @classmethod
+    def of(cls, path: str, read: Object, service: Service) -> Self:
+        """Read what the API server gave; webhooks that call another service are not ours to touch."""
+        metadata = read["metadata"]
+        webhooks = tuple(
+            Webhook(index, one["name"], _decoded(one["clientConfig"].get("caBundle")))
+            for index, one in enumerate(read.get("webhooks") or ())
+            if _calls(one["clientConfig"], service)
+        )
+        edition = f"{metadata.get('uid')}/{metadata.get('generation')}"
+        return cls(path, metadata["resourceVersion"], edition, webhooks)
+
+    @property
+    def bundles(self) -> tuple[bytes, ...]:
+        """What its webhooks trust."""
+        return tuple(webhook.bundle for webhook in self.webhooks)
+
+    def patch(self, bundle: bytes) -> list[Object]:
+        """JSON Patch (RFC 6902) that makes them trust this, if the configuration still is what was read.
+
+        The version makes the API server answer 409 if it is not, the names are a second lock on the same door.
+        """
+        text = base64.b64encode(bundle).decode()
+        operations: list[Object] = [{"op": "replace", "path": "/metadata/resourceVersion", "value": self.version}]
+        for webhook in self.webhooks:
+            if webhook.bundle != bundle:
+                entry = f"/webhooks/{webhook.index}"
+                operations += [
+                    {"op": "test", "path": f"{entry}/name", "value": webhook.name},
+                    {"op": "add", "path": f"{entry}/clientConfig/caBundle", "value": text},
+                ]
+        return operations
+
+
+def configuration_path(kind: Kind, name: str) -> str:
+    """Where the API server keeps it."""
+    return f"{_ROOT}/{kind}webhookconfigurations/{name}"
+
+
+def _calls(client: Object, service: Service) -> bool:
+    called = client.get("service")
+    return called is None or (called["namespace"], called["name"]) == (service.namespace, service.name)
+
+
+def _decoded(text: str | None) -> bytes:
+    try:
+        return base64.b64decode(text or "", validate=True)
+    except (binascii.Error, ValueError):
+        return b""

@@ -1,0 +1,142 @@
+"""Look, decide, act, and again: what the leader does."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from certs.managed.action import Action, Trust, Wait, Write
+from certs.managed.api import Api, ConflictError, FailureError
+from certs.managed.bundle import write_bundle
+from certs.managed.configuration import Configuration, Kind, Object, Service, configuration_path
+from certs.managed.lease import Lease
+from certs.managed.logs import LOG
+from certs.managed.rotation import decide
+from certs.managed.secret import read_secret, written_secret
+from certs.managed.steady import Steady
+from certs.managed.view import Terms, View
+
+PAUSE: Final = 0.1
+"""Seconds after an action: what it led to is looked at soon, but others are let in between."""
+
+STREAK: Final = 10
+"""Actions without a rest, before it is taken for a fight with another program; a whole rotation is fewer."""
+
+FIRST_RETRY: Final = 0.5
+"""Seconds after a failure; doubled with each further one, up to the interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What is kept: one Secret, and the webhook configurations that call one Service."""
+
+    service: Service
+    secret: str
+    configurations: tuple[tuple[Kind, str], ...]
+
+    @property
+    def secrets(self) -> str:
+        """The path of all Secrets of the namespace."""
+        return f"/api/v1/namespaces/{self.service.namespace}/secrets"
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """The path of each configuration, by what a log calls it."""
+        return {f"{kind}/{name}": configuration_path(kind, name) for kind, name in self.configurations}
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What was read: versions and all, to write it back."""
+
+    secret: Object | None
+    configurations: Mapping[str, Configuration]
+    view: View
+
+
+class Keeper:
+    """Keeps one place; only while it holds the Lease."""
+
+    def __init__(
+        self, api: Api, lease: Lease, place: Place, terms: Terms, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._api = api
+        self._lease = lease
+        self._place = place
+        self._terms = terms
+        self._clock = clock
+        self._steady = Steady()
+
+    async def run(self, interval: float) -> NoReturn:
+        """Turn after turn, at least one per interval. Raises LostError, ForeignError."""
+        streak = failures = 0
+        while True:
+            try:
+                action = await self.turn()
+                failures, rest = 0, _rest(action)
+                streak = 0 if isinstance(action, Wait) else streak + 1
+            except FailureError as failure:
+                rest = FIRST_RETRY * 2**failures
+                failures = min(failures + 1, 10)
+                LOG.warning("%s", failure)
+                if isinstance(failure, ConflictError):
+                    await self._lease.renew(LOG.warning)  # somebody else writes: is it still for us to do so?
+            await asyncio.sleep(min(rest, interval) if streak < STREAK else interval)
+
+    async def turn(self) -> Action:
+        """One look, and at most one step, which is returned. Raises FailureError, LostError, ForeignError."""
+        sight = await self._look()
+        action = decide(sight.view, self._terms, self._api.now)
+        if isinstance(action, Write):
+            await self._write(sight.secret, action)
+        elif isinstance(action, Trust):
+            outcomes = [await self._trust(sight.configurations[name], name, action) for name in action.configurations]
+            for failure in filter(None, outcomes):
+                raise failure
+        return action
+
+    async def _look(self) -> Sight:
+        secret = await self._api.find(f"{self._place.secrets}/{self._place.secret}")
+        found = {}
+        for name, path in self._place.paths.items():
+            # One that is not there is not made: somebody may have deleted it in an emergency.
+            if read := await self._api.find(path):
+                found[name] = Configuration.of(path, read, self._place.service)
+        holding, moment = read_secret(secret), self._clock()
+        issuer = holding.issuer and holding.issuer.certificate
+        trusted = {name: one.bundles for name, one in found.items()}
+        editions = {name: (one.edition, one.bundles) for name, one in found.items()}
+        view = View(
+            holding,
+            trusted,
+            trusted_for=self._steady.seconds("trusted", (write_bundle(holding.bundle), editions), moment),
+            issued_for=self._steady.seconds("issuer", issuer, moment),
+        )
+        return Sight(secret, found, view)
+
+    async def _write(self, secret: Object | None, action: Write) -> None:
+        place = self._place
+        wanted = written_secret(secret, action.holding, namespace=place.service.namespace, name=place.secret)
+        self._lease.check()
+        if secret is None:
+            await self._api.create(place.secrets, wanted)
+        else:
+            await self._api.replace(f"{place.secrets}/{place.secret}", wanted)
+        LOG.info("wrote the Secret %s: %s", place.secret, action.reason)
+
+    async def _trust(self, configuration: Configuration, name: str, action: Trust) -> FailureError | None:
+        self._lease.check()
+        try:
+            await self._api.patch(configuration.path, configuration.patch(action.bundle))
+        except FailureError as failure:
+            return failure
+        LOG.info("wrote the caBundle of %s", name)
+        return None
+
+
+def _rest(action: Action) -> float:
+    """Seconds until the next look, if there is no interval to mind."""
+    if not isinstance(action, Wait):
+        return PAUSE
+    return float("inf") if action.seconds is None else max(action.seconds, PAUSE)

@@ -1,0 +1,161 @@
+"""The flags of ``manage``, and what they ask for."""
+
+import re
+from typing import Final
+
+from certs.managed.access import Access, Kubeconfig, ServiceAccount
+from certs.managed.configuration import Kind, Service
+from certs.managed.keeper import Place
+from certs.managed.run import Management
+from certs.managed.view import Terms
+from certs.names import LOOPBACK, Names, quote
+from certs.options import (
+    AUTHORITY_DAYS,
+    CA_DAYS,
+    DAYS,
+    DNS,
+    IP,
+    LEAF_DAYS,
+    LOOPBACK_NAMES,
+    NAMESPACE,
+    SERVICE,
+    Given,
+    Option,
+)
+
+INTERVAL_SECONDS: Final = 10.0
+"""A wiped ``caBundle`` is restored within these; two or three small requests, six times a minute."""
+
+PROPAGATION_SECONDS: Final = 60.0
+"""API servers learn of a configuration by a watch, in hundredths of a second; one that lost its watch asks again after
+30 s at most (client-go, ``tools/cache/reflector.go``), and that twice."""
+
+ADOPTION_SECONDS: Final = 600.0
+"""A kubelet renews a mounted Secret after 60 to 90 s and, in a large cluster, up to 300 s of cache
+(kubelet, ``configMapAndSecretChangeDetectionStrategy``); the rest is for a node that is slow. Waiting costs nothing."""
+
+LEASE_SECONDS: Final = 15.0
+"""As Kubernetes' own components have it (component-base, ``leaderelection``)."""
+
+_DAY: Final = 86_400.0
+
+_SUBDOMAIN: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*")
+_SUBDOMAIN_LIMIT: Final = 253
+"""Names of objects (Kubernetes, Object Names and IDs: DNS subdomain names)."""
+
+SECRET: Final = Option("secret", "NAME", "the Secret that holds everything, made if it is not there; needed")
+MUTATING: Final = Option(
+    "mutating",
+    "NAME",
+    "keep caBundle of this MutatingWebhookConfiguration; may be repeated, the variable takes a list",
+    "many",
+)
+VALIDATING: Final = Option(
+    "validating", "NAME", "the same of a ValidatingWebhookConfiguration; neither is ever made anew", "many"
+)
+LEASE: Final = Option("lease", "NAME", "the Lease that one process holds (default: the name of the Secret)")
+INTERVAL: Final = Option(
+    "interval", "S", f"seconds between two looks at the cluster (0.1 to 3600; default: {INTERVAL_SECONDS:g})"
+)
+PROPAGATION: Final = Option(
+    "propagation",
+    "S",
+    "seconds after which every API server uses a configuration that was changed "
+    f"(1 to {_DAY:g}; default: {PROPAGATION_SECONDS:g})",
+)
+ADOPTION: Final = Option(
+    "adoption",
+    "S",
+    f"seconds after which every server shows a new leaf (1 to {_DAY:g}; default: {ADOPTION_SECONDS:g})",
+)
+DURATION: Final = Option(
+    "lease-seconds", "N", f"whole seconds that the Lease is good for (3 to 3600; default: {LEASE_SECONDS:g})"
+)
+KUBECONFIG: Final = Option("kubeconfig", "FILE", "the kubeconfig to use in place of the account of the pod around us")
+CONTEXT: Final = Option("context", "NAME", "the context of the kubeconfig (default: its current one)")
+
+MANAGE: Final = (
+    NAMESPACE,
+    SECRET,
+    SERVICE,
+    MUTATING,
+    VALIDATING,
+    LEASE,
+    LOOPBACK_NAMES,
+    DNS,
+    IP,
+    LEAF_DAYS,
+    CA_DAYS,
+    INTERVAL,
+    PROPAGATION,
+    ADOPTION,
+    DURATION,
+    KUBECONFIG,
+    CONTEXT,
+)
+
+
+class ManageGiven(Given):
+    """What the command line and the environment say to ``manage``."""
+
+    def management(self) -> Management:
+        """What is asked for; means something only when there are no problems."""
+        names, (_, service), (_, namespace) = self._service(), self._one(SERVICE), self._one(NAMESPACE)
+        if not names and not self.problems:
+            self.problems.append("no service is given: use --service with --namespace")
+        names += self._loopback() + self._further_names()
+        secret = self._object(SECRET)
+        if not secret:
+            self.problems.append("no Secret is given: use --secret")
+        configurations = (*self._configurations(MUTATING, "mutating"), *self._configurations(VALIDATING, "validating"))
+        terms = Terms(
+            names,
+            self._days(LEAF_DAYS, DAYS),
+            self._days(CA_DAYS, AUTHORITY_DAYS),
+            propagation=self._seconds(PROPAGATION, PROPAGATION_SECONDS, (1, _DAY)),
+            adoption=self._seconds(ADOPTION, ADOPTION_SECONDS, (1, _DAY)),
+        )
+        return Management(
+            Place(Service(namespace, service), secret, configurations),
+            terms,
+            lease=self._object(LEASE) or secret,
+            lease_seconds=int(self._seconds(DURATION, LEASE_SECONDS, (3, 3600))),
+            interval=self._seconds(INTERVAL, INTERVAL_SECONDS, (0.1, 3600)),
+        )
+
+    def access(self) -> Access:
+        """How to reach the cluster. Raises NoClusterError."""
+        (_, file), (_, context) = self._one(KUBECONFIG), self._one(CONTEXT)
+        return Kubeconfig(file or None, context or None) if file or context else ServiceAccount()
+
+    def _loopback(self) -> Names:
+        return LOOPBACK if self._switch(LOOPBACK_NAMES) else Names()
+
+    def _object(self, option: Option) -> str:
+        source, text = self._one(option)
+        if text:
+            self._note(source, _object_fault(text))
+        return text
+
+    def _configurations(self, option: Option, kind: Kind) -> tuple[tuple[Kind, str], ...]:
+        source, texts = self._many(option)
+        return tuple((kind, text) for text in dict.fromkeys(texts) if self._note(source, _object_fault(text)))
+
+    def _seconds(self, option: Option, default: float, limits: tuple[float, float]) -> float:
+        source, text = self._one(option)
+        lowest, highest = limits
+        if not text:
+            return default
+        if re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,3})?", text) and lowest <= float(text) <= highest:
+            return float(text)
+        self.problems.append(f"{source} {quote(text)} is not a number of seconds: use {lowest:g} to {highest:g}")
+        return default
+
+
+def _object_fault(text: str) -> str:
+    if len(text) <= _SUBDOMAIN_LIMIT and _SUBDOMAIN.fullmatch(text):
+        return ""
+    return (
+        f"{quote(text)} is not the name of an object: use at most 253 lower-case letters, digits, '-' and '.', "
+        "each part starting and ending with a letter or digit"
+    )

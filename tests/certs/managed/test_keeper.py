@@ -1,0 +1,300 @@
+"""The leader at work on a cluster that is not kind to it."""
+
+import asyncio
+import base64
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from certs.managed import keeper as module
+from certs.managed.action import Trust, Wait, Write
+from certs.managed.api import Api, ConflictError, FailureError
+from certs.managed.holding import Holding
+from certs.managed.keeper import Keeper, Place
+from certs.managed.lease import Lease, LostError
+from certs.managed.logs import log_to_standard_error
+from certs.managed.secret import MARK, ForeignError, read_secret
+from tests.certs.managed.fake import LEASE, MUTATING, SECRET, VALIDATING, FakeCluster, until, webhooks
+from tests.certs.managed.places import SERVICE, terms
+from tests.certs.samples import DAY
+
+PLACE = Place(SERVICE, "pair", (("mutating", "m"), ("validating", "v")))
+
+
+class Clock:
+    """Every look takes place two minutes after the one before: nobody has to wait."""
+
+    def __init__(self) -> None:
+        self.moment = 0.0
+
+    def __call__(self) -> float:
+        self.moment += 120
+        return self.moment
+
+
+@pytest.fixture
+async def lease(api: Api) -> Lease:
+    own = Lease(api, namespace="ns", name="pair", identity="me", duration=60)
+    await own.acquire(pytest.fail)
+    return own
+
+
+@pytest.fixture
+def keeper(api: Api, lease: Lease) -> Keeper:
+    return Keeper(api, lease, PLACE, terms(adoption=60), clock=Clock())
+
+
+async def settle(keeper: Keeper) -> list[str]:
+    """Turns until nothing is left to do; what was done."""
+    done = []
+    for _ in range(20):
+        action = await keeper.turn()
+        if action == Wait():
+            return done
+        done.append(action.reason if isinstance(action, Write) else type(action).__name__)
+    pytest.fail(f"no end in sight: {done}")
+
+
+def held(cluster: FakeCluster) -> Holding:
+    return read_secret(cluster.objects[SECRET])
+
+
+def bundles(cluster: FakeCluster) -> set[bytes]:
+    entries = [entry for path in (MUTATING, VALIDATING) for entry in cluster.objects[path]["webhooks"]]
+    return {base64.b64decode(entry["clientConfig"].get("caBundle") or "") for entry in entries}
+
+
+def is_consistent(cluster: FakeCluster) -> bool:
+    own = held(cluster)
+    return own.issuer is not None and own.following is None and bundles(cluster) == {own.issuer.certificate_pem}
+
+
+async def test_an_empty_cluster_gets_everything(keeper: Keeper, cluster: FakeCluster) -> None:
+    assert await settle(keeper) == [
+        "there was no usable authority",
+        "Trust",
+        "Wait",
+        "next-authority.crt is trusted everywhere",
+    ]
+    assert is_consistent(cluster)
+
+
+async def test_nothing_but_bundles_changes_in_a_configuration(keeper: Keeper, cluster: FakeCluster) -> None:
+    await settle(keeper)
+    webhook = cluster.objects[MUTATING]["webhooks"][1]
+    del webhook["clientConfig"]["caBundle"]
+    assert webhook == webhooks("a", "b")["webhooks"][1]
+
+
+async def test_done_is_done(keeper: Keeper, cluster: FakeCluster) -> None:
+    await settle(keeper)
+    before = len(cluster.writes())
+    assert await settle(keeper) == []
+    assert len(cluster.writes()) == before
+
+
+async def test_a_wiped_bundle_is_restored_in_one_turn(keeper: Keeper, cluster: FakeCluster) -> None:
+    await settle(keeper)
+    cluster.put(MUTATING, webhooks("a", "b", bundle=""))
+    assert isinstance(await keeper.turn(), Trust)
+    assert is_consistent(cluster)
+
+
+async def test_a_deleted_configuration_is_never_made_again(keeper: Keeper, cluster: FakeCluster) -> None:
+    await settle(keeper)
+    del cluster.objects[MUTATING]
+    assert await settle(keeper) == []
+    assert MUTATING not in cluster.objects
+    cluster.put(MUTATING, webhooks("a"))
+    assert await settle(keeper) == ["Trust"]
+    assert is_consistent(cluster)
+
+
+async def test_a_deleted_secret_is_made_anew_while_the_old_leaf_stays_trusted(
+    keeper: Keeper, cluster: FakeCluster
+) -> None:
+    await settle(keeper)
+    old = held(cluster).bundle
+    del cluster.objects[SECRET]
+    for _ in range(2):
+        await keeper.turn()
+    assert set(old) < set(held(cluster).bundle)
+    assert bundles(cluster) == {held(cluster).contents()["ca.crt"]}
+    await settle(keeper)
+    assert is_consistent(cluster)
+    assert set(old).isdisjoint(held(cluster).bundle)
+
+
+async def test_of_two_that_make_a_secret_one_wins(api: Api, lease: Lease, cluster: FakeCluster) -> None:
+    keepers = [Keeper(api, lease, PLACE, terms(), clock=Clock()) for _ in range(2)]
+    outcomes = await asyncio.gather(*(keeper.turn() for keeper in keepers), return_exceptions=True)
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["ConflictError", "Write"]
+    for keeper in keepers:
+        await settle(keeper)
+    assert is_consistent(cluster)
+
+
+async def test_removing_the_authoritys_key_changes_the_authority(keeper: Keeper, cluster: FakeCluster) -> None:
+    await settle(keeper)
+    old = held(cluster).authority
+    del cluster.objects[SECRET]["data"]["authority.key"]
+    cluster.put(SECRET, cluster.objects[SECRET])
+    done = await settle(keeper)
+    assert [step for step in done if step != "Wait"] == [
+        "there was no usable authority",
+        "Trust",
+        "next-authority.crt is trusted everywhere",
+        "only authority.crt is in use",
+        "Trust",
+    ]
+    assert is_consistent(cluster)
+    assert old is not None
+    assert old.certificate not in held(cluster).bundle
+
+
+async def test_time_is_the_api_servers(keeper: Keeper, cluster: FakeCluster) -> None:
+    await settle(keeper)
+    cluster.moment = datetime.now(UTC) + 61 * DAY
+    assert await settle(keeper) == ["tls.crt was due for renewal"]
+
+
+async def test_an_authority_is_changed_in_its_last_third(keeper: Keeper, cluster: FakeCluster) -> None:
+    await settle(keeper)
+    cluster.moment = datetime.now(UTC) + 250 * DAY
+    assert "authority.crt was due for renewal" in await settle(keeper)
+    assert is_consistent(cluster)
+
+
+async def test_a_secret_of_somebody_else_is_refused(keeper: Keeper, cluster: FakeCluster) -> None:
+    cluster.put(SECRET, {"metadata": {"name": "pair"}, "data": {"tls.crt": "eA=="}})
+    with pytest.raises(ForeignError, match=MARK):
+        await keeper.turn()
+
+
+async def test_a_configuration_that_cannot_be_changed_does_not_keep_others_from_it(
+    keeper: Keeper, cluster: FakeCluster
+) -> None:
+    async def forbidden(method: str, path: str) -> int | None:
+        return 403 if (method, path) == ("PATCH", MUTATING) else None
+
+    await keeper.turn()
+    cluster.fault = forbidden
+    with pytest.raises(FailureError, match=f"403 to PATCH {MUTATING}"):
+        await keeper.turn()
+    entry = cluster.objects[VALIDATING]["webhooks"][0]
+    assert base64.b64decode(entry["clientConfig"]["caBundle"]) == held(cluster).contents()["ca.crt"]
+
+
+async def test_a_leader_without_its_lease_changes_nothing(keeper: Keeper, lease: Lease, cluster: FakeCluster) -> None:
+    await lease.release()
+    before = len(cluster.writes())
+    with pytest.raises(LostError):
+        await keeper.turn()
+    assert len(cluster.writes()) == before
+
+
+async def test_a_paused_leader_that_goes_on_changes_nothing(keeper: Keeper, cluster: FakeCluster) -> None:
+    """What it wanted to write was decided before another leader wrote."""
+
+    async def meanwhile(method: str, path: str) -> None:
+        if method == "PUT" and path == SECRET:
+            cluster.put(SECRET, cluster.objects[SECRET])
+
+    await keeper.turn()
+    cluster.fault = meanwhile
+    with pytest.raises(ConflictError, match="409 to PUT"):
+        await settle(keeper)
+    assert held(cluster).authority is None
+
+
+async def test_a_configuration_that_changed_meanwhile_is_not_changed(keeper: Keeper, cluster: FakeCluster) -> None:
+    async def meanwhile(method: str, path: str) -> None:
+        if method == "PATCH":
+            cluster.put(path, cluster.objects[path])
+
+    await keeper.turn()
+    cluster.fault = meanwhile
+    with pytest.raises(ConflictError, match="409 to PATCH"):
+        await keeper.turn()
+    assert bundles(cluster) == {b""}
+
+
+@contextlib.asynccontextmanager
+async def running(keeper: Keeper, *, interval: float = 0.2) -> AsyncIterator[asyncio.Task[Any]]:
+    task = asyncio.create_task(keeper.run(interval))
+    try:
+        yield task
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError, LostError, ForeignError):
+            await task
+
+
+async def test_it_goes_on_after_trouble(
+    keeper: Keeper, cluster: FakeCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def trouble(method: str, _path: str) -> int | None:
+        return 500 if method != "GET" and len(cluster.seen) < 8 else None
+
+    log_to_standard_error()
+    cluster.fault = trouble
+    async with running(keeper):
+        await until(lambda: SECRET in cluster.objects and is_consistent(cluster))
+    assert "answers 500 to POST" in capsys.readouterr().err
+
+
+async def test_a_conflict_makes_it_look_whose_the_lease_is(keeper: Keeper, cluster: FakeCluster) -> None:
+    async def taken(method: str, path: str) -> int | None:
+        if method == "POST" and path != LEASE.rpartition("/")[0]:
+            spec = {**cluster.objects[LEASE]["spec"], "holderIdentity": "you"}
+            cluster.put(LEASE, {**cluster.objects[LEASE], "spec": spec})
+            return 409
+        return None
+
+    cluster.fault = taken
+    async with running(keeper) as task:
+        with pytest.raises(LostError, match="^the lease pair is another's now$"):
+            await asyncio.wait_for(task, 5)
+
+
+async def test_a_conflict_while_the_lease_is_ours_is_tried_again(keeper: Keeper, cluster: FakeCluster) -> None:
+    async def once(method: str, _path: str) -> int | None:
+        return 409 if method == "POST" and not cluster.writes(LEASE) else None
+
+    cluster.fault = once
+    async with running(keeper):
+        await until(lambda: SECRET in cluster.objects and is_consistent(cluster))
+
+
+async def test_a_fight_with_another_program_is_no_race(
+    keeper: Keeper, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody wipes whatever is written; after a streak there is a rest after every step."""
+    monkeypatch.setattr(module, "PAUSE", 0.0)
+    await settle(keeper)
+
+    async def wiped(method: str, path: str) -> None:
+        if method == "GET" and path == MUTATING:
+            cluster.put(MUTATING, webhooks("a", bundle=""))
+
+    cluster.fault = wiped
+    before = len(cluster.writes(MUTATING))
+    async with running(keeper, interval=30):
+        await asyncio.sleep(1)
+    assert len(cluster.writes(MUTATING)) - before == module.STREAK
+
+
+async def test_every_step_is_said_and_no_key(keeper: Keeper, capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_standard_error()
+    await settle(keeper)
+    lines = capsys.readouterr().err.splitlines()
+    assert [json.loads(line)["message"] for line in lines] == [
+        "wrote the Secret pair: there was no usable authority",
+        "wrote the caBundle of mutating/m",
+        "wrote the caBundle of validating/v",
+        "wrote the Secret pair: next-authority.crt is trusted everywhere",
+    ]
