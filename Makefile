@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run serve test check format bench lock clean
+.PHONY: run serve test check e2e cluster cluster-down format bench crds image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example, no cluster
 	$(BIN)/streams-placement tour
@@ -25,12 +25,28 @@ check: $(VENV)/dev.stamp                ## style, types, layers, spelling
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/codespell
 
+e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, a quarter of an hour)
+	$(BIN)/python -m tests.e2e.binaries
+	$(BIN)/python -m pytest tests/e2e
+
+cluster: $(VENV)/dev.stamp              ## a local control plane with kwok nodes and the chart installed, until cluster-down
+	$(BIN)/python -m tests.e2e up
+
+cluster-down:                           ## end it
+	$(BIN)/python -m tests.e2e down
+
 format: $(VENV)/dev.stamp               ## let the formatter have its way
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 bench: $(VENV)/run.stamp                ## throughput, latency and memory against a bare echo; needs wrk
 	$(BIN)/python -m bench
+
+crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python
+	$(BIN)/python -m tools.crds
+
+image:                                  ## the container image; needs docker
+	docker build --tag streams-placement:latest .
 
 lock: $(VENV)/dev.stamp                 ## pin every dependency again, with hashes
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group build --output-file requirements.lock

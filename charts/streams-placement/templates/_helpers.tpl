@@ -1,0 +1,143 @@
+{{/* The name of the release's objects; room is left for what some of them append. */}}
+{{- define "streams-placement.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride -}}
+{{- else if contains .Chart.Name .Release.Name -}}
+{{- .Release.Name | trunc 45 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name .Chart.Name | trunc 45 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Called with a dict of root and component. Nothing here may begin with streams.ibm.com/: that would ask for hosts. */}}
+{{- define "streams-placement.selector" -}}
+app.kubernetes.io/name: {{ .root.Chart.Name }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{- define "streams-placement.labels" -}}
+{{ include "streams-placement.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{- define "streams-placement.image" -}}
+{{- with .Values.image -}}
+{{- if .digest -}}
+{{ .repository }}@{{ .digest }}
+{{- else -}}
+{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Each source has a Secret of its own, since none may write another's. */}}
+{{- define "streams-placement.secret" -}}
+{{- if eq .Values.tls.source "existingSecret" -}}
+{{ .Values.tls.existingSecret.name }}
+{{- else -}}
+{{ include "streams-placement.fullname" . }}-{{ eq .Values.tls.source "managed" | ternary "tls" "cert-manager-tls" }}
+{{- end -}}
+{{- end -}}
+
+{{/* Namespaces that no webhook ever sees, sorted, so that the order of the values does not matter. */}}
+{{- define "streams-placement.excluded" -}}
+key: kubernetes.io/metadata.name
+operator: NotIn
+values: {{ concat (list "kube-system" .Release.Namespace) .Values.webhook.excludedNamespaces | uniq | sortAlpha | toJson }}
+{{- end -}}
+
+{{/* Where the API server asks; called with a dict of root and path.
+
+No caBundle is rendered unless the values have it: it belongs to whoever makes the certificates. Neither a server-side
+apply nor a three-way merge touches a field that the chart has never said, so it survives every upgrade.
+*/}}
+{{- define "streams-placement.client" -}}
+{{- with .root.Values.tls }}
+{{- if and (eq .source "existingSecret") .existingSecret.caBundle }}
+caBundle: {{ .existingSecret.caBundle | b64enc }}
+{{- end }}
+{{- end }}
+service:
+  name: {{ include "streams-placement.fullname" .root }}
+  namespace: {{ .root.Release.Namespace }}
+  path: {{ .path }}
+  port: {{ .root.Values.service.port }}
+{{- end -}}
+
+{{- define "streams-placement.injection" -}}
+{{- if eq .Values.tls.source "cert-manager" }}
+annotations:
+  cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "streams-placement.fullname" . }}
+{{- end }}
+{{- end -}}
+
+{{/* What all pods have in common; called with a dict of root and component. */}}
+{{- define "streams-placement.podMetadata" -}}
+labels:
+  {{- include "streams-placement.labels" . | nindent 2 }}
+  {{- with .root.Values.podLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with .root.Values.podAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "streams-placement.podSpec" -}}
+# A Service called streams-placement would otherwise set STREAMS_PLACEMENT_PORT, which is a setting.
+enableServiceLinks: false
+automountServiceAccountToken: true
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532
+  seccompProfile:
+    type: RuntimeDefault
+{{- end -}}
+
+{{- define "streams-placement.containerSecurity" -}}
+image: {{ include "streams-placement.image" . }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  runAsNonRoot: true
+  capabilities:
+    drop: [ALL]
+  seccompProfile:
+    type: RuntimeDefault
+{{- end -}}
+
+{{/* The one thing that our pods talk to; they find it by an address, and need no name server. */}}
+{{- define "streams-placement.apiServer" -}}
+- ports:
+  {{- range .Values.networkPolicy.apiServerPorts }}
+  - port: {{ . }}
+  {{- end }}
+  {{- with .Values.networkPolicy.apiServerCIDRs }}
+  to:
+  {{- range . }}
+  - ipBlock: {cidr: {{ . | quote }}}
+  {{- end }}
+  {{- end }}
+{{- end -}}

@@ -1,0 +1,123 @@
+"""The definitions of our kinds say what the code says."""
+
+import ipaddress
+import re
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tools.crds import FOLDER, files
+from webhook.cluster.definitions import DEFINITIONS, hostpool_definition
+from webhook.cluster.hostpool_patterns import HOST, NAME, VALUE
+from webhook.cluster.kinds import KINDS
+from webhook.cluster.wire import HostPoolStatus
+from webhook.placement.addresses import canonical, is_node_name
+from webhook.placement.keys import LABEL_VALUE
+from webhook.placement.pool_spec import HostPoolSpec, problems_of_spec
+
+VERSION: dict[str, Any] = hostpool_definition()["spec"]["versions"][0]
+SCHEMA: dict[str, Any] = VERSION["schema"]["openAPIV3Schema"]
+SPEC: dict[str, Any] = SCHEMA["properties"]["spec"]
+
+
+def test_the_files_of_the_chart_are_the_definitions() -> None:
+    assert {path: path.read_text() for path in sorted(FOLDER.iterdir())} == files()
+
+
+def test_a_definition_has_the_name_that_the_api_server_wants() -> None:
+    for definition in DEFINITIONS:
+        spec = definition()["spec"]
+        assert definition()["metadata"]["name"] == f"{spec['names']['plural']}.{spec['group']}"
+
+
+def test_the_webhook_watches_what_is_defined() -> None:
+    watched = {f"{kind.resource}.{kind.group}" for kind in KINDS if kind.optional}
+    assert {definition()["metadata"]["name"] for definition in DEFINITIONS} <= watched
+
+
+def test_the_fields_of_a_spec_are_those_that_are_read() -> None:
+    assert tuple(SPEC["properties"]) == HostPoolSpec.__struct_fields__
+
+
+def test_whatever_is_read_of_a_status_is_defined() -> None:
+    assert set(HostPoolStatus.__struct_fields__) <= set(SCHEMA["properties"]["status"]["properties"])
+
+
+def described(schema: dict[str, Any], path: str = "") -> list[str]:
+    """The paths of properties without a description."""
+    missing = []
+    for name, inner in schema.get("properties", {}).items():
+        here = f"{path}.{name}"
+        missing += [here] * ("description" not in inner) + described(inner, here)
+        missing += described(inner.get("items", {}), f"{here}[]")
+    return missing
+
+
+def test_every_field_is_explained_to_kubectl_explain() -> None:
+    assert described(SCHEMA) == [".apiVersion", ".kind", ".metadata"]  # the API server explains these itself
+
+
+def test_no_field_is_open() -> None:
+    assert "x-kubernetes-preserve-unknown-fields" not in str(SCHEMA)
+
+
+@pytest.mark.parametrize("field", [field for field in HostPoolSpec.__struct_fields__ if field != "elastic"])
+def test_a_field_cannot_be_changed(field: str) -> None:
+    fixed = [rule for rule in SPEC["x-kubernetes-validations"] if "oldSelf" in rule["rule"]]
+    assert [rule["fieldPath"] for rule in fixed].count(f".{field}") == 1
+
+
+def test_columns_show_how_a_pool_stands() -> None:
+    names = [column["name"] for column in VERSION["additionalPrinterColumns"]]
+    assert names == ["Pool", "Mode", "Size", "Ready hosts", "Status", "Age"]
+
+
+# Patterns, which are matched as a whole
+
+ADDRESSES = st.one_of(
+    st.ip_addresses().map(str),
+    st.ip_addresses(v=6).map(lambda address: address.exploded),
+    st.tuples(st.ip_addresses(v=4), st.sampled_from(["::ffff:", "::", "64:ff9b::", "1:2:3:4:5:6:"])).map(
+        lambda parts: f"{parts[1]}{parts[0]}"
+    ),
+    st.lists(st.sampled_from(["", "0", "1", "ffff", "12345", "g", "1.2.3.4", "01.2.3.4"]), max_size=9).map(":".join),
+)
+
+
+@given(st.one_of(ADDRESSES, st.text("a0.-:%A/", max_size=12), st.tuples(ADDRESSES, st.text(max_size=4)).map("%".join)))
+@example("1:2:3:4:5:6:7::")
+@example("::2:3:4:5:6:7:8")
+@example("1:2:3:4:5:6:7::8")
+@example("fe80::1%eth0")
+@example("fe80::1%a b")
+@example("2001:db8::/32")
+@example("a" * 253)
+@example("a\n")
+def test_a_host_is_one_to_the_pattern_as_to_the_code(text: str) -> None:
+    known = canonical(text) is not None or is_node_name(text)
+    assert bool(re.fullmatch(HOST.removeprefix("^").removesuffix("$"), text)) == known
+
+
+@given(st.text("aZ0_-.", max_size=6))
+@example("a" * 64)
+def test_a_name_is_one_to_the_pattern_as_to_the_code(text: str) -> None:
+    fits = bool(re.fullmatch(NAME, text)) and len(text) <= 63
+    assert fits == (not list(problems_of_spec(HostPoolSpec(name=text))))
+
+
+@given(st.text("aZ0_-.", max_size=6))
+def test_a_label_value_is_one_to_the_pattern_as_to_the_code(text: str) -> None:
+    assert bool(re.fullmatch(VALUE, text)) == bool(LABEL_VALUE.fullmatch(text))
+
+
+def test_every_form_of_an_address_has_the_pattern() -> None:
+    """Of two groups at every place that ``::`` can have."""
+    groups = ["1", "2", "3", "4", "5", "6", "7", "8"]
+    for start in range(9):
+        for end in range(start, 9):
+            text = ":".join(groups[:start]) + "::" + ":".join(groups[end:])
+            assert bool(re.fullmatch(HOST, text)) == (end > start), text
+            if end > start:
+                ipaddress.IPv6Address(text)

@@ -1,0 +1,170 @@
+"""Values, schema, settings and templates agree; what helm makes of them is tested with helm (``tests/e2e/chart``)."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, get_args, get_origin
+
+import pytest
+import yaml
+
+from webhook.placement import keys
+from webhook.placement.selector_text import parse_selector
+from webhook.settings import Settings
+
+ROOT: Final = Path(__file__).parents[2]
+CHART: Final = ROOT / "charts" / "streams-placement"
+VALUES: Final[dict[str, Any]] = yaml.safe_load((CHART / "values.yaml").read_text())
+SCHEMA: Final[dict[str, Any]] = json.loads((CHART / "values.schema.json").read_text())
+TEMPLATES: Final = {path.name: path.read_text() for path in sorted((CHART / "templates").iterdir())}
+README: Final = (CHART / "README.md").read_text()
+
+GIVEN: Final = {
+    "host", "port", "health_host", "health_port", "tls_cert", "tls_key", "client_ca",  # by the pod
+    "tls_self_signed", "tls_dir", "snapshot", "context",  # for those without a cluster
+}  # fmt: skip
+"""Settings that nobody chooses for an installation."""
+
+
+def camel(field: str) -> str:
+    first, *rest = field.split("_")
+    return first + "".join(word.title() for word in rest)
+
+
+CHOSEN: Final = {camel(field): info for field, info in Settings.model_fields.items() if field not in GIVEN}
+
+
+def test_every_setting_is_a_value_with_the_same_default() -> None:
+    assert VALUES["settings"] == {name: info.default for name, info in CHOSEN.items()}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_the_schema_knows_the_choices_of_a_setting(name: str) -> None:
+    schema = SCHEMA["properties"]["settings"]["properties"][name]
+    annotation = CHOSEN[name].annotation
+    choices = list(get_args(annotation)) if get_origin(annotation) is not None else None
+    assert schema.get("enum") == choices
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_the_schema_knows_the_bounds_of_a_setting(name: str) -> None:
+    schema = SCHEMA["properties"]["settings"]["properties"][name]
+    bounds = {type(one).__name__: one for one in CHOSEN[name].metadata}
+    assert schema.get("minimum") == getattr(bounds.get("Ge"), "ge", None)
+    assert schema.get("maximum") == getattr(bounds.get("Le"), "le", None)
+
+
+def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    found: dict[str, Any] = SCHEMA["definitions"][name] if name else schema
+    return found
+
+
+def objects(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object with properties of its own."""
+    schema = resolved(schema)
+    if "properties" in schema:
+        yield path, schema
+    for name, inner in schema.get("properties", {}).items():
+        yield from objects(inner, f"{path}.{name}")
+    if "items" in schema:
+        yield from objects(schema["items"], f"{path}[]")
+
+
+@pytest.mark.parametrize(("path", "schema"), [pytest.param(*pair, id=pair[0] or "the top") for pair in objects(SCHEMA)])
+def test_an_object_has_no_fields_but_the_known_ones(path: str, schema: dict[str, Any]) -> None:
+    assert schema["additionalProperties"] is False, path
+
+
+def names(values: dict[str, Any], path: str = "") -> Iterator[str]:
+    """The paths of all values, in their order."""
+    for name, value in values.items():
+        yield f"{path}{name}"
+        if isinstance(value, dict):
+            yield from names(value, f"{path}{name}.")
+
+
+def test_every_value_has_a_schema() -> None:
+    known = {f"{path}.{name}".lstrip(".") for path, schema in objects(SCHEMA) for name in schema["properties"]}
+    freely = ("nodeSelector.", "resources.")
+    missing = [name for name in names(VALUES) if name not in known and not any(word in name for word in freely)]
+    assert missing == []
+
+
+def commented() -> Iterator[tuple[str, str]]:
+    """Each line of the values that holds a name, with the line before."""
+    lines = (CHART / "values.yaml").read_text().splitlines()
+    for before, line in zip(["", *lines], lines, strict=False):
+        if found := re.match(r" *([a-zA-Z]+):(.*)", line):
+            yield found[0].strip(), before.strip()
+
+
+def test_every_value_is_explained_in_one_sentence() -> None:
+    groups = {f"{name}:" for name in VALUES} | {"certManager:", "existingSecret:", "clientCA:"}
+    inside = {"requests", "limits"}  # of resources, which are explained as a whole
+    bare = [line for line, before in commented() if not (before.startswith("# ") and before.endswith("."))]
+    assert [line for line in bare if line not in groups and line.partition(":")[0] not in inside] == []
+
+
+def test_the_readme_lists_every_value() -> None:
+    rows = re.findall(r"^\| `([^`]+)` \|", README.partition("\n## Values\n")[2], re.MULTILINE)
+    leaves = [name for name in names(VALUES) if not any(other.startswith(f"{name}.") for other in names(VALUES))]
+    wanted = [re.sub(r"(resources|nodeSelector)\..*", r"\1", name) for name in leaves]
+    assert rows == list(dict.fromkeys(wanted))
+
+
+def test_the_selector_of_nodes_is_one() -> None:
+    parse_selector(VALUES["settings"]["poolableNodes"])
+
+
+# Templates
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_nothing_depends_on_chance_time_or_the_cluster(name: str) -> None:
+    changing = r"\b(lookup|now|rand\w+|gen\w+Cert|genCA|genPrivateKey|uuidv4|derivePassword|Capabilities)\b"
+    assert not re.search(changing, re.sub(r"\{\{/\*.*?\*/\}\}|#.*", "", TEMPLATES[name], flags=re.DOTALL))
+
+
+def test_the_conditions_say_the_keys_of_the_code() -> None:
+    conditions = TEMPLATES["_conditions.tpl"]
+    quoted = set(re.findall(r"'(streams\.ibm\.com[^']*)'", conditions))
+    assert quoted == {keys.PREFIX, keys.JOB, keys.PE, *keys.FOREIGN}
+
+
+def test_the_policies_say_the_keys_of_the_code() -> None:
+    quoted = set(re.findall(r"'(streams\.ibm\.com[^']*)'", TEMPLATES["policies.yaml"]))
+    assert quoted == {keys.INJECTED, keys.EXCLUSIVE, keys.MEMBERSHIP}
+
+
+# The rest of the packaging
+
+
+def test_chart_and_program_have_one_version() -> None:
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    project = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert project is not None
+    assert (chart["version"], chart["appVersion"]) == (project[1], project[1])
+
+
+def test_the_image_runs_as_the_user_that_the_chart_says() -> None:
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    user = re.search(r"runAsUser: ([0-9]+)", TEMPLATES["_helpers.tpl"])
+    assert user is not None
+    assert f"\nUSER {user[1]}:{user[1]}\n" in dockerfile
+
+
+def test_the_image_starts_the_program_without_a_shell() -> None:
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    assert '\nENTRYPOINT ["streams-placement"]\n' in dockerfile
+
+
+def test_the_image_takes_only_what_is_pinned_by_hashes() -> None:
+    commands = [json.loads(found) for found in re.findall(r"^RUN (\[[^]]*\])", joined_dockerfile(), re.MULTILINE)]
+    installs = [command for command in commands if "install" in command]
+    assert [("--require-hashes" in one, "--no-deps" in one) for one in installs] == [(True, False), (False, True)]
+
+
+def joined_dockerfile() -> str:
+    return (ROOT / "Dockerfile").read_text().replace("\\\n", "")

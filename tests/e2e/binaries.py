@@ -1,0 +1,107 @@
+"""Find the programs of the control plane, or build them once.
+
+For each program, in this order: the folder that ``KUBEBUILDER_ASSETS`` names; the cache (``STREAMS_PLACEMENT_CACHE``,
+else ``.cache/e2e`` in the clone) under a hash of ``go.mod``, ``go.sum`` and the version of Go; a build into the cache.
+kubectl is not built: it comes with the development tools as a wheel.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from tests.e2e import toolchain
+from tests.e2e.modules import MODULES, Module
+from tests.e2e.say import say
+
+_CLONE: Final = Path(__file__).resolve().parents[2]
+
+_PROGRESS_SECONDS: Final = 15
+"""Silence for longer looks like a hang."""
+
+_BUILD_SECONDS: Final = 3600
+"""One module takes 5 minutes on two idle cores."""
+
+
+def cache() -> Path:
+    """The folder that outlives the tests; a CI system may keep it."""
+    return Path(os.environ.get("STREAMS_PLACEMENT_CACHE") or _CLONE / ".cache" / "e2e").absolute()
+
+
+def programs() -> dict[str, Path]:
+    """Every program by name; builds what is missing, which takes ten minutes the first time."""
+    found = {name: path for module in MODULES for name, path in _of(module).items()}
+    return {**found, "kubectl": kubectl()}
+
+
+def kubectl() -> Path:
+    """The client; beside Python if the wheel is installed, else on PATH."""
+    places = (os.environ.get("KUBEBUILDER_ASSETS", ""), str(Path(sys.executable).parent), os.environ.get("PATH", ""))
+    found = shutil.which("kubectl", path=os.pathsep.join(filter(None, places)))
+    if found is None:
+        raise FileNotFoundError("there is no kubectl: install the development tools, or put it on PATH")
+    return Path(found)
+
+
+def _of(module: Module) -> dict[str, Path]:
+    """The programs of one module."""
+    assets = Path(os.environ["KUBEBUILDER_ASSETS"]) if os.environ.get("KUBEBUILDER_ASSETS") else None
+    given = {name: assets / name for name in module.programs if assets and (assets / name).exists()}
+    if given.keys() == module.programs.keys():
+        return given
+    folder = cache() / module.key(toolchain.version()) / "bin"
+    with _alone():
+        if not folder.exists():
+            _build(module, folder)
+    return {**{name: folder / name for name in module.programs}, **given}
+
+
+def _build(module: Module, folder: Path) -> None:
+    """Build into a folder beside, then rename: a folder that exists is complete."""
+    say(f"building {', '.join(module.programs)} {module.version} with Go {toolchain.version()}, once ...")
+    beside = folder.with_name("unfinished")
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(parents=True)
+    # a program has the name of its package's folder, but for etcd's, which is ``v3``
+    target = str(beside / next(iter(module.programs))) if len(module.programs) == 1 else f"{beside}/"
+    command = [str(toolchain.go(cache())), "build", *module.flags, "-o", target, *module.programs.values()]
+    started = time.monotonic()
+    _run(command, module.folder, {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off"}, module.name)
+    beside.rename(folder)
+    say(f"built {', '.join(module.programs)} in {time.monotonic() - started:.0f} s")
+
+
+def _run(command: list[str], folder: Path, environment: Mapping[str, str], what: str) -> None:
+    """Run a build, saying now and then that it goes on."""
+    started = time.monotonic()
+    with subprocess.Popen(command, cwd=folder, env=environment) as build:  # noqa: S603 -- Go, without a shell
+        try:
+            while (seconds := time.monotonic() - started) < _BUILD_SECONDS:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    build.wait(_PROGRESS_SECONDS)
+                    break
+                say(f"  still building {what}: {seconds + _PROGRESS_SECONDS:.0f} s")
+        finally:
+            build.terminate()  # after an exception, or too long a time; nothing happens to one that has ended
+    if build.returncode:
+        raise RuntimeError(f"go build of {what} ended with {build.returncode}; its words are above")
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """One build at a time in a cache, also among several runs of the tests."""
+    cache().mkdir(parents=True, exist_ok=True)
+    with (cache() / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+if __name__ == "__main__":
+    for name, path in programs().items():
+        say(f"{name}: {path}")

@@ -1,0 +1,1 @@
+"""The chart with the real helm, rendered and installed into a real control plane."""

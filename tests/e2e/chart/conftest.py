@@ -1,0 +1,59 @@
+"""A control plane of the chart's own, and the chart installed into it."""
+
+import base64
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.api import Api, Object
+from tests.e2e.chart.hostpools import served
+from tests.e2e.chart.installation import QUICK, install, kubelet
+from tests.e2e.chart.rendering import NAMESPACE, RELEASE
+from tests.e2e.kubelet import Kubelet
+from tests.e2e.nodes import create_nodes, node
+from tests.e2e.plane import ControlPlane
+
+SECRET = "own-tls"
+
+GRANT = ("create", "clusterrolebinding", "controller", "--clusterrole=cluster-admin")
+
+
+@pytest.fixture(scope="package")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A control plane with three nodes, which no other tests use: the chart is for a whole cluster."""
+    controller = f"{NAMESPACE}/{RELEASE}-controller"
+    with ControlPlane(tmp_path_factory.mktemp("chart"), service_accounts=(controller,)) as running:
+        running.kubectl(*GRANT, f"--serviceaccount={controller.replace('/', ':')}")
+        create_nodes(running.admin, [node(f"node-{number}") for number in (1, 2, 3)])
+        yield running
+
+
+@pytest.fixture(scope="package")
+def installed(plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubelet]:
+    """The chart with a certificate that exists; every pod of the webhook is a real process."""
+    folder = tmp_path_factory.mktemp("pair")
+    with kubelet(plane) as running:
+        plane.admin.create(pair(folder))
+        tls = {"name": SECRET, "caBundle": (folder / "ca.crt").read_text()}
+        install(plane, running, {**QUICK, "tls": {"source": "existingSecret", "existingSecret": tls}})
+        yield running
+
+
+@pytest.fixture(scope="package")
+def pools(plane: ControlPlane) -> Iterator[Api]:
+    """An API server that knows HostPools."""
+    with served(plane) as api:
+        yield api
+
+
+def pair(folder: Path) -> Object:
+    """A Secret with a certificate for the Service; leaves the authority's in the folder."""
+    names = ("--service", RELEASE, "--namespace", NAMESPACE)
+    command = (sys.executable, "-m", "certs", "create", "--dir", str(folder), *names)
+    subprocess.run(command, check=True, capture_output=True)  # noqa: S603 -- our own program, no shell
+    data = {name: base64.b64encode((folder / name).read_bytes()).decode() for name in ("tls.crt", "tls.key")}
+    metadata = {"name": SECRET, "namespace": NAMESPACE}
+    return {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": metadata, "data": data}

@@ -1,0 +1,23 @@
+"""Become one of our programs as it is in a pod: ``SERVICE_ACCOUNT=FOLDER python in_pod.py MODULE ARGUMENT ...``.
+
+Processes on one machine share ``/var/run``; so the folder that the account is read from by default is another one for
+each. Nothing else is different.
+"""
+
+import os
+import runpy
+import sys
+from pathlib import Path
+
+FOLDER = Path(os.environ["SERVICE_ACCOUNT"])
+
+module = sys.argv.pop(1)
+if module == "webhook":
+    from webhook.cluster import configuration
+
+    configuration.connect.__kwdefaults__ = {"account": FOLDER}
+else:
+    from certs.managed import access
+
+    access.ServiceAccount.__init__.__defaults__ = (FOLDER,)
+runpy.run_module(module, run_name="__main__", alter_sys=True)

@@ -1,0 +1,59 @@
+"""What helm makes of the chart, without any cluster."""
+
+import functools
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import yaml
+
+from tests.e2e import binaries
+from tests.e2e.api import Object
+
+Values: TypeAlias = dict[str, Any]
+
+CHART: Final = Path(__file__).parents[3] / "charts" / "streams-placement"
+CI: Final = tuple(sorted((CHART / "ci").glob("*-values.yaml")))
+"""One file for each source of certificates."""
+
+RELEASE: Final = "streams-placement"
+NAMESPACE: Final = "streams-system"
+
+_SECONDS: Final = 60
+
+
+@functools.cache
+def _helm() -> str:
+    return str(binaries.programs()["helm"])
+
+
+def helm(*arguments: str, values: Values | None = None) -> subprocess.CompletedProcess[str]:
+    """Run helm; ``values`` come last, and win."""
+    command = (_helm(), *arguments, *(() if values is None else ("--values", "-")))
+    given = json.dumps(values)
+    return subprocess.run(command, check=False, capture_output=True, text=True, input=given, timeout=_SECONDS)  # noqa: S603 -- our own build of helm, no shell
+
+
+def rendered(values: Values | None = None, *files: Path) -> str:
+    """The manifests of an installation, as text."""
+    chosen = [word for file in files for word in ("--values", str(file))]
+    done = helm("template", RELEASE, str(CHART), "--namespace", NAMESPACE, *chosen, values=values or {})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def render(values: Values | None = None, *files: Path) -> list[Object]:
+    """The same as objects."""
+    return [one for one in yaml.safe_load_all(rendered(values, *files)) if one]
+
+
+def of_kind(objects: list[Object], *kinds: str) -> list[Object]:
+    """Those of some kinds."""
+    return [one for one in objects if one["kind"] in kinds]
+
+
+def only(objects: list[Object], kind: str) -> Object:
+    """The one of that kind."""
+    (found,) = of_kind(objects, kind)
+    return found

@@ -1,0 +1,118 @@
+"""The pods that the chart makes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.api import Object
+from tests.e2e.chart.rendering import CI, RELEASE, Values, of_kind, only, render
+
+EXISTING: Values = {"tls": {"source": "existingSecret", "existingSecret": {"name": "own"}}}
+
+
+def name(file: Path) -> str:
+    return file.stem
+
+
+def pods(objects: list[Object]) -> list[Object]:
+    """The pod templates."""
+    return [one["spec"]["template"] for one in of_kind(objects, "Deployment")]
+
+
+def webhook_pod(objects: list[Object]) -> Object:
+    found: Object = next(one for one in pods(objects) if one["spec"]["containers"][0]["name"] == "webhook")
+    return found
+
+
+@pytest.mark.parametrize("file", CI, ids=name)
+def test_every_container_is_hardened(file: Path) -> None:
+    for pod in pods(render(None, file)):
+        security = pod["spec"]["securityContext"]
+        assert (security["runAsNonRoot"], security["runAsUser"] > 0) == (True, True)
+        for container in pod["spec"]["containers"]:
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False,
+                "readOnlyRootFilesystem": True,
+                "runAsNonRoot": True,
+                "capabilities": {"drop": ["ALL"]},
+                "seccompProfile": {"type": "RuntimeDefault"},
+            }
+            assert container["resources"]["requests"].keys() == {"cpu", "memory"}
+            assert container["resources"]["limits"].keys() == {"memory"}
+
+
+@pytest.mark.parametrize("file", CI, ids=name)
+def test_no_pod_gets_variables_of_services_which_would_look_like_settings(file: Path) -> None:
+    assert [pod["spec"]["enableServiceLinks"] for pod in pods(render(None, file))].count(False) == len(
+        pods(render(None, file))
+    )
+
+
+@pytest.mark.parametrize("file", CI, ids=name)
+def test_our_own_pods_ask_for_no_hosts(file: Path) -> None:
+    keys = [key for pod in pods(render(None, file)) for part in pod["metadata"].values() for key in part]
+    assert not [key for key in keys if key.startswith("streams.ibm.com/")]
+
+
+@pytest.mark.parametrize(("drain", "grace"), [(0, 25), (5, 30), (7.5, 33)])
+def test_a_pod_is_given_the_time_that_it_needs_to_stop(drain: float, grace: int) -> None:
+    spec = webhook_pod(render({"settings": {"drain": drain}}))["spec"]
+    assert spec["terminationGracePeriodSeconds"] == grace > drain + 20
+
+
+def test_there_is_never_one_pod_less_than_wanted() -> None:
+    deployment = next(one for one in of_kind(render(), "Deployment") if one["metadata"]["name"] == RELEASE)
+    assert deployment["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}
+    assert deployment["spec"]["replicas"] == 2
+
+
+def test_only_the_pair_is_mounted_for_the_server() -> None:
+    volumes = webhook_pod(render())["spec"]["volumes"]
+    assert [item["key"] for volume in volumes for item in volume["secret"]["items"]] == ["tls.crt", "tls.key"]
+
+
+def test_clients_may_have_to_show_a_certificate() -> None:
+    spec = webhook_pod(render({"tls": {"clientCA": {"configMap": "api-server", "key": "bundle.pem"}}}))["spec"]
+    assert "--client-ca=/etc/streams-placement/client-ca/ca.crt" in spec["containers"][0]["args"]
+    mounted = next(volume["configMap"] for volume in spec["volumes"] if "configMap" in volume)
+    assert mounted == {"name": "api-server", "items": [{"key": "bundle.pem", "path": "ca.crt"}]}
+
+
+PASSED_ON: dict[str, tuple[Values, tuple[str, ...], Any]] = {
+    "priority": ({"priorityClassName": "system-cluster-critical"}, ("priorityClassName",), "system-cluster-critical"),
+    "tolerations": ({"tolerations": [{"operator": "Exists"}]}, ("tolerations",), [{"operator": "Exists"}]),
+    "pull secrets": ({"imagePullSecrets": [{"name": "x"}]}, ("imagePullSecrets",), [{"name": "x"}]),
+    "node selector": ({"nodeSelector": {"infra": "yes"}}, ("nodeSelector", "infra"), "yes"),
+}
+
+
+@pytest.mark.parametrize(("values", "path", "value"), PASSED_ON.values(), ids=PASSED_ON.keys())
+def test_all_pods_are_given(values: Values, path: tuple[str, ...], value: object) -> None:
+    for pod in pods(render(values)):
+        found = pod["spec"]
+        for step in path:
+            found = found[step]
+        assert found == value
+
+
+def test_all_pods_carry_labels_and_annotations_of_the_values() -> None:
+    for pod in pods(render({"podLabels": {"team": "x"}, "podAnnotations": {"note": "y"}})):
+        assert (pod["metadata"]["labels"]["team"], pod["metadata"]["annotations"]) == ("x", {"note": "y"})
+
+
+def test_the_networks_of_the_api_server_narrow_both_directions() -> None:
+    spec = only(render({**EXISTING, "networkPolicy": {"apiServerCIDRs": ["10.0.0.0/28"]}}), "NetworkPolicy")["spec"]
+    block = [{"ipBlock": {"cidr": "10.0.0.0/28"}}]
+    assert (spec["ingress"][0]["from"], spec["egress"][0]["to"]) == (block, block)
+
+
+def test_network_policies_can_be_left_to_somebody_else() -> None:
+    assert not of_kind(render({"networkPolicy": {"enabled": False}}), "NetworkPolicy")
+
+
+def test_an_image_can_be_named_by_its_digest() -> None:
+    digest = f"sha256:{'0' * 64}"
+    values = {"image": {"repository": "example.com/it", "digest": digest}}
+    images = {pod["spec"]["containers"][0]["image"] for pod in pods(render(values))}
+    assert images == {f"example.com/it@{digest}"}

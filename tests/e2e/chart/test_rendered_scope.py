@@ -1,0 +1,111 @@
+"""Whatever the values are: what is reviewed, by which rules, and what happens while nobody answers."""
+
+import itertools
+
+import pytest
+
+from tests.e2e.api import Object
+from tests.e2e.chart.rendering import CI, NAMESPACE, RELEASE, Values, of_kind, only, render
+
+EXISTING: Values = {"tls": {"source": "existingSecret", "existingSecret": {"name": "own"}}}
+
+COMBINATIONS = [
+    {"settings": {"mode": mode}, "webhook": {"excludedNamespaces": excluded, "timeoutSeconds": seconds}, **tls}
+    for mode, excluded, seconds, tls in itertools.product(
+        ("enforce", "audit"),
+        ([], ["tigera-operator", "kube-public"]),
+        (1, 5),
+        ({"tls": {"source": "managed"}}, {"tls": {"source": "cert-manager"}}, EXISTING),
+    )
+]
+
+
+def hooks(objects: list[Object]) -> list[Object]:
+    """Every entry of both webhook configurations."""
+    kinds = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+    return [hook for one in of_kind(objects, *kinds) for hook in one["webhooks"]]
+
+
+@pytest.mark.parametrize("values", COMBINATIONS, ids=str)
+def test_whatever_the_values_the_webhooks_keep_to_their_scope(values: Values) -> None:
+    for hook in hooks(render(values)):
+        (excluded,) = hook["namespaceSelector"]["matchExpressions"]
+        assert (excluded["key"], excluded["operator"]) == ("kubernetes.io/metadata.name", "NotIn")
+        assert {"kube-system", NAMESPACE, *values["webhook"]["excludedNamespaces"]} == set(excluded["values"])
+        assert hook["timeoutSeconds"] == values["webhook"]["timeoutSeconds"] <= 5
+        assert (hook["sideEffects"], hook["matchPolicy"]) == ("None", "Equivalent")
+        assert hook["admissionReviewVersions"] == ["v1"]
+        assert hook["matchConditions"]
+        assert "objectSelector" not in hook
+        assert "*" not in str(hook["rules"])
+        assert all(rule["scope"] == "Namespaced" for rule in hook["rules"])
+
+
+def test_only_pods_are_mutated_and_only_when_they_are_created() -> None:
+    rules = [hook["rules"] for hook in only(render(), "MutatingWebhookConfiguration")["webhooks"]]
+    pods_only = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    assert rules == [[{**pods_only, "scope": "Namespaced"}]] * 2
+
+
+def test_what_asks_for_hosts_never_passes_unseen() -> None:
+    failing = {hook["name"].partition(".")[0]: hook["failurePolicy"] for hook in hooks(render())}
+    assert failing == {
+        "pods": "Fail",
+        "namespaces": "Fail",
+        "guard": "Ignore",
+        "tolerations": "Ignore",
+        "hostpools": "Fail",
+        "workloads": "Fail",
+    }
+
+
+def test_an_installation_may_guard_exclusive_hosts_at_the_price_of_availability() -> None:
+    objects = render({"webhook": {"guardFailurePolicy": "Fail"}})
+    assert {hook["failurePolicy"] for hook in hooks(objects)} == {"Fail"}
+
+
+def test_mutations_run_last_and_again_when_others_follow() -> None:
+    configuration = only(render(), "MutatingWebhookConfiguration")
+    assert configuration["metadata"]["name"] == f"zz-{RELEASE}"
+    assert {hook["reinvocationPolicy"] for hook in configuration["webhooks"]} == {"IfNeeded"}
+
+
+def test_the_bundle_is_left_to_whoever_makes_certificates() -> None:
+    sources: list[Values] = [{"tls": {"source": "managed"}}, {"tls": {"source": "cert-manager"}}, EXISTING]
+    assert not [hook for tls in sources for hook in hooks(render(tls)) if "caBundle" in hook["clientConfig"]]
+
+
+def test_a_bundle_in_the_values_is_told_to_the_api_server() -> None:
+    file = next(file for file in CI if "existing" in file.name)
+    assert all(hook["clientConfig"]["caBundle"].startswith("LS0tLS1CRUdJTi") for hook in hooks(render(None, file)))
+
+
+def test_cert_manager_is_asked_to_inject_its_bundle() -> None:
+    objects = render({"tls": {"source": "cert-manager"}})
+    kinds = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+    asked = [one["metadata"]["annotations"] for one in of_kind(objects, *kinds)]
+    assert asked == [{"cert-manager.io/inject-ca-from": f"{NAMESPACE}/{RELEASE}"}] * 2
+
+
+def test_the_configurations_call_the_port_of_the_service() -> None:
+    objects = render({"service": {"port": 9443}})
+    assert only(objects, "Service")["spec"]["ports"][0]["port"] == 9443
+    assert {hook["clientConfig"]["service"]["port"] for hook in hooks(objects)} == {9443}
+
+
+@pytest.mark.parametrize(
+    ("mode", "actions"), [("enforce", ["Deny"]), ("audit", ["Warn", "Audit"])], ids=["enforce", "audit"]
+)
+def test_policies_refuse_as_the_webhook_does(mode: str, actions: list[str]) -> None:
+    objects = render({"settings": {"mode": mode}})
+    bindings = of_kind(objects, "ValidatingAdmissionPolicyBinding")
+    chosen = {one["metadata"]["name"].removeprefix(f"{RELEASE}-"): one["spec"]["validationActions"] for one in bindings}
+    refusing = dict.fromkeys(("protected", "bindings", "unseen", "tolerations"), actions)
+    assert chosen == {**refusing, "nodes": ["Warn"]}
+
+
+def test_every_policy_has_its_binding() -> None:
+    objects = render()
+    policies = [one["metadata"]["name"] for one in of_kind(objects, "ValidatingAdmissionPolicy")]
+    bound = [one["spec"]["policyName"] for one in of_kind(objects, "ValidatingAdmissionPolicyBinding")]
+    assert (policies, len(policies)) == (bound, 5)

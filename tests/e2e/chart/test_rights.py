@@ -1,0 +1,75 @@
+"""What our accounts may do, asked of the API server's own authorizer: every right, and some that would be dear."""
+
+from typing import Final
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.e2e.chart.rendering import NAMESPACE, RELEASE, of_kind, render
+
+pytestmark = pytest.mark.usefixtures("installed")
+
+READ: Final = ("get", "list", "watch")
+WRITE: Final = ("create", "update", "patch", "delete", "deletecollection")
+WEBHOOK: Final = f"system:serviceaccount:{NAMESPACE}:{RELEASE}"
+
+READABLE: Final = ("/nodes", "/pods", "streams.ibm.com/streamshostpools", "streams.ibm.com/streamsjobs")
+OUT_OF_REACH: Final = (
+    "/secrets",
+    "/configmaps",
+    "/services",
+    "/namespaces",
+    "/serviceaccounts",
+    "/serviceaccounts/token",
+    "/pods/exec",
+    "/pods/log",
+    "/pods/binding",
+    "/nodes/proxy",
+    "apps/deployments",
+    "coordination.k8s.io/leases",
+    "rbac.authorization.k8s.io/clusterroles",
+    "admissionregistration.k8s.io/mutatingwebhookconfigurations",
+    "admissionregistration.k8s.io/validatingadmissionpolicies",
+    "apiextensions.k8s.io/customresourcedefinitions",
+    "streams.ibm.com/streamshostpools/status",
+)
+
+
+def may(admin: Api, verb: str, resource: str) -> bool:
+    group, _, rest = resource.partition("/")
+    name, _, part = rest.partition("/")
+    asked = {"group": group, "resource": name, "subresource": part, "verb": verb, "namespace": "default"}
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "metadata": {},
+        "spec": {"user": WEBHOOK, "groups": ["system:serviceaccounts"], "resourceAttributes": asked},
+    }
+    answer = admin.call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)
+    return bool(answer.body["status"]["allowed"])
+
+
+@pytest.mark.parametrize("resource", READABLE)
+def test_the_webhook_reads_and_never_writes(admin: Api, resource: str) -> None:
+    allowed = [verb for verb in (*READ, *WRITE) if may(admin, verb, resource)]
+    assert allowed == list(READ)
+
+
+@pytest.mark.parametrize("resource", OUT_OF_REACH)
+def test_the_webhook_has_no_business_with(admin: Api, resource: str) -> None:
+    assert not [verb for verb in (*READ, *WRITE) if may(admin, verb, resource)]
+
+
+def test_no_role_has_a_wildcard() -> None:
+    rules = [rule for one in of_kind(render(), "Role", "ClusterRole") for rule in one["rules"]]
+    assert rules
+    assert not [rule for rule in rules if "*" in str(rule)]
+
+
+def test_the_account_for_certificates_may_touch_nothing_but_its_own_by_name() -> None:
+    roles = {one["kind"]: one["rules"] for one in of_kind(render(), "Role", "ClusterRole") if "cert" in str(one)}
+    named = {name for rule in roles["Role"] for name in rule.get("resourceNames", ())}
+    assert named == {f"{RELEASE}-tls", f"{RELEASE}-certificates"}
+    assert {tuple(rule["verbs"]) for rule in roles["Role"] if "resourceNames" not in rule} == {("create",)}
+    (rule,) = roles["ClusterRole"]
+    assert (rule["resourceNames"], rule["verbs"]) == ([f"zz-{RELEASE}"], ["get", "patch"])

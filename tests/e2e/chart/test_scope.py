@@ -1,0 +1,163 @@
+"""What the webhook is asked about, and what never reaches it: counted by the processes themselves."""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import pytest
+
+from tests.e2e.api import JSON_PATCH, Api, Object
+from tests.e2e.chart.asking import PLACEMENT, asking, reviews
+from tests.e2e.chart.rendering import NAMESPACE
+from tests.e2e.plane import ControlPlane
+from tests.e2e.workloads import deployment, namespace, pod, pod_spec
+
+pytestmark = pytest.mark.usefixtures("installed")
+
+SPACE: Final = "scope"
+INJECTED: Final = "scope-injected"
+POOLS: Final = f"/apis/streams.ibm.com/v1/namespaces/{SPACE}/streamshostpools"
+DEPLOYMENTS: Final = f"/apis/apps/v1/namespaces/{SPACE}/deployments"
+EVERYTHING: Final = {"tolerations": [{"operator": "Exists"}]}
+ONE_THING: Final = {"tolerations": [{"key": "x", "operator": "Exists"}]}
+PE: Final = {"streams.ibm.com/job": "j", "streams.ibm.com/pe": "p"}
+ASKS: Final = {PLACEMENT: 'host("node-1")'}
+
+Action: TypeAlias = Callable[[Api], Any]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _spaces(installed: object, plane: ControlPlane) -> None:  # noqa: ARG001 -- after it
+    admin = plane.admin
+    namespace(admin, SPACE)
+    namespace(admin, INJECTED, **{"streams.ibm.com/inject": "enabled"})
+    admin.create(pod("there", SPACE))
+    admin.create(deployment("plain", SPACE, replicas=0))
+    admin.create(deployment("asks", SPACE, replicas=0, annotations=ASKS))
+    admin.call("POST", POOLS, pool("there"))
+
+
+def created(thing: Object) -> Action:
+    return lambda api: api.create(thing, dryRun="All")
+
+
+def changed(path: str, change: Object) -> Action:
+    return lambda api: api.patch(f"{path}?dryRun=All", change)
+
+
+def tolerating_more() -> Action:
+    change = [{"op": "add", "path": "/spec/tolerations/-", "value": {"operator": "Exists"}}]
+    path = f"/api/v1/namespaces/{SPACE}/pods/there?dryRun=All"
+    return lambda api: api.patch(path, change, content=JSON_PATCH)
+
+
+def pool(name: str) -> Object:
+    meta = {"name": name, "namespace": SPACE}
+    return {"apiVersion": "streams.ibm.com/v1", "kind": "HostPool", "metadata": meta, "spec": {"size": 1}}
+
+
+def daemon(name: str, space: str) -> Object:
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "0", "controller": True}
+    return pod(name, space, pod_spec(**EVERYTHING), ownerReferences=[owner])
+
+
+def mirror(name: str) -> Object:
+    return asking(name, SPACE, spec=pod_spec(nodeName="node-1"), annotations={"kubernetes.io/config.mirror": "x"})
+
+
+def job(name: str, **annotations: str) -> Object:
+    template = {"metadata": {"annotations": annotations}, "spec": pod_spec(restartPolicy="Never")}
+    meta = {"name": name, "namespace": SPACE}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": {"template": template}}
+
+
+def cron_job(name: str, **annotations: str) -> Object:
+    spec = {"schedule": "0 0 * * *", "jobTemplate": {"spec": job(name, **annotations)["spec"]}}
+    return {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": name, "namespace": SPACE}, "spec": spec}
+
+
+def owned(thing: Object, kind: str) -> Object:
+    owner = {"apiVersion": "apps/v1", "kind": kind, "name": "x", "uid": "0", "controller": True}
+    return {**thing, "metadata": {**thing["metadata"], "ownerReferences": [owner]}}
+
+
+def replica_set() -> Object:
+    return {**deployment("r", SPACE, annotations=ASKS), "kind": "ReplicaSet"}
+
+
+LEASE: Final = {
+    "apiVersion": "coordination.k8s.io/v1",
+    "kind": "Lease",
+    "metadata": {"name": "probe", "namespace": "kube-node-lease"},
+    "spec": {"holderIdentity": "x"},
+}
+CONFIG_MAP: Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "kube-system"}}
+READY: Final = {"status": {"conditions": [{"type": "Probe", "status": "True"}]}}
+
+# twice: to be changed, and as it will be stored
+REVIEWED: Final[dict[str, tuple[Action, int]]] = {
+    "a pod that asks": (created(asking("p", SPACE)), 2),
+    "a pod of a job": (created(pod("p", SPACE, labels={"streams.ibm.com/job": "j"})), 2),
+    "a processing element": (created(pod("p", SPACE, labels=PE)), 2),
+    "any pod of a namespace that asks": (created(pod("p", INJECTED)), 1),
+    "a pod that asks in a namespace that asks": (created(asking("p", INJECTED)), 2),
+    "a pod with a node, which no scheduler sees": (created(pod("p", SPACE, pod_spec(nodeName="node-1"))), 1),
+    "a pod that tolerates everything": (created(pod("p", SPACE, pod_spec(**EVERYTHING))), 1),
+    "a pod that begins to tolerate everything": (tolerating_more(), 1),
+    "a host pool": (lambda api: api.call("POST", f"{POOLS}?dryRun=All", pool("new")), 1),
+    "a host pool whose spec changes": (changed(f"{POOLS}/there", {"spec": {"elastic": True}}), 1),
+    "a Deployment whose pods ask": (created(deployment("d", SPACE, annotations=ASKS)), 1),
+    "a Deployment that is scaled by itself": (changed(f"{DEPLOYMENTS}/asks", {"spec": {"replicas": 1}}), 1),
+    "a ReplicaSet of its own": (created(replica_set()), 1),
+    "a batch Job whose pods ask": (created(job("j", **ASKS)), 1),
+    "a CronJob whose pods ask": (created(cron_job("c", **ASKS)), 1),
+}  # fmt: skip
+
+LEFT_ALONE: Final[dict[str, Action]] = {
+    "a pod that does not ask": created(pod("p", SPACE)),
+    "a pod with other annotations": created(pod("p", SPACE, annotations={"example.com/placement": "x"})),
+    "a pod that tolerates one thing": created(pod("p", SPACE, pod_spec(**ONE_THING))),
+    "a pod of a DaemonSet, which tolerates everything": created(daemon("p", SPACE)),
+    "a mirror pod": created(mirror("p")),
+    "a pod of kube-system": created(pod("p", "kube-system", pod_spec(**EVERYTHING))),
+    "a pod of kube-system with a node": created(pod("p", "kube-system", pod_spec(nodeName="node-1"))),
+    "a pod of our own namespace": created(pod("p", NAMESPACE)),
+    "a pod that is labelled": changed(f"/api/v1/namespaces/{SPACE}/pods/there", {"metadata": {"labels": {"a": "b"}}}),
+    "the status of a pod": changed(f"/api/v1/namespaces/{SPACE}/pods/there/status", READY),
+    "a host pool that is labelled": changed(f"{POOLS}/there", {"metadata": {"labels": {"a": "b"}}}),
+    "the status of a host pool": changed(f"{POOLS}/there/status", {"status": {"phase": "Ready"}}),
+    "a Deployment whose pods do not ask": created(deployment("d", SPACE)),
+    "a Deployment that is scaled down": changed(f"{DEPLOYMENTS}/asks", {"spec": {"replicas": 0}}),
+    "a Deployment that is labelled": changed(f"{DEPLOYMENTS}/asks", {"metadata": {"labels": {"a": "b"}}}),
+    "a Deployment of others that is scaled": changed(f"{DEPLOYMENTS}/plain", {"spec": {"replicas": 1}}),
+    "a ReplicaSet of a Deployment": created(owned(replica_set(), "Deployment")),
+    "a Job of a CronJob": created(owned(job("j", **ASKS), "CronJob")),
+    "a node's lease": created(LEASE),
+    "a lock of the control plane": created(CONFIG_MAP),
+    "the status of a node": changed("/api/v1/nodes/node-1/status", READY),
+    "a node that is cordoned": changed("/api/v1/nodes/node-1", {"spec": {"unschedulable": True}}),
+    "a deletion": lambda api: api.call("DELETE", f"/api/v1/namespaces/{SPACE}/pods/there?dryRun=All"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("action", "times"), REVIEWED.values(), ids=REVIEWED.keys())
+def test_the_webhook_is_asked_about(admin: Api, action: Action, times: int) -> None:
+    before = reviews(admin)
+    action(admin)
+    assert reviews(admin) - before == times
+
+
+@pytest.mark.parametrize("action", LEFT_ALONE.values(), ids=LEFT_ALONE.keys())
+def test_the_webhook_is_never_asked_about(admin: Api, action: Action) -> None:
+    before = reviews(admin)
+    action(admin)
+    assert reviews(admin) == before
+
+
+def test_a_host_pool_that_goes_is_not_held_back(admin: Api) -> None:
+    made = pool("going")
+    made["metadata"]["finalizers"] = ["streams.ibm.com/hosts"]
+    admin.call("POST", POOLS, made)
+    admin.delete(f"{POOLS}/going")
+    before = reviews(admin)
+    admin.patch(f"{POOLS}/going", {"metadata": {"finalizers": None}})
+    assert (reviews(admin), admin.find(f"{POOLS}/going")) == (before, None)

@@ -1,0 +1,52 @@
+"""One control plane for all end-to-end tests of a run, and its last words beside every failure."""
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.e2e.kubelet import Kubelet
+from tests.e2e.nodes import create_nodes, node
+from tests.e2e.plane import ControlPlane
+
+Report: TypeAlias = Generator[None, pytest.TestReport, pytest.TestReport]
+
+_HERE = Path(__file__).parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "e2e: needs a real control plane of its own processes (make e2e)")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test of this folder is one."""
+    for item in items:
+        if _HERE in item.path.parents:
+            item.add_marker(pytest.mark.e2e)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Report:  # noqa: ARG001 -- pytest passes arguments by name
+    """Show the logs of the control plane under a failed test that uses one."""
+    report = yield
+    if report.failed:
+        for name, value in getattr(item, "funcargs", {}).items():
+            if isinstance(value, (ControlPlane, Kubelet)):
+                report.sections.append((f"logs of {name}", value.logs()))
+    return report
+
+
+@pytest.fixture(scope="session")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A control plane with three nodes; tests use namespaces of their own."""
+    folder = tmp_path_factory.mktemp("plane")
+    with ControlPlane(folder, service_accounts=("streams-system/streams-placement",)) as running:
+        create_nodes(running.admin, [node(f"node-{number}") for number in (1, 2, 3)])
+        yield running
+
+
+@pytest.fixture
+def admin(plane: ControlPlane) -> Api:
+    return plane.admin

@@ -1,0 +1,70 @@
+"""The Go modules that the control plane is built from, one per folder of ``go/``: their dependencies do not agree.
+
+A version is written once, in ``go.mod``; ``go get -tool PACKAGE@VERSION`` in the folder moves it.
+"""
+
+import dataclasses
+import hashlib
+import re
+from pathlib import Path
+from typing import Final
+
+HOME: Final = Path(__file__).with_name("go")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Module:
+    """What one folder builds: programs by name, each with its package, from one version of ``module``."""
+
+    name: str
+    module: str
+    programs: dict[str, str]
+
+    @property
+    def folder(self) -> Path:
+        """Where its go.mod is."""
+        return HOME / self.name
+
+    @property
+    def version(self) -> str:
+        """The version that go.mod asks for, such as ``v1.36.3``."""
+        found = re.search(rf"^\s*(?:require )?{re.escape(self.module)} (v\S+)", self._text("go.mod"), re.MULTILINE)
+        assert found, f"{self.folder / 'go.mod'} does not require {self.module}"
+        return found[1]
+
+    def key(self, go: str) -> str:
+        """A name for what this version of Go makes of it: equal keys, equal programs."""
+        told = "\n".join((self._text("go.mod"), self._text("go.sum"), go, *self.flags))
+        return f"{self.name}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Of ``go build``: no paths and no debugging tables, and for Kubernetes the version that it reports.
+
+        Without it the API server says v0.0.0, and charts that state a ``kubeVersion`` refuse it.
+        """
+        link = ["-s", "-w"]
+        if self.name == "kubernetes":
+            major, minor, _ = self.version.removeprefix("v").split(".", 2)
+            versions = {"gitVersion": self.version, "gitMajor": major, "gitMinor": minor}
+            link += [f"-X k8s.io/component-base/version.{name}={value}" for name, value in versions.items()]
+            link.append(f"-X k8s.io/client-go/pkg/version.gitVersion={self.version}")
+        return ("-mod=readonly", "-buildvcs=false", "-trimpath", "-ldflags", " ".join(link))
+
+    def _text(self, name: str) -> str:
+        return (self.folder / name).read_text()
+
+
+MODULES: Final = (
+    Module(
+        "kubernetes",
+        "k8s.io/kubernetes",
+        {
+            name: f"k8s.io/kubernetes/cmd/{name}"
+            for name in ("kube-apiserver", "kube-scheduler", "kube-controller-manager")
+        },
+    ),
+    Module("etcd", "go.etcd.io/etcd/server/v3", {"etcd": "go.etcd.io/etcd/server/v3"}),
+    Module("kwok", "sigs.k8s.io/kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}),
+    Module("helm", "helm.sh/helm/v4", {"helm": "helm.sh/helm/v4/cmd/helm"}),
+)

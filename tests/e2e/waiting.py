@@ -1,0 +1,28 @@
+"""Wait for a fact by asking again and again; the only place of the bench where time passes on purpose."""
+
+import time
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+Found = TypeVar("Found")
+
+_FIRST_PAUSE: Final = 0.01
+_LONGEST_PAUSE: Final = 0.2
+"""Seconds. The pause doubles: short waits end at once, and long ones cost the control plane little."""
+
+
+class TooLateError(AssertionError):
+    """A fact did not come about in time; an assertion, so that a test shows it as its failure."""
+
+
+def until(ask: Callable[[], Found | None], what: str, seconds: float = 20.0) -> Found:
+    """The first answer that is true; fails with ``what`` after so many seconds."""
+    deadline = time.monotonic() + seconds
+    pause = _FIRST_PAUSE
+    while True:
+        if found := ask():
+            return found
+        if time.monotonic() > deadline:
+            raise TooLateError(f"waited {seconds:g} s for this, in vain: {what}")
+        time.sleep(pause)
+        pause = min(pause * 2, _LONGEST_PAUSE)
