@@ -76,8 +76,8 @@ def _updated(review: Review, cluster: Inventory, _policy: Policy) -> Iterator[Pr
         yield from _changed(field, getattr(old.metadata, field, None) or {}, getattr(new.metadata, field, None) or {})
     known = set(_tolerations(old))
     for at, toleration in enumerate(_tolerations(new)):
-        everything = not toleration.key and toleration.operator == "Exists"
-        if toleration not in known and (toleration.key == keys.EXCLUSIVE or (everything and _guarded(cluster))):
+        opens = toleration.key == keys.EXCLUSIVE or (toleration.of_everything and _guarded(cluster))
+        if opens and toleration not in known:
             message = f"a toleration of {keys.EXCLUSIVE} cannot be added to a pod: name the HostPool when you create it"
             yield Problem(f"spec.tolerations[{at}]", message, fault=Fault.FORBIDDEN)
 

@@ -67,7 +67,7 @@ class Connection:
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"Accept": "application/json", "User-Agent": "streams-placement"},
+            headers=_HEADERS,
         )
         return self
 

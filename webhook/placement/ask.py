@@ -22,6 +22,9 @@ BINDINGS = ("auto", "nodeName", "nodeAffinity")
 OWN_KIND = "ProcessingElement"
 """Kind of the controller whose pods are bound by ``nodeName`` like bare pods: it makes one pod, not replicas."""
 
+NODE_NAME = "spec.nodeName "
+"""How the pod's own node name is worded as a clause: like those of the placement, it changes what others mean."""
+
 _KNOWN = keys.ANNOTATIONS | keys.FOREIGN
 _WRITABLE = sorted(key.removeprefix(keys.PREFIX) for key in keys.ANNOTATIONS - {keys.INJECTED})
 _NO_SPEC = PodSpec()
@@ -83,22 +86,8 @@ def read(pod: Pod, namespace: str, world: World, said: PlacementText | None = No
     if misspelt or unreadable:
         problems += misspelt
         problems += tuple(Problem(path, f"{quote(value)} is not a Kubernetes quantity") for path, value in unreadable)
-    ask = Ask(
-        namespace,
-        spec,
-        labels,
-        job,
-        pe,
-        said.clauses,
-        said.by_name,
-        said.soft,
-        pools,
-        binding,
-        elastic,
-        requests,
-        warnings,
-    )
-    return ask, problems
+    words = said.clauses, said.by_name, said.soft
+    return Ask(namespace, spec, labels, job, pe, *words, pools, binding, elastic, requests, warnings), problems
 
 
 def _expected(pools: tuple[tuple[Clause, Pool], ...], world: World) -> tuple[bool, bool]:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from webhook.placement import keys
 from webhook.placement.additions import Additions
-from webhook.placement.ask import Ask, read
+from webhook.placement.ask import NODE_NAME, Ask, read
 from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint
 from webhook.placement.effects import Effect
@@ -16,7 +16,6 @@ from webhook.placement.placement_text import read_placement, without
 from webhook.placement.pod import Pod
 from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
-from webhook.placement.remedy import NODE_NAME
 from webhook.placement.verdict import Verdict, constraints_of, judge
 from webhook.placement.world import World
 

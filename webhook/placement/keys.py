@@ -38,8 +38,6 @@ EXCLUSIVE: Final = f"{PREFIX}exclusive"
 COLOCATION: Final = f"{PREFIX}hostcolocation."
 EXLOCATION: Final = f"{PREFIX}hostexlocation."
 ISOLATION: Final = f"{PREFIX}hostisolation."
-OWN_LABELS: Final = (COLOCATION, EXLOCATION, ISOLATION)
-"""Prefixes of the pod labels that only the webhook writes."""
 
 GROUP: Final = "group"
 """Value of the label of a colocation group of several tokens."""

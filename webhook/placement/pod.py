@@ -105,6 +105,11 @@ class Toleration(Struct, frozen=True, gc=False, omit_defaults=True, rename="came
     effect: str | None = None
     toleration_seconds: int | None = None
 
+    @property
+    def of_everything(self) -> bool:
+        """Whether it covers every taint, of its effect if it names one."""
+        return not self.key and self.operator == "Exists"
+
 
 class Resources(Struct, frozen=True, gc=False):
     """Requests and limits by resource name."""

@@ -5,14 +5,11 @@ import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 
-from webhook.placement.ask import Ask
+from webhook.placement.ask import NODE_NAME, Ask
 from webhook.placement.bits import Bits
 from webhook.placement.problem import shorten
 from webhook.placement.verdict import Judged, Verdict
 from webhook.placement.world import World
-
-NODE_NAME = "spec.nodeName "
-"""How the clause of the pod's own node name begins: it too changes what others mean."""
 
 CLAUSE_LIMIT = 60
 """Characters of a clause in a message; the user knows the rest."""

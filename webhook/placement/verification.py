@@ -68,9 +68,8 @@ def trespass(ask: Ask, constraints: Iterable[Constraint], world: World) -> Itera
     if spec.node_name and world.named(spec.node_name) & foreign:
         yield Problem("spec.nodeName", "the node is exclusive to another HostPool", fault=Fault.FORBIDDEN)
     for at, toleration in enumerate(spec.tolerations or ()):
-        everything = not toleration.key and toleration.operator == "Exists"
         effective = toleration.effect in {None, "", world.policy.exclusive_effect}
-        if everything and effective and _reach(constraints, world) & foreign:
+        if toleration.of_everything and effective and _reach(constraints, world) & foreign:
             message = "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool"
             yield Problem(f"spec.tolerations[{at}]", message, fault=Fault.FORBIDDEN)
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement.ask import Ask
+from webhook.placement.ask import NODE_NAME, Ask
 from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint, Reason
 from webhook.placement.effects import Effect
@@ -97,7 +97,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
 
 
 def _name(name: str, world: World) -> Iterator[Constraint]:
-    text = f"spec.nodeName {name}"
+    text = f"{NODE_NAME}{name}"
     yield Own(text, world.named(name), f"is not the pod's own {text}", f"are not the pod's own {text}", name)
 
 
