@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run serve test check e2e cluster cluster-down format bench crds image lock clean
+.PHONY: run serve test check e2e cluster cluster-down format bench bench-e2e crds image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example, no cluster
 	$(BIN)/streams-placement tour
@@ -41,6 +41,9 @@ format: $(VENV)/dev.stamp               ## let the formatter have its way
 
 bench: $(VENV)/run.stamp                ## throughput, latency and memory against a bare echo; needs wrk
 	$(BIN)/python -m bench
+
+bench-e2e: $(VENV)/dev.stamp            ## what admission costs through a real API server, in four minutes
+	$(BIN)/python -m bench.e2e
 
 crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python
 	$(BIN)/python -m tools.crds

@@ -20,39 +20,45 @@ SPACE: Final = "rollout"
 PODS: Final = f"/api/v1/namespaces/{SPACE}/pods?dryRun=All"
 
 CLIENTS: Final = 4
-PAUSE: Final = 0.04
-"""Seconds between two requests of a client: some 100 reviews a second in all, since a pod is reviewed twice."""
+PAUSE: Final = 0.01
+"""Seconds between two requests of a client: more than 100 reviews a second in all, since a pod is reviewed twice."""
+
+PODS_ASKED_ABOUT: Final = 5_000
+"""That is 10,000 reviews, all of them while some process is being replaced."""
 
 ROLLOUTS: Final = 3
+"""At least, however quick the clients are."""
 
-LEAST: Final = 300
-"""Requests that must have been under way meanwhile for the test to mean anything."""
+SECONDS: Final = 300
+"""A machine that is busy with other things may take so long; 30 are enough."""
 
 
 def test_no_request_fails_while_every_process_is_replaced(admin: Api, plane: ControlPlane) -> None:
     namespace(admin, SPACE)
     before = {one["metadata"]["uid"] for one in ready_pods(admin)}
+    answers: list[tuple[int, str]] = []  # lists append atomically
     over = threading.Event()
 
-    def ask() -> list[tuple[int, str]]:
-        answers = []
+    def ask() -> None:
         while not over.is_set():
             answer = admin.send("POST", PODS, asking("p", SPACE))
             answers.append((answer.code, answer.message))
             time.sleep(PAUSE)
-        return answers
 
+    began, rollouts = time.monotonic(), 0
     with ThreadPoolExecutor(CLIENTS) as pool:
         clients = [pool.submit(ask) for _ in range(CLIENTS)]
         try:
-            for _ in range(ROLLOUTS):
+            while rollouts < ROLLOUTS or len(answers) < PODS_ASKED_ABOUT:
+                assert time.monotonic() < began + SECONDS, "this machine is too slow for the test to mean anything"
                 roll(plane)
+                rollouts += 1
         finally:
             over.set()
+    for client in clients:
+        client.result()  # raises what it met
+    say(f"{len(answers)} pods were created in {time.monotonic() - began:.0f} s, during {rollouts} rollouts")
     assert not before & {one["metadata"]["uid"] for one in ready_pods(admin)}
-    answers = [answer for client in clients for answer in client.result()]
-    say(f"{len(answers)} pods were created during {ROLLOUTS} rollouts")
-    assert len(answers) >= LEAST
     assert [answer for answer in answers if answer[0] != 201] == []
 
 

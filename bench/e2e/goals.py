@@ -1,0 +1,25 @@
+"""What is to be reached, for many clients at a time and for one alone."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from bench.goals import Goal
+
+ADDED_MS: Final = 2.0
+"""Milliseconds that the webhook may add to the median creation."""
+
+TIMES_ECHO: Final = 1.5
+"""How many times what a bare echo adds the webhook may add."""
+
+
+def goals(clients: int) -> Mapping[str, Goal]:
+    """By the name of the figure, in the order of the table."""
+    found = {}
+    for name, many in (("", _at_a_time(clients)), ("_single", _at_a_time(1))):
+        found[f"added{name}"] = Goal(f"added to the median creation, {many}", "", "at most", ADDED_MS, "ms")
+        found[f"echo{name}"] = Goal(f"the same, {many}", "", "at most", TIMES_ECHO, "x what a bare echo adds")
+    return found
+
+
+def _at_a_time(clients: int) -> str:
+    return "1 client" if clients == 1 else f"{clients} clients"

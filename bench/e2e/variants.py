@@ -1,0 +1,39 @@
+"""Who is compared: the same pods in a namespace each, and what stands in the way of their creation there.
+
+Names have one length, so that paths and objects have, too.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.placement import keys
+
+OTHER: Final = "example.invalid/"
+"""Prefix of annotations and labels that mean nothing to the webhook; as long as its own."""
+
+
+class Variant(Struct, frozen=True):
+    """One of the compared: ``reviews`` and ``patched`` are what must become of every creation."""
+
+    name: str
+    title: str
+    prefix: str
+    reviews: int
+    patched: bool
+
+    @property
+    def namespace(self) -> str:
+        """Where its pods are created."""
+        return f"bench-{self.name}"
+
+
+NONE: Final = Variant("none", "no webhook", OTHER, 0, patched=False)
+OURS: Final = Variant("ours", "streams-placement", keys.PREFIX, 2, patched=True)
+ECHO: Final = Variant("echo", "bare echo", OTHER, 1, patched=False)
+TWICE: Final = Variant("both", "bare echo, mutating and validating", OTHER, 2, patched=False)
+POLICY: Final = Variant("rule", "MutatingAdmissionPolicy", OTHER, 0, patched=True)
+
+VARIANTS: Final[Mapping[str, Variant]] = {each.name: each for each in (NONE, OURS, ECHO, TWICE, POLICY)}
+"""By name, in the order of the tables."""

@@ -1,0 +1,66 @@
+"""A HostPool that has got its exclusive host, as the controller of HostPools would leave it."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Final
+
+from tests.e2e.api import Api, Object
+from tests.e2e.chart.clients import Connection, bundle, review, trusting
+from tests.e2e.chart.counters import addresses, counted
+from tests.e2e.waiting import until
+from tests.e2e.workloads import pod, pod_spec
+from webhook.placement import keys
+
+POOL: Final = "reserved"
+"""What the object and ``host(...)`` call it."""
+
+NODE: Final = "node-3"
+
+_NODE: Final = f"/api/v1/nodes/{NODE}"
+
+
+def toleration(space: str) -> Object:
+    """What the pods of the pool get to tolerate."""
+    value = keys.exclusive(space, POOL)
+    return {"key": keys.EXCLUSIVE, "operator": "Equal", "value": value, "effect": "NoSchedule"}
+
+
+@contextlib.contextmanager
+def exclusive_pool(admin: Api, space: str) -> Iterator[None]:
+    """The pool is there, and known to every process; afterwards the host is everybody's again."""
+    pools = f"/apis/streams.ibm.com/v1/namespaces/{space}/streamshostpools"
+    member = keys.membership(space, POOL)
+    taint = {"key": keys.EXCLUSIVE, "value": keys.exclusive(space, POOL), "effect": "NoSchedule"}
+    host = {"index": 0, "name": NODE, "uid": admin.get(_NODE)["metadata"]["uid"]}
+    before, all_of_them = _known(admin), len(addresses(admin))
+    meta = {"name": POOL, "namespace": space}
+    spec = {"size": 1, "mode": "Exclusive", "selector": {"matchLabels": {"kubernetes.io/hostname": NODE}}}
+    made = {"apiVersion": "streams.ibm.com/v1", "kind": "HostPool", "metadata": meta, "spec": spec}
+    admin.patch(_NODE, {"metadata": {"labels": {member: "0"}}, "spec": {"taints": [taint]}})
+    try:
+        admin.call("POST", pools, made)
+        admin.patch(f"{pools}/{POOL}/status", {"status": {"phase": "Ready", "hosts": [host]}})
+        until(lambda: _known(admin) == before + all_of_them, "every process knows the pool")
+        until(lambda: _letting_in(admin, space) == {False}, "the host is the pool's")
+        yield
+    finally:
+        admin.delete(f"{pools}/{POOL}")
+        admin.patch(_NODE, {"metadata": {"labels": {member: None}}, "spec": {"taints": None}})
+        until(lambda: _known(admin) == before, "every process has forgotten the pool")
+        until(lambda: _letting_in(admin, space) == {True}, "the host is everybody's")
+
+
+def _known(admin: Api) -> int:
+    """HostPools that the processes know."""
+    return counted(admin, "host_pools")[()]
+
+
+def _letting_in(admin: Api, space: str) -> set[bool]:
+    """What the processes say of a pod that names no pool and is put onto the host."""
+    stranger = review(pod("stranger", space, pod_spec(nodeName=NODE)))
+    trust = trusting(bundle(admin))
+    answers = set()
+    for address in addresses(admin):
+        with contextlib.closing(Connection(address, trust)) as connection:
+            answers.add(bool(connection.ask("/validate", stranger)["allowed"]))
+    return answers
