@@ -3,8 +3,11 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# As many processes as there are cores; one that has nothing left takes tests from the others.
+PYTEST := -m pytest --ignore=tests/e2e --numprocesses=auto --dist=worksteal
+UNIT   := "not integration"
 
-.PHONY: run serve test check e2e cluster cluster-down format bench bench-e2e crds image lock clean
+.PHONY: run serve test unit integration check e2e cluster cluster-down format bench bench-e2e crds image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example, no cluster
 	$(BIN)/streams-placement tour
@@ -14,9 +17,16 @@ serve: $(VENV)/run.stamp                ## the same server, staying up on https:
 
 test: $(VENV)/dev.stamp                 ## all tests, with branch coverage
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest --ignore=tests/e2e
+	$(BIN)/coverage run $(PYTEST) -m $(UNIT)
+	$(BIN)/coverage run $(PYTEST) -m integration
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=100
+
+unit: $(VENV)/dev.stamp                 ## what needs no server, process or clock: seconds
+	$(BIN)/python $(PYTEST) -m $(UNIT)
+
+integration: $(VENV)/dev.stamp          ## real servers, TLS, processes and signals
+	$(BIN)/python $(PYTEST) -m integration
 
 check: $(VENV)/dev.stamp                ## style, types, layers, spelling
 	$(BIN)/ruff check .

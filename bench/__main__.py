@@ -27,6 +27,7 @@ class Scenario(Struct, frozen=True):
     latency: str = ""
     memory: str = ""
     start: str = ""
+    watched: str = ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,7 +71,9 @@ def _scenarios(sizes: Scales, chosen: Options, *, loaded: bool) -> list[Scenario
     every = (
         Scenario(sizes.small, throughput="throughput", latency="p99"),
         Scenario(sizes.large, throughput="throughput_large"),
-        Scenario(sizes.small_full, throughput="throughput_pods", memory="memory", start="start"),
+        Scenario(
+            sizes.small_full, throughput="throughput_pods", memory="memory", start="start", watched="memory_watched"
+        ),
         Scenario(sizes.large_full, memory="memory_large"),
     )
     wanted = [
@@ -80,6 +83,7 @@ def _scenarios(sizes: Scales, chosen: Options, *, loaded: bool) -> list[Scenario
             each.latency if chosen.wants("latency") else "",
             each.memory if chosen.wants("memory") else "",
             each.start if chosen.wants("memory") else "",
+            each.watched if chosen.wants("memory") else "",
         )
         for each in every
     ]
@@ -109,6 +113,17 @@ def _serve(scenarios: Sequence[Scenario], chosen: Options, found: Findings) -> N
                 _hold(scenario, product, found)
                 latency.check(product, list(bodies.mixed().values()))
                 _load(scenario, echo, product, files, chosen, found)
+            if scenario.watched:
+                _watch(scenario, cache, folder, found)
+
+
+def _watch(scenario: Scenario, cache: Path, folder: Path, found: Findings) -> None:
+    """What the product holds of the same cluster when it lists it from an API server."""
+    with processes.listing(cache, folder) as api, processes.watching(cache, api) as product:
+        found.tell(f"product has listed everything after {product.ready_seconds:.1f} s, {scenario.scale}")
+        held = memory.measure(product.pid)
+    if held is not None:
+        found.figure(scenario.watched, held.resident, f"{held.resident:.0f} MB (peak {held.peak:.0f} MB)")
 
 
 def _hold(scenario: Scenario, product: processes.Server, found: Findings) -> None:

@@ -66,6 +66,9 @@ GOALS: Mapping[str, Goal] = {
     "loop_large": Goal("the decision against a loop over the nodes", "large", "at least", 100, _LOOP),
     "memory": Goal("resident memory when ready", "small_full", "at most", 160, "MB"),
     "memory_large": Goal("resident memory when ready", "large_full", "at most", 210, "MB"),
+    "memory_watched": Goal(
+        "resident memory when ready, of a cluster that is watched", "small_full", "at most", 160, "MB"
+    ),
     "start_cpu": Goal("CPU time until ready", "small_full", "at most", 5, "s"),
     "start": Goal("start until ready", "small_full", "at most", 10, "s"),
     "import": Goal("imports of serve", "", "at most", 0.5, "s"),

@@ -6,9 +6,10 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -21,6 +22,11 @@ READY_SECONDS = 120
 
 STOP_SECONDS = 10
 """From the request to stop until a process is killed."""
+
+_PORTS = ("--port", "0", "--health-port", "0", "--drain", "0")
+
+_IN_POD = ROOT / "tests" / "e2e" / "chart" / "in_pod.py"
+"""Makes our program believe that it is in a pod."""
 
 _TAIL = 2000
 """Characters of a server's log that are shown when it fails."""
@@ -75,18 +81,43 @@ def product(cache: Path, snapshot: Path) -> contextlib.AbstractContextManager[Se
     """The webhook, over a snapshot."""
     cert, key = map(str, certificate(cache))
     flags = ("--snapshot", str(snapshot), "--tls-cert", cert, "--tls-key", key)
-    ports = ("--port", "0", "--health-port", "0", "--drain", "0")
-    return _running("product", (sys.executable, "-m", "webhook", "serve", *flags, *ports), cache)
+    return _running("product", (sys.executable, "-m", "webhook", "serve", *flags, *_PORTS), cache)
+
+
+def listing(cache: Path, snapshot: Path) -> contextlib.AbstractContextManager[Server]:
+    """A snapshot as an API server shows it."""
+    pair = map(str, certificate(cache))
+    return _running("listing", (sys.executable, "-m", "bench.listing", str(snapshot), *pair), cache)
+
+
+def watching(cache: Path, api: Server) -> contextlib.AbstractContextManager[Server]:
+    """The webhook as it is in a pod, with the account of one, over what that server lists."""
+    cert, key = certificate(cache)
+    account = cache / "account"
+    account.mkdir(exist_ok=True)
+    (account / "token").write_text("anybody")
+    (account / "ca.crt").write_bytes(cert.with_name("ca.crt").read_bytes())
+    where = urlsplit(api.url)
+    environment = {
+        "SERVICE_ACCOUNT": str(account),
+        "KUBERNETES_SERVICE_HOST": str(where.hostname),
+        "KUBERNETES_SERVICE_PORT": str(where.port),
+    }
+    flags = ("--tls-cert", str(cert), "--tls-key", str(key))
+    return _running("watching", (sys.executable, str(_IN_POD), "webhook", "serve", *flags, *_PORTS), cache, environment)
 
 
 @contextlib.contextmanager
-def _running(name: str, command: Sequence[str], cache: Path) -> Iterator[Server]:
+def _running(
+    name: str, command: Sequence[str], cache: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[Server]:
     log = cache / f"{name}.log"
     before = monotonic()
     with log.open("w") as errors, pinned(cores()[0]):
         process = subprocess.Popen(  # noqa: S603 - our own programs, no shell
             command,
             cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
             stdout=subprocess.PIPE,
             stderr=errors,
             stdin=subprocess.DEVNULL,

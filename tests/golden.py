@@ -1,25 +1,29 @@
 """Expected results of the examples: ``python -m tests.golden`` writes them anew; read the difference before you commit.
 
 Beside ``examples/NAME.yaml`` stands ``examples/NAME.expected.yaml``: for every pod of the manifest, the pod as it would
-be created, or the refusal.
+be created, or the refusal; the refusal of the whole workload if that comes first.
 """
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonpatch
 import yaml
 
+from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
+from webhook.admission.validate import validate
 from webhook.admission.workloads import pods_of
-from webhook.cli.client import review
+from webhook.cli.client import is_workload, review
 from webhook.cluster.manifests import read_manifests
 from webhook.cluster.snapshot import read_snapshot
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
+
+Entry = Callable[[bytes, Inventory, Policy], Answer]
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -43,12 +47,21 @@ def expected(path: Path) -> Path:
 
 
 def results(path: Path, cluster: Inventory) -> Iterator[dict[str, Any]]:
-    """What becomes of each pod of the manifest."""
+    """What becomes of each pod of the manifest, or of the workload that would have them."""
     for document in read_manifests(path):
+        whole = answered(validate, document, cluster) if is_workload(document) else {"allowed": True}
+        if not whole["allowed"]:
+            yield outcome(document, whole)
+            continue
         for found in pods_of(document):
-            body = json.dumps(review(found.pod, "default"), separators=(",", ":")).encode()
-            response = json.loads(mutate(body, cluster, Policy()).body)["response"]
-            yield outcome(found.pod, response)
+            yield outcome(found.pod, answered(mutate, found.pod, cluster))
+
+
+def answered(entry: Entry, document: dict[str, Any], cluster: Inventory) -> dict[str, Any]:
+    """The response to the creation of the object."""
+    body = json.dumps(review(document, "default"), separators=(",", ":")).encode()
+    response: dict[str, Any] = json.loads(entry(body, cluster, Policy()).body)["response"]
+    return response
 
 
 def outcome(pod: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:

@@ -2,15 +2,20 @@
 
 import gc
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.golden import EXAMPLES
-from webhook.app import explaining, policy_of, serve, tell_reading
+from webhook import app
+from webhook.app.policy import policy_of
+from webhook.app.telling import tell_reading
 from webhook.cluster.snapshot import read_snapshot
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Requirement
+from webhook.placement.quota import Quota
 from webhook.server.trouble import Trouble
 from webhook.settings import Settings, read
 
@@ -37,6 +42,9 @@ def test_every_choice_reaches_the_policy() -> None:
                 "verify_pods": False,
                 "exclusive_effect": "NoExecute",
                 "poolable_nodes": "pool",
+                "exclusive_quota": "20,team-a=40",
+                "guard_nodes": "refuse",
+                "guard_bindings": True,
             }
         )
     )
@@ -47,12 +55,14 @@ def test_every_choice_reaches_the_policy() -> None:
     )
     assert (policy.elastic, policy.audit, policy.verify_pods) == (True, True, False)
     assert policy.poolable.match_expressions == (Requirement("pool", "Exists"),)
+    assert policy.quota == Quota(20, {"team-a": 40})
+    assert (policy.guard_nodes, policy.guard_bindings) == ("refuse", True)
 
 
 async def test_without_any_cluster_there_is_nothing_to_serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
     with pytest.raises(Trouble, match="^there is no cluster to talk to: .*; or give --snapshot with a folder of what"):
-        await serve(Settings(), lambda *_: None)
+        await app.serve(Settings(), lambda *_: None)
 
 
 def test_objects_are_named_that_could_not_be_used(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
@@ -72,5 +82,16 @@ def test_objects_are_named_that_could_not_be_used(caplog: pytest.LogCaptureFixtu
 
 
 def test_the_examples_are_a_cluster() -> None:
-    world = explaining(read({"snapshot": str(EXAMPLES / "cluster")}), [])
+    world = app.explaining(read({"snapshot": str(EXAMPLES / "cluster")}), [])
     assert world.everything.bit_count() == 13
+
+
+def test_nothing_else_is_offered() -> None:
+    with pytest.raises(AttributeError, match="^module 'webhook.app' has no attribute 'explain'$"):
+        app.explain  # type: ignore[attr-defined]  # noqa: B018 -- that it is not there is the point
+
+
+def test_whoever_serves_does_not_wait_for_a_controller() -> None:
+    program = "import sys; from webhook.app import serve; print(*(m for m in sys.modules if '.controller' in m))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)  # noqa: S603 -- our own program
+    assert done.stdout == "\n"

@@ -39,6 +39,14 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "verify_pods": True,
         "exclusive_effect": "NoSchedule",
         "poolable_nodes": "!node-role.kubernetes.io/control-plane",
+        "exclusive_quota": "",
+        "guard_nodes": "warn",
+        "guard_bindings": False,
+        "authorize_pools": False,
+        "replace_unusable_after": 0.0,
+        "replace_unlabelled": False,
+        "lease_namespace": None,
+        "lease_name": "streams-placement-controller",
     }
 
 
@@ -51,6 +59,9 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         ("DRAIN", "0.5", "drain", 0.5),
         ("MODE", "audit", "mode", "audit"),
         ("POOLABLE_NODES", "streams=yes,!gpu", "poolable_nodes", "streams=yes,!gpu"),
+        ("EXCLUSIVE_QUOTA", "20,team-a=40", "exclusive_quota", "20,team-a=40"),
+        ("GUARD_NODES", "refuse", "guard_nodes", "refuse"),
+        ("GUARD_BINDINGS", "true", "guard_bindings", True),
     ],
 )
 def test_a_variable_sets_its_field(
@@ -90,6 +101,11 @@ def test_settings_do_not_change() -> None:
             "poolable_nodes",
             "a in (b",
             'is "a in (b", but "a in (b" is no label selector such as "key", "!key", "key=value" or "key in (a, b)"',
+        ),
+        (
+            "exclusive_quota",
+            "1,x y,2",
+            ('is "1,x y,2", but "x y" is no quota such as "20" or "team-a=40"; "2" is a second default'),
         ),
         ("poolable_nodes", "x" * 5000, f'is "{"x" * 80}...", but it should have at most 4096 characters'),
     ],

@@ -7,6 +7,7 @@ In reading order:
 * ``settings``: what an installation may choose, with every default visible.
 * ``cluster``: where the state of the cluster comes from.
 * ``server``: HTTPS for reviews, a second port for health and metrics.
+* ``controller``: gives host pools their hosts; the only layer that changes a cluster.
 * ``app``: the composition root, the only file that sees every layer.
 * ``cli``: one file per command, the only place that prints.
 

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from webhook.placement.problem import quote
+from webhook.placement.quota import parse_quota
 from webhook.placement.selector_text import parse_selector
 
 PREFIX: Final = "STREAMS_PLACEMENT_"
@@ -80,11 +81,52 @@ class Settings(BaseSettings):
         max_length=4096,
         description="Label selector, as kubectl takes it, of the nodes that pools may use.",
     )
+    exclusive_quota: str = Field(
+        "",
+        max_length=16_384,
+        description="Exclusive hosts that a namespace may have, such as 20,team-a=40,team-b=0; any number if empty.",
+    )
+    guard_nodes: Literal["warn", "refuse", "off"] = Field(
+        "warn", description="What happens to changes of nodes that break a HostPool."
+    )
+    guard_bindings: bool = Field(
+        default=False, description="Whether bindings are refused that get round an exclusive host or a HostPool."
+    )
+
+    authorize_pools: bool = Field(
+        default=False, description="Whether users need the right to use a HostPool, verb use, to name it in a pod."
+    )
+    replace_unusable_after: float = Field(
+        0.0,
+        ge=0,
+        le=604_800,
+        description="Seconds after which a pool's host that is cordoned or not ready is replaced; 0 for never.",
+    )
+    replace_unlabelled: bool = Field(
+        default=False, description="Whether a pool's host that has lost a tag of the pool is replaced."
+    )
+    lease_namespace: str | None = Field(
+        None,
+        max_length=63,
+        description="Namespace of the Lease that controllers share; by default that of the pod, else default.",
+    )
+    lease_name: str = Field(
+        "streams-placement-controller",
+        min_length=1,
+        max_length=253,
+        description="Name of the Lease that controllers share: one of them acts.",
+    )
 
     @field_validator("poolable_nodes")
     @classmethod
     def _is_a_selector(cls, text: str) -> str:
         parse_selector(text)
+        return text
+
+    @field_validator("exclusive_quota")
+    @classmethod
+    def _is_a_quota(cls, text: str) -> str:
+        parse_quota(text)
         return text
 
 

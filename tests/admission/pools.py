@@ -1,11 +1,12 @@
 """HostPool objects, as they are submitted and answered."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from tests.builders import Json, cluster, review
 from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
-from webhook.placement.cluster import Pool
+from webhook.placement.cluster import Node, Pool
 from webhook.placement.policy import Policy
 
 
@@ -19,8 +20,19 @@ def host_pool(object_name: str | None = "ib-blue", /, **spec: Any) -> Json:
     }
 
 
-def validated(found: object, *pools: Pool, old: object = None, **fields: object) -> Answer:
+ELASTIC = Policy(elastic=True)
+"""Hosts may still come, so that it does not matter how many there are."""
+
+
+def validated(
+    found: object,
+    *pools: Pool,
+    old: object = None,
+    nodes: Iterable[Node] = (),
+    policy: Policy | None = None,
+    **fields: object,
+) -> Answer:
     """The answer to a HostPool that is created, or changed from ``old``."""
     operation = "CREATE" if old is None else "UPDATE"
     body = review(found, **{"operation": operation, "old": old} | fields, kind="HostPool", group="streams.ibm.com")
-    return validate(body, cluster(pools=pools), Policy())
+    return validate(body, cluster(nodes, pools), policy or Policy())

@@ -73,3 +73,13 @@ def test_alternatives_are_terms_of_their_own() -> None:
     additions, _ = merge(typed(found), [RequireNodes("c", either)])
     made = jsonpatch.apply_patch(found, msgspec.json.decode(encode(operations(typed(found), additions))))
     assert terms(made) == [{"matchExpressions": [OTHER, {"key": key, "operator": "Exists"}]} for key in "ab"]
+
+
+def test_a_term_of_the_pod_gets_what_it_lacks_of_fields() -> None:
+    own = {"matchExpressions": [OTHER]}
+    found = pod(affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [own]}}})
+    named = NodeTerm(match_fields=(Requirement("metadata.name", "In", ("node-a",)),))
+    additions, _ = merge(typed(found), [RequireNodes("c", (named,))])
+    made = jsonpatch.apply_patch(found, msgspec.json.decode(encode(operations(typed(found), additions))))
+    field = {"key": "metadata.name", "operator": "In", "values": ["node-a"]}
+    assert terms(made) == [{**own, "matchFields": [field]}]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from webhook.cli.client import Client, review
+from webhook.cli.client import Client, is_workload, review
 
 pytestmark = pytest.mark.integration
 
@@ -57,3 +57,26 @@ def test_a_review_is_written_as_the_api_server_does() -> None:
     assert list(written) == ["kind", "apiVersion", "request"]
     assert written["request"]["namespace"] == "team"
     assert written["request"]["name"] == "p"
+
+
+def test_a_review_says_of_what_kind_the_object_is() -> None:
+    written = review({"apiVersion": "batch/v1", "kind": "CronJob", "metadata": None}, "team")["request"]
+    assert (written["kind"], written["resource"]) == (
+        {"group": "batch", "version": "v1", "kind": "CronJob"},
+        {"group": "batch", "version": "v1", "resource": "cronjobs"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ({"apiVersion": "apps/v1", "kind": "Deployment"}, True),
+        ({"apiVersion": "batch/v1", "kind": "Job"}, True),
+        ({"apiVersion": "streams.ibm.com/v1", "kind": "Job"}, False),
+        ({"apiVersion": "v1", "kind": "Pod"}, False),
+        ({}, False),
+    ],
+    ids=["a Deployment", "a Job", "a Streams job", "a pod", "nothing"],
+)
+def test_only_workloads_are_decided_about_as_a_whole(document: dict[str, str], *, expected: bool) -> None:
+    assert is_workload(document) is expected

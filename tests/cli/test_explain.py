@@ -133,7 +133,8 @@ def test_host_pools_and_jobs_among_the_manifests_count_as_applied(explain: Expla
         "  - operators: [{name: A, placement: host(Mine)}]\n"
         "  - operators: [{name: B, placement: hostIsolation}]\n"
     )
-    first, second = as_json(explain, "-f", str(manifest))
+    pool, first, second = as_json(explain, "-f", str(manifest))
+    assert (pool["origin"], pool["candidates"]) == ("HostPool mine", ["worker-1", "worker-2", "worker-3"])
     assert first["origin"] == "Job j, processing element j-0"
     assert first["candidates"] == ["worker-1", "worker-2"]
     assert first["after"]["metadata"]["labels"]["streams.ibm.com/job"] == "j"
@@ -141,10 +142,13 @@ def test_host_pools_and_jobs_among_the_manifests_count_as_applied(explain: Expla
     assert second["verdict"] == "admitted"
 
 
-def test_a_manifest_without_pods_says_so(explain: Explain, tmp_path: Path) -> None:
+def test_a_manifest_without_pods_and_pools_says_so(explain: Explain, tmp_path: Path) -> None:
     manifest = tmp_path / "map.yaml"
     manifest.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n")
-    assert explain("-f", str(manifest), "--snapshot", CLUSTER)[:2] == (0, "no pod in these manifests\n")
+    assert explain("-f", str(manifest), "--snapshot", CLUSTER)[:2] == (
+        0,
+        "no pod and no host pool in these manifests\n",
+    )
 
 
 def test_a_pod_whose_verdict_has_no_nodes_shows_no_count(explain: Explain) -> None:

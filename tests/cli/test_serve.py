@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 import signal
 import ssl
 import subprocess
@@ -112,7 +113,7 @@ def test_a_wrong_flag_is_2(words: list[str]) -> None:
 def test_help_shows_flag_and_variable(field: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--help"]) == 0
     shown = capsys.readouterr().out
-    after = shown[shown.index(f"\n  --{field.replace('_', '-')}") :]
+    after = re.split(rf"\n  --{field.replace('_', '-')}(?=[ ,\n])", shown)[1]
     assert f"[STREAMS_PLACEMENT_{field.upper()}, default: " in after[: after.index("]") + 1]
 
 
@@ -197,6 +198,6 @@ class TestTheProcess:
         flags = ["--port", port, "--health-port", "0", "--snapshot", str(EXAMPLES / "cluster")]
         pair = ["--tls-cert", str(tmp_path / "tls.crt"), "--tls-key", str(tmp_path / "tls.key")]
         command = [sys.executable, "-m", "webhook", "serve", *flags, *pair]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)  # noqa: S603 -- ourselves
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 -- ourselves
         sentence = f"streams-placement: cannot listen on 127.0.0.1 port {port}: Address already in use"
         assert (done.returncode, done.stdout, done.stderr.splitlines()[-1]) == (3, "", sentence)

@@ -40,6 +40,16 @@ def test_a_refusal_is_shown_as_kubectl_would(shown: str) -> None:
     ) in shown
 
 
+def test_a_workload_is_refused_as_a_whole(shown: str) -> None:
+    assert (
+        "refused-replicas.yaml: Deployment parallel\n"
+        "  A workload of more pods than there are nodes for, refused when it is submitted.\n"
+        '  asked: streams.ibm.com/placement: hostExlocation("apart")\n'
+        "  refused with 403:\n"
+        '  hostExlocation("apart") and replicas 7 cannot both hold: 6 of 7 pods fit, one on each of 6 of 13 nodes.\n'
+    ) in shown
+
+
 def test_warnings_are_shown(shown: str) -> None:
     assert "  warning: partitionIsolation steers fusion, which is over: it has no effect on the pod\n" in shown
 
@@ -47,7 +57,7 @@ def test_warnings_are_shown(shown: str) -> None:
 def test_the_end_counts_what_was_shown(shown: str) -> None:
     refused = sum(path.name.startswith("refused-") for path in manifests())
     admitted = len(manifests()) - refused
-    assert shown.splitlines()[-2] == (f"{len(manifests())} pods were sent: {admitted} admitted, {refused} refused.")
+    assert shown.splitlines()[-2] == f"{len(manifests())} examples were sent: {admitted} admitted, {refused} refused."
 
 
 def test_a_folder_without_examples_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,10 +78,10 @@ def test_in_this_process_too(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     (tmp_path / "cluster").symlink_to(EXAMPLES / "cluster")
     (tmp_path / "only-a-comment.yaml").write_text("# nothing\n# here\n")
     (tmp_path / "plain.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: {a: b}}\n")
-    for name in ("isolation.yaml", "refused-index.yaml"):
+    for name in ("isolation.yaml", "refused-index.yaml", "deployment.yaml", "refused-daemonset.yaml"):
         (tmp_path / name).write_text((EXAMPLES / name).read_text())
     assert main(["tour", "--examples", str(tmp_path)]) == 0
-    assert "3 pods were sent: 2 admitted, 1 refused.\n" in capsys.readouterr().out
+    assert "5 examples were sent: 3 admitted, 2 refused.\n" in capsys.readouterr().out
 
 
 def test_the_examples_are_those_of_the_repository() -> None:

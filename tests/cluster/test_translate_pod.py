@@ -36,6 +36,11 @@ def test_a_strangers_pod_is_its_requests_and_its_node() -> None:
     )
 
 
+def test_a_strangers_pod_may_name_pools() -> None:
+    found = placed("host(P), hostIsolation; b: host(Q[1])", labels={})
+    assert (found.job, found.pe, found.labels, found.pools, found.isolated) == ("", "", {}, ("P", "Q"), ())
+
+
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
 def test_a_finished_pod_holds_nothing(phase: str) -> None:
     assert read(pod(phase=phase)) == (None, [])
@@ -133,3 +138,11 @@ def test_a_processing_element_without_annotations_names_nothing() -> None:
 def test_a_pod_that_only_prefers_to_be_alone_keeps_nobody_away() -> None:
     annotations = {PLACEMENT: "hostIsolation", "streams.ibm.com/preferred": "host, hostIsolation"}
     assert bound(pod(labels=PE, annotations=annotations)).isolated == ()
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"), [(PE, "StatefulSet/w"), ({"app": "web"}, "")], ids=["of a job", "of nobody"]
+)
+def test_the_workload_of_a_jobs_pod_is_known(labels: dict[str, str], expected: str) -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "w", "uid": "u", "controller": True}
+    assert bound(pod(labels=labels, ownerReferences=[owner])).owner == expected

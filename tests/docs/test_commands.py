@@ -46,8 +46,12 @@ def commands(block: Block) -> Iterator[Command]:
 
 
 def run(text: str) -> list[str]:
-    """The lines that a command writes, run as on the page: from the repository's root, in no terminal."""
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("STREAMS_PLACEMENT_", "FORCE"))}
+    """The lines that a command writes, run as on the page: from the repository's root, in no terminal.
+
+    What it runs there is no coverage: measuring would cost every command a third of its time.
+    """
+    ours = ("STREAMS_PLACEMENT_", "FORCE", "COVERAGE_")
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = inherited | {"PATH": path, "COLUMNS": "80", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
     with subprocess.Popen(  # noqa: S603 - what the repository's own pages tell people to type
@@ -77,12 +81,15 @@ RUN = [block for block in blocks("sh") if any(line.startswith("$ ") for line in 
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("block", RUN, ids=str)
-def test_the_commands_of_a_page_write_what_it_shows(block: Block) -> None:
-    for command in commands(block):
-        written = run(command.text)
-        if not pattern(command.shown).fullmatch("".join(f"{line}\n" for line in written)):
-            assert written == command.shown, f"{block}: {command.text}"
+@pytest.mark.parametrize("page", dict.fromkeys(block.page for block in RUN), ids=lambda page: page.name)
+def test_the_commands_of_a_page_write_what_it_shows(page: Path, subtests: pytest.Subtests) -> None:
+    """One block after the other, as a reader types them: a later one may use what an earlier one has left."""
+    for block in (found for found in RUN if found.page == page):
+        with subtests.test(str(block)):
+            for command in commands(block):
+                written = run(command.text)
+                if not pattern(command.shown).fullmatch("".join(f"{line}\n" for line in written)):
+                    assert written == command.shown, f"{block}: {command.text}"
 
 
 def test_there_are_commands_to_run() -> None:

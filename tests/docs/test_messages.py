@@ -1,18 +1,23 @@
 """Texts that no command on a page can show are what the code says."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from tests.admission.pools import host_pool, validated
 from tests.answers import refused, warnings
-from tests.builders import cluster, nodes, pod, pool, review
+from tests.builders import bound_pod, cluster, node, nodes, pod, pool, review
 from tests.docs.pages import page
 from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
+from webhook.placement.cluster import Claim
 from webhook.placement.inventory import Inventory
-from webhook.placement.keys import INJECTED
+from webhook.placement.keys import INJECTED, TAG
 from webhook.placement.policy import Policy
+from webhook.placement.quota import Quota
 
 AUDIT = Policy(audit=True)
 
@@ -30,7 +35,47 @@ def audited(placement: str | None, **tweaks: Any) -> str:
     return warnings(mutate(review(pod(placement, **tweaks)), known(), AUDIT))[0]
 
 
+def admitted_pool(**tweaks: Any) -> str:
+    """The warning that an elastic pool, or one without a size, gets."""
+    return warnings(validated(host_pool(name="P1", **tweaks), nodes=nodes(3)))[0]
+
+
+def over_quota() -> str:
+    """The refusal of a pool that asks for more than is left."""
+    taken, policy = pool("Other", size=18, mode="Exclusive"), Policy(quota=Quota(20))
+    mine = host_pool(name="P1", size=5, mode="Exclusive")
+    return refused(validated(mine, taken, nodes=nodes(26), policy=policy))[1]
+
+
+HOSTED = cluster(
+    [node(labels={TAG: "ib"})],
+    [pool("P", size=1, tags=["ib"], given=["node-a"]), pool("R", size=1, mode="Exclusive", given=["node-a"])],
+    [bound_pod(pools=["P"]), replace(bound_pod("", uid="u"), claim=Claim("pe-0"))],
+)
+
+
+def changed_node(policy: Policy, labels: Mapping[str, str], *, cordoned: bool = False) -> Answer:
+    """A host of a pool that is changed."""
+    old = {"metadata": {"name": "node-a", "labels": {TAG: "ib"}}}
+    new = {"metadata": {"name": "node-a", "labels": labels}, "spec": {"unschedulable": cordoned}}
+    shared = cluster(HOSTED.nodes.nodes.values(), [HOSTED.pools["default", "p"]], [bound_pod(pools=["P"])])
+    return validate(review(new, "UPDATE", old=old, kind="Node", name="node-a"), shared, policy)
+
+
+def binding() -> Answer:
+    """A stranger that is put onto an exclusive host."""
+    found = {"metadata": {"name": "pe-0"}, "target": {"name": "node-a"}}
+    return validate(review(found, kind="Binding", subresource="binding"), HOSTED, Policy(guard_bindings=True))
+
+
 TEXTS = {
+    "a pool without its hosts": ("hostpool.md", admitted_pool(size=4, elastic=True)),
+    "a pool without any node": ("hostpool.md", admitted_pool(tags=["ib"])),
+    "a pool over quota": ("hostpool.md", over_quota()),
+    "a node that loses a tag": ("admission.md", warnings(changed_node(Policy(), {}))[0]),
+    "a node that is cordoned": ("admission.md", warnings(changed_node(Policy(), {TAG: "ib"}, cordoned=True))[0]),
+    "a change of a node refused": ("admission.md", refused(changed_node(Policy(guard_nodes="refuse"), {}))[1]),
+    "a binding refused": ("admission.md", refused(binding())[1]),
     "a pod that lost its affinity": (
         "merging.md",
         refused(validate(review(pod("host(MyPool)")), known(), Policy()))[1],

@@ -9,7 +9,9 @@ import pytest
 from certs import options
 from tests.docs.pages import ROOT, SOURCES, blocks, page
 from webhook.cluster import folder, report, translate, yaml_documents
+from webhook.controller import figures
 from webhook.placement import clauses, keys, nodeterms, pool_spec, problem, quantity, spl
+from webhook.placement.cluster import Phase
 from webhook.server import certificate
 from webhook.server.limits import HEALTH, REVIEWS
 from webhook.server.metrics import Metrics
@@ -34,7 +36,7 @@ def limits() -> dict[str, str]:
 def setting(name: str) -> list[str]:
     """The row of a setting, as its field in ``webhook/settings.py`` has it."""
     field = Settings.model_fields[name]
-    default = {"None": "none", "True": "yes", "False": "no"}.get(str(field.default)) or f"`{field.default}`"
+    default = {"None": "none", "": "none", "True": "yes", "False": "no"}.get(str(field.default)) or f"`{field.default}`"
     values = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
     choices = f" One of {', '.join(f'`{value}`' for value in values)}." if values else ""
     return [f"`{flag(name)}`", f"`{variable(name)}`", default, f"{field.description}{choices}"]
@@ -57,6 +59,21 @@ def test_every_metric_is_on_the_page() -> None:
     wanted = {f"streams_placement_{name}" for name in gauges} | {name for name in names if name.startswith("streams")}
     shown = {row[0].strip("`") for row in rows("operations.md", "Metrics")} - {"process_..."}
     assert shown == wanted
+
+
+def test_every_metric_of_the_controller_is_on_the_page() -> None:
+    offered = re.findall(r"\bgauge\(\s*f?\"(\w+?)(?:\{phase[^\"]*)?\"", Path(figures.__file__).read_text())
+    wanted = {f"{name}{phase.lower()}" for name in offered for phase in (Phase if name.endswith("_") else ("",))}
+    cells = [row[0] for row in rows("operations.md", "The controller")]
+    assert {name for cell in cells for name in re.findall(r"`streams_placement_(\w+)`", cell)} == wanted
+
+
+def test_every_reason_of_conditions_and_events_is_on_the_page() -> None:
+    texts = "".join(path.read_text() for path in Path(figures.__file__).parent.glob("pool_*.py"))
+    words = set(re.findall(r"\"([A-Z][a-z]+(?:[A-Z][a-z]+)+|Unsized|Settling|Invalid|Released|Degraded)\"", texts))
+    section = page("hostpool.md").partition("\n### Conditions and Events\n")[2].partition("\n### ")[0]
+    shown = set(re.findall(r"`([A-Z]\w+)`", section)) - {"Ready"}
+    assert shown == words - {"HostPool"}
 
 
 KEYS = sorted(

@@ -91,3 +91,28 @@ def test_an_absurd_amount_never_overflows(capacity: Capacity) -> None:
     for _ in range(100):
         capacity.take(0, {"cpu": 2**63})
     assert capacity.fits_free({"cpu": 1}) & 0b11 == 0b10
+
+
+@pytest.mark.parametrize(
+    ("tally", "free", "expected"),
+    [
+        pytest.param({"cpu": 1000}, 0b00, [4, 2], id="whatever is used"),
+        pytest.param({"cpu": 1500}, 0b00, [2, 1], id="whole pods"),
+        pytest.param({"cpu": 1000}, 0b01, [3, 2], id="of what is left, in some slots"),
+        pytest.param({"cpu": 1, "pods": 50}, 0b00, [2, 2], id="the scarcest resource counts"),
+        pytest.param({"example.com/gpu": 1}, 0b11, [0, 0], id="resource that nobody offers"),
+        pytest.param({"cpu": 2**200}, 0b00, [0, 0], id="beyond 64 bits"),
+    ],
+)
+def test_a_node_holds_so_many_copies(capacity: Capacity, tally: dict[str, int], free: int, expected: list[int]) -> None:
+    assert capacity.copies(tally, free=free)[:2].tolist() == expected
+
+
+def test_of_less_than_nothing_no_copy_is_left(capacity: Capacity) -> None:
+    capacity.take(1, {"cpu": 9000})
+    assert capacity.copies({"cpu": 1}, free=0b10)[:2].tolist() == [4000, 0]
+
+
+def test_counting_copies_changes_nothing(capacity: Capacity) -> None:
+    capacity.copies({"cpu": 1}, free=0b11)
+    assert [capacity.allocatable("cpu", slot) for slot in (0, 1)] == [4000, 2000]

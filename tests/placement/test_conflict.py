@@ -1,8 +1,10 @@
 """A smallest set of clauses that cannot hold together."""
 
+from collections.abc import Sequence
+
 import pytest
 
-from webhook.placement.conflict import smallest
+from webhook.placement.conflict import fewest, smallest
 
 
 @pytest.mark.parametrize(
@@ -29,3 +31,29 @@ def test_the_answer_is_irreducible_where_there_are_too_many_choices_to_try() -> 
     everything = (1 << 64) - 1
     sets = [everything & ~(1 << at) for at in range(64)]
     assert smallest(everything, sets) == tuple(range(64))
+
+
+@pytest.mark.parametrize(
+    ("kept", "limit", "expected"),
+    [
+        pytest.param([1, 2], -1, (), id="no choice is to blame where not even nothing holds"),
+        pytest.param([1, 2, 5], 4, (5,), id="one alone"),
+        pytest.param([3, 1, 2], 3, (3, 1), id="two together, in their order"),
+        pytest.param([1, 1, 1], 2, (1, 1, 1), id="all of them"),
+    ],
+)
+def test_the_fewest_that_do_not_hold_are_found_by_asking(
+    kept: list[int], limit: int, expected: tuple[int, ...]
+) -> None:
+    assert fewest(kept, lambda choice: sum(choice) <= limit) == expected
+
+
+def test_only_so_many_smaller_choices_are_tried() -> None:
+    asked: list[Sequence[int]] = []
+
+    def hold(choice: Sequence[int]) -> bool:
+        asked.append(choice)
+        return len(choice) < 10
+
+    assert len(fewest(range(20), hold, tries=50)) == 10
+    assert len(asked) == 1 + 20 + 50

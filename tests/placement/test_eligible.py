@@ -87,7 +87,7 @@ EXCLUSIVE = pool(size=1, mode="Exclusive")
             EXCLUSIVE, bound_pod(pools=["MyPool"], namespace="other"), 0, id="of another namespace's pool of that name"
         ),
         pytest.param(EXCLUSIVE, bound_pod(job=""), 1, id="of no job at all"),
-        pytest.param(EXCLUSIVE, bound_pod(terminating=True), 1, id="being deleted"),
+        pytest.param(EXCLUSIVE, bound_pod(terminating=True), 0, id="that is being deleted and still runs"),
         pytest.param(
             pool(size=1, mode="Exclusive", job=JOB), bound_pod(pools=["MyPool"]), 1, id="of the job that owns the pool"
         ),

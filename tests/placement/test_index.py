@@ -40,6 +40,13 @@ def test_a_changed_label_moves_the_node() -> None:
     assert (found.with_label("zone", ["1"]), found.with_label("zone", ["2"])) == (0b10, 0b01)
 
 
+def test_a_node_that_is_put_again_as_it_was_is_no_change() -> None:
+    found = index(node("a", labels={"zone": "1"}))
+    before = found.version
+    found.put(node("a", labels={"zone": "1"}))
+    assert found.version == before
+
+
 def test_a_label_that_is_gone_leaves_no_trace() -> None:
     found = index(node("a", labels={"zone": "1"}))
     found.put(node("a"))

@@ -67,6 +67,11 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
         cluster(labelled("")),
         "none by a single change; the pod needs a node that meets all of it",
     ),
+    "not two of which one opens hosts that close without it": (
+        pod("host(MyPool)", nodeSelector={"a": "1"}),
+        cluster([node("node-a", taints=[INFRA]), node("node-b")], [pool(size=1, mode="Exclusive", given=["node-a"])]),
+        "none by a single change; the pod needs a node that meets all of it",
+    ),
     "no clause to drop for what nobody wrote": (
         pod(nodeSelector={"a": "1"}),
         cluster(nodes(1, taints=[INFRA])),

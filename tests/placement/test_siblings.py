@@ -3,6 +3,7 @@
 import pytest
 
 from tests.builders import bound_pod
+from tests.templates import replica
 from webhook.placement.cluster import BoundPod
 from webhook.placement.siblings import POOL, Siblings
 
@@ -99,3 +100,27 @@ def test_a_node_is_free_when_its_last_pod_is_gone() -> None:
     found = job_of((0, pod), (1, bound_pod(uid="2")))
     found.remove(0, pod)
     assert found.everyone.nodes == 0b10
+
+
+@pytest.mark.parametrize(
+    ("workload", "expected"),
+    [
+        pytest.param("Deployment/w", 0b11110, id="a workload's own pods"),
+        pytest.param("StatefulSet/w", 0b11101, id="a name is of one kind"),
+        pytest.param("CronJob/w", 0b10011, id="those of every run of a CronJob"),
+        pytest.param("Job/w-29391840", 0b11011, id="those of one run"),
+        pytest.param("Deployment/other", 0b11111, id="none of another's"),
+    ],
+)
+def test_a_workloads_pods_can_be_left_out(workload: str, expected: int) -> None:
+    owners = ["Deployment/w", "StatefulSet/w", "Job/w-29391840", "Job/w-29391841", "Job/w-x"]
+    found = job_of(*((at, replica(f"node-{at}", owner)) for at, owner in enumerate(owners)))
+    assert found.without(workload).everyone.nodes == expected
+
+
+def test_who_is_left_out_leaves_no_trace_and_is_still_there() -> None:
+    pod = replica("node-a", pe="a", uid="1", labels=dict([RED]), pools=["P"], isolated=["Sink"])
+    found = job_of((0, pod), (0, bound_pod(pe="b", uid="2")))
+    left = found.without("Deployment/w")
+    assert (left.elements.keys(), left.marks, left.isolated, left.pods.keys()) == ({"b"}, {}, {}, {"2"})
+    assert found.pods.keys() == {"1", "2"}

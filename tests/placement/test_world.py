@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.builders import NAMESPACE, cluster, node, nodes, pool
+from tests.builders import JOB, NAMESPACE, cluster, node, nodes, pool
+from tests.templates import replica
 from webhook.placement import keys
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.policy import Policy
@@ -56,3 +57,12 @@ def test_every_other_question_is_answered_by_the_nodes() -> None:
         found.beyond("size", 4, above=True),
     )  # fmt: skip
     assert answers == (1, 1, 1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("leaving", "expected"), [("", 0b11), ("Deployment/w", 0b10)], ids=["everyone stays", "a workload leaves"]
+)
+def test_live_pods_of_a_workload_may_be_about_to_leave(leaving: str, expected: int) -> None:
+    pods = [replica("node-a"), replica("node-b", "Deployment/other")]
+    found = World(cluster(nodes(2), pods=pods), Policy(), leaving=leaving)
+    assert found.siblings(NAMESPACE, JOB).everyone.nodes == expected

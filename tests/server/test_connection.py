@@ -82,8 +82,10 @@ async def test_an_idle_connection_after_a_request_is_kept(server: Running) -> No
         assert (await wire.reply()).status == 200
 
 
-async def test_a_connection_that_waited_for_its_first_request_has_all_the_time_for_it(server: Running) -> None:
-    async with server.wire() as wire:
+async def test_a_connection_that_waited_for_its_first_request_has_all_the_time_for_it(
+    settings: Settings, authority: Authority
+) -> None:
+    async with running(settings, authority, bounds=limits(header_seconds=5.0)) as server, server.wire() as wire:
         await asyncio.sleep(0.15)
         wire.send(post(b"{}", "/mutate?timeout=100ms"))
         assert (await wire.reply()).status == 200

@@ -8,6 +8,8 @@ from tests.server.running import Running, allow, post, running
 from webhook.server.lifecycle import Service
 from webhook.settings import Settings
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.mark.parametrize(
     ("path", "status", "text"),

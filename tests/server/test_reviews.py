@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import time
+from collections.abc import AsyncIterator
 
 import msgspec
 import pytest
@@ -12,6 +13,16 @@ from tests.server.running import Running, allow, limits, post, running
 from webhook.admission.answer import Answer, Outcome
 from webhook.server.lifecycle import Service
 from webhook.settings import Settings
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+async def server(settings: Settings, authority: Authority) -> AsyncIterator[Running]:
+    """A server that is patient: what it thinks of a review is no question of how busy this machine is."""
+    bounds = limits(header_seconds=5.0, handshake_seconds=5.0)
+    async with running(settings, authority, bounds=bounds) as server:
+        yield server
 
 
 async def test_a_review_is_answered_with_the_reviewers_bytes(server: Running) -> None:

@@ -14,6 +14,8 @@ from webhook.server.site import bind
 from webhook.server.trouble import Trouble
 from webhook.settings import Settings
 
+pytestmark = pytest.mark.integration
+
 
 def test_a_bound_port_does_not_listen_yet() -> None:
     with bind("127.0.0.1", 0) as listener, pytest.raises(ConnectionRefusedError):
@@ -54,7 +56,6 @@ def test_all_addresses_means_those_of_ipv4_as_well() -> None:
         socket.create_connection(("127.0.0.1", listener.getsockname()[1])).close()
 
 
-@pytest.mark.integration
 async def test_running_out_of_file_descriptors_passes(server: Running, caplog: pytest.LogCaptureFixture) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     client = socket.socket()

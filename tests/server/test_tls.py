@@ -120,7 +120,10 @@ async def test_a_pair_that_changes_badly_and_well_costs_no_request(
         asking = asyncio.create_task(keep_asking())
         for change in changes:
             change()
+            enough = len(statuses) + 5
             await asyncio.sleep(0.08)
+            while len(statuses) < enough and not asking.done():  # noqa: ASYNC110 - replies are counted, which sets no event
+                await asyncio.sleep(0.01)
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
         expiry = server.figure("certificate_expiry_seconds")

@@ -1,14 +1,21 @@
-"""HostPool objects under review: the rules of one object, its immutability, and one name for one pool."""
+"""HostPool objects under review: their own rules, one name for one pool, and whether there are hosts for it."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
+from webhook.admission.findings import Finding, Objection
+from webhook.admission.review import Review
+from webhook.placement.cluster import Pool
+from webhook.placement.completion import complete
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Metadata
+from webhook.placement.policy import Policy
 from webhook.placement.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.problem import Fault, Problem, quote
+from webhook.placement.world import World
 
 DEFAULTS: Final[dict[str, Any]] = {
     "name": None, "job": None, "hosts": None, "size": None, "tags": (), "selector": None, "mode": "Shared",
@@ -23,15 +30,55 @@ class HostPool(Struct, frozen=True, gc=False):
     spec: HostPoolSpec = HostPoolSpec()
 
 
-def problems_of_pool(new: HostPool, old: HostPool | None, namespace: str, cluster: Inventory) -> Iterator[Problem]:
-    """What is wrong with a pool that is created, or changed from ``old``."""
-    if old is None:
-        yield from problems_of_spec(new.spec)
-        yield from _taken(new, namespace, cluster)
+_POOL = msgspec.json.Decoder(HostPool)
+
+
+def submitted_pool(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Finding]:
+    """A pool that is created: it makes sense, its name is free, and it could have its hosts now."""
+    new = _POOL.decode(review.object)
+    if new.metadata.deletion_timestamp:
         return
+    problems = [*problems_of_spec(new.spec), *_taken(new, review.namespace, cluster)]
+    yield from problems
+    if not problems:
+        yield from _completed(_value(new, review.namespace), World(cluster, policy))
+
+
+def changed_pool(review: Review, _cluster: Inventory, _policy: Policy) -> Iterator[Finding]:
+    """A pool that is there already stays what it is."""
+    new = _POOL.decode(review.object)
+    if new.metadata.deletion_timestamp:
+        return
+    old = _POOL.decode(review.old)
     for field, default in DEFAULTS.items():
         if (getattr(old.spec, field) or default) != (getattr(new.spec, field) or default):
             yield Problem(f"spec.{field}", "cannot be changed: create another HostPool instead")
+
+
+def _completed(pool: Pool, world: World) -> Iterator[Finding]:
+    found = complete(pool, world)
+    if found.warning:
+        yield found.warning
+    if found.refusal:
+        yield Objection(found.refusal)
+
+
+def _value(new: HostPool, namespace: str) -> Pool:
+    """The pool as placement knows it, without any host; its name may be yet to be made up."""
+    spec = new.spec
+    name = new.metadata.name or new.metadata.generate_name or ""
+    return Pool(
+        namespace=namespace,
+        name=name,
+        spl_name=spec.name or name,
+        job=spec.job or None,
+        hosts=spec.hosts,
+        size=spec.size,
+        tags=spec.tags or (),
+        selector=spec.selector,
+        mode="Exclusive" if spec.mode == "Exclusive" else "Shared",
+        elastic=bool(spec.elastic),
+    )
 
 
 def _taken(new: HostPool, namespace: str, cluster: Inventory) -> Iterator[Problem]:

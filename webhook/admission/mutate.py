@@ -87,7 +87,7 @@ def _ruling(pod: Pod, decision: Decision, policy: Policy) -> Ruling:
 def _would(pod: Pod, decision: Decision) -> str:
     """What would have happened, as a warning: nothing is patched or refused."""
     if decision.additions is None:
-        return f"audit: this pod would be refused: {decision.message.partition(chr(10))[0]}"
+        return f"audit: this pod would be refused: {decision.headline}"
     added = ", ".join(sorted({step.path.split("/")[2] for step in operations(pod, decision.additions)}))
     return f"audit: this pod would be given: {added}" if added else "audit: this pod would stay as it is"
 

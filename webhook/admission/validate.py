@@ -1,30 +1,32 @@
-"""``/validate``: finished pods still say what their clauses require, protected fields stay, host pools make sense."""
+"""``/validate``: pods still say what their clauses require, protected fields stay, pools and workloads can be."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import msgspec
 
 from webhook.admission.answer import Answer
-from webhook.admission.hostpools import HostPool, problems_of_pool
+from webhook.admission.bindings import bound
+from webhook.admission.findings import Finding, answer
+from webhook.admission.hostpools import changed_pool, submitted_pool
 from webhook.admission.mutate import MIRROR, opted_in
+from webhook.admission.nodes import node_changed
 from webhook.admission.responses import allowed, denied, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
+from webhook.admission.submission import WORKLOADS, submitted
 from webhook.placement import keys
 from webhook.placement.ask import read
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Metadata, Pod, Toleration
 from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, Problem, render
+from webhook.placement.problem import Fault, Problem
 from webhook.placement.verdict import constraints_of
 from webhook.placement.verification import trespass, undone
 from webhook.placement.world import World
 
 _POD = msgspec.json.Decoder(Pod)
-_POOL = msgspec.json.Decoder(HostPool)
 _NOTHING = Metadata()
 
-Check = Callable[[Review, Inventory, Policy], Iterator[Problem]]
+Check = Callable[[Review, Inventory, Policy], Iterator[Finding]]
 
 
 def validate(body: bytes, cluster: Inventory, policy: Policy) -> Answer:
@@ -33,19 +35,19 @@ def validate(body: bytes, cluster: Inventory, policy: Policy) -> Answer:
         review = read_review(body)
     except Unreadable as error:
         return unreadable(str(error))
-    check = _CHECKS.get((review.kind.group, review.kind.kind, review.subresource, review.operation))
-    if check is None:
-        return allowed(review)
+    what = review.kind.group, review.kind.kind, review.subresource, review.operation
+    if what in WORKLOADS:
+        return submitted(review, cluster, policy)
+    check = _CHECKS.get(what)
+    return _checked(review, check, cluster, policy) if check else allowed(review)
+
+
+def _checked(review: Review, check: Check, cluster: Inventory, policy: Policy) -> Answer:
     try:
-        problems = list(check(review, cluster, policy))
+        findings = list(check(review, cluster, policy))
     except MALFORMED as error:
         return denied(review, Fault.INVALID, unreadable_object(review.kind.kind, error))
-    if not problems:
-        return allowed(review)
-    if policy.audit:
-        return allowed(review, [f"audit: this would be refused: {problem.message}" for problem in problems])
-    fault = Fault.INVALID if any(problem.fault is Fault.INVALID for problem in problems) else Fault.FORBIDDEN
-    return denied(review, fault, render(problems))
+    return answer(review, findings, policy) if findings else allowed(review)
 
 
 def _created(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Problem]:
@@ -98,19 +100,16 @@ def _guarded(cluster: Inventory) -> bool:
     return bool(cluster.nodes.tainted.get(keys.EXCLUSIVE))
 
 
-def _pool(review: Review, cluster: Inventory, _policy: Policy) -> Iterator[Problem]:
-    new = _POOL.decode(review.object)
-    if new.metadata.deletion_timestamp:
-        return
-    old: Any = _POOL.decode(review.old) if review.operation == "UPDATE" else None
-    yield from problems_of_pool(new, old, review.namespace, cluster)
-
-
 _CHECKS: dict[tuple[str, str, str, str], Check] = {
     ("", "Pod", "", "CREATE"): _created,
     ("", "Pod", "", "UPDATE"): _updated,
     ("", "Pod", "status", "UPDATE"): _updated,
-    ("streams.ibm.com", "HostPool", "", "CREATE"): _pool,
-    ("streams.ibm.com", "HostPool", "", "UPDATE"): _pool,
+    ("", "Binding", "", "CREATE"): bound,
+    ("", "Binding", "binding", "CREATE"): bound,
+    ("", "Node", "", "UPDATE"): node_changed,
+    ("", "Node", "status", "UPDATE"): node_changed,
+    ("", "Node", "", "DELETE"): node_changed,
+    ("streams.ibm.com", "HostPool", "", "CREATE"): submitted_pool,
+    ("streams.ibm.com", "HostPool", "", "UPDATE"): changed_pool,
 }
 """Group, kind, subresource and operation to what is checked; everything else is allowed unchanged."""

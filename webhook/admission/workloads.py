@@ -1,16 +1,16 @@
 """Where the pods of an object are described: pods themselves, templates of workloads, elements of Streams jobs."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.admission.document import Document, mapping, sequence
+from webhook.admission.replicas import replicas_of
 from webhook.placement import keys
+from webhook.placement.crowd import Replicas
 from webhook.placement.spl import format_placement, parse_placement
-
-Document = dict[str, Any]
-"""An object as JSON has it."""
 
 STREAMS: Final = "streams.ibm.com/v1"
 
@@ -31,36 +31,35 @@ RUNTIME: Final = {"name": "streams-runtime", "image": "streams-runtime"}
 
 
 class Found(Struct, frozen=True):
-    """A pod that an object describes: ``origin`` says where, ``pod`` is the object to create."""
+    """A pod that an object describes: ``origin`` says where, ``pod`` is the object to create, and how many of it."""
 
     origin: str
     pod: Document
+    replicas: Replicas = Replicas()
 
 
-def pods_of(document: Document) -> Iterator[Found]:
+def pods_of(document: Document, old: Document | None = None) -> Iterator[Found]:
     """The pods that an object describes: one for a pod or a workload, one an element for a Streams job.
 
-    An object of any other kind describes none. Parts that are not of the expected type are passed over: the API
-    server refuses such an object itself.
+    ``old`` is what the object was before, if it is being changed. An object of any other kind describes none. Parts
+    that are not of the expected type are passed over: the API server refuses such an object itself.
     """
     version, kind = document.get("apiVersion"), document.get("kind")
-    name = _mapping(document, "metadata").get("name", "")
+    name = mapping(document, "metadata").get("name", "")
     if (version, kind) == ("v1", "Pod"):
         yield Found(f"Pod {name}", document)
     elif (version, kind) == (STREAMS, "Job"):
         yield from _elements(document, str(name))
     elif (version, kind) in _TEMPLATES:
         path, controller = _TEMPLATES[str(version), str(kind)]
-        template = document
-        for step in path:
-            template = _mapping(template, step)
-        yield Found(f"{kind} {name}", _from_template(template, document, controller))
+        pod = _from_template(mapping(document, *path), document, controller)
+        yield Found(f"{kind} {name}", pod, replicas_of(document, old))
 
 
 def _from_template(template: Document, owner: Document, controller: str) -> Document:
     """The pod that a controller makes of the template: without a name, and owned."""
-    metadata = dict(_mapping(template, "metadata"))
-    name, namespace = _mapping(owner, "metadata").get("name", ""), _mapping(owner, "metadata").get("namespace")
+    metadata = dict(mapping(template, "metadata"))
+    name, namespace = mapping(owner, "metadata").get("name", ""), mapping(owner, "metadata").get("namespace")
     metadata["generateName"] = f"{name}-"
     if namespace:
         metadata["namespace"] = namespace
@@ -73,16 +72,16 @@ def _from_template(template: Document, owner: Document, controller: str) -> Docu
 
 def _elements(job: Document, name: str) -> Iterator[Found]:
     """One pod a processing element: its operators' clauses in one placement annotation."""
-    for at, element in enumerate(_sequence(_mapping(job, "spec"), "processingElements")):
+    for at, element in enumerate(sequence(mapping(job, "spec"), "processingElements")):
         pe = str(element.get("name") or f"{name}-{at}")
-        template = _mapping(element, "template")
-        metadata = dict(_mapping(template, "metadata"))
-        metadata["labels"] = {**_mapping(metadata, "labels"), keys.JOB: name, keys.PE: pe}
+        template = mapping(element, "template")
+        metadata = dict(mapping(template, "metadata"))
+        metadata["labels"] = {**mapping(metadata, "labels"), keys.JOB: name, keys.PE: pe}
         placement = "; ".join(
-            _said(operator) for operator in _sequence(element, "operators") if operator.get("placement")
+            _said(operator) for operator in sequence(element, "operators") if operator.get("placement")
         )
         if placement:
-            metadata["annotations"] = {**_mapping(metadata, "annotations"), keys.PLACEMENT: placement}
+            metadata["annotations"] = {**mapping(metadata, "annotations"), keys.PLACEMENT: placement}
         spec = template.get("spec") or {"containers": [dict(RUNTIME)]}
         pod = _from_template({"metadata": metadata, "spec": spec}, job, "")
         owner = {"apiVersion": STREAMS, "kind": "ProcessingElement", "name": pe, "uid": "", "controller": True}
@@ -97,13 +96,3 @@ def _said(operator: Document) -> str:
     if problems:
         return text
     return format_placement(replace(clause, operator=clause.operator or name) for clause in clauses)
-
-
-def _mapping(document: Document, key: str) -> Document:
-    value = document.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _sequence(document: Document, key: str) -> list[Document]:
-    value = document.get(key)
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []

@@ -20,6 +20,7 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  #
 """What ``add_subparsers`` returns; argparse has no public name for it, and no brackets at run time."""
 
 COMMANDS: Final[Mapping[str, str]] = {
+    "controller": "give host pools their hosts",
     "explain": "show what admission would make of a manifest, and why",
     "serve": "answer the API server's admission reviews",
     "tour": "try everything out: the real server, every example, no cluster",
@@ -38,6 +39,15 @@ class Command(Protocol):
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Do it; returns the exit code."""
+
+
+class _Help(argparse.HelpFormatter):
+    """Help with every command in one line."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog)
+        # argparse forgets that commands are indented twice, and would put the help of the longest one below it.
+        self._action_max_length = 2 * self._indent_increment + max(map(len, COMMANDS))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,6 +76,7 @@ def _parser(name: str | None, command: Command | None) -> argparse.ArgumentParse
         prog=_program(),
         description="Streams host constraints for Kubernetes: honoured, or refused when the pod is submitted.",
         epilog=_EXITS,
+        formatter_class=_Help,
         allow_abbrev=False,
     )
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -12,14 +12,15 @@ from urllib.parse import urlsplit
 import jsonpatch
 from msgspec import Struct
 
-from webhook.admission.workloads import Document
+from webhook.admission.document import Document
+from webhook.admission.submission import WORKLOADS
 
 _SECONDS = 10
 """For one answer: the API server's own default for a webhook."""
 
 
 class Reply(Struct, frozen=True):
-    """What the server said about a pod: ``after`` is the pod with the patch applied, ``None`` if it was refused."""
+    """What the server said about an object: ``after`` is it with the patch applied, ``None`` if it was refused."""
 
     after: Document | None
     message: str
@@ -39,40 +40,57 @@ class Client:
 
     def create(self, pod: Document, namespace: str) -> Reply:
         """Submit the pod to ``/mutate`` as the API server does; ``ConnectionError`` if that is not answered."""
-        body = json.dumps(review(pod, namespace), separators=(",", ":"))
-        self._connection.request("POST", "/mutate?timeout=10s", body, {"Content-Type": "application/json"})
+        return self._ask("/mutate", pod, namespace)
+
+    def submit(self, workload: Document, namespace: str) -> Reply:
+        """Submit the workload that has pods like that to ``/validate``, in the same way."""
+        return self._ask("/validate", workload, namespace)
+
+    def _ask(self, path: str, document: Document, namespace: str) -> Reply:
+        body = json.dumps(review(document, namespace), separators=(",", ":"))
+        self._connection.request("POST", f"{path}?timeout=10s", body, {"Content-Type": "application/json"})
         answer = self._connection.getresponse()
         said = json.loads(answer.read())
         if answer.status != http.client.OK:
             raise ConnectionError(f"the server answered {answer.status}: {said.get('message', '')}")
-        return _reply(pod, said["response"])
+        return _reply(document, said["response"])
 
     def close(self) -> None:
         """End the connection."""
         self._connection.close()
 
 
-def review(pod: Document, namespace: str) -> Document:
-    """The AdmissionReview of creating the pod, in the order in which the API server writes its fields."""
-    metadata = pod.get("metadata") or {}
+def review(document: Document, namespace: str) -> Document:
+    """The AdmissionReview of creating the object, in the order in which the API server writes its fields."""
+    group, kind = kind_of(document)
     request = {
         "uid": str(uuid.uuid4()),
-        "kind": {"group": "", "version": "v1", "kind": "Pod"},
-        "resource": {"group": "", "version": "v1", "resource": "pods"},
-        "name": metadata.get("name", ""),
+        "kind": {"group": group, "version": "v1", "kind": kind},
+        "resource": {"group": group, "version": "v1", "resource": f"{kind.lower()}s"},
+        "name": (document.get("metadata") or {}).get("name", ""),
         "namespace": namespace,
         "operation": "CREATE",
         "userInfo": {"username": "tour"},
-        "object": pod,
+        "object": document,
         "oldObject": None,
         "dryRun": True,
     }
     return {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
 
 
-def _reply(pod: Document, response: dict[str, Any]) -> Reply:
+def kind_of(document: Document) -> tuple[str, str]:
+    """Group and kind of the object; a pod's unless it says so."""
+    return str(document.get("apiVersion", "")).rpartition("/")[0], str(document.get("kind", "Pod"))
+
+
+def is_workload(document: Document) -> bool:
+    """Whether the webhook decides about all pods of the object when it is created."""
+    return (*kind_of(document), "", "CREATE") in WORKLOADS
+
+
+def _reply(document: Document, response: dict[str, Any]) -> Reply:
     warnings = tuple(response.get("warnings", ()))
     if not response["allowed"]:
         return Reply(None, response["status"]["message"], response["status"]["code"], warnings)
     patch = json.loads(base64.b64decode(response.get("patch", ""))) if "patch" in response else []
-    return Reply(jsonpatch.apply_patch(pod, patch), "", http.client.OK, warnings)
+    return Reply(jsonpatch.apply_patch(document, patch), "", http.client.OK, warnings)

@@ -1,25 +1,30 @@
 """``explain``: what admission would make of a manifest, against a snapshot, and why."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from webhook import app
-from webhook.admission.workloads import Document, pods_of
+from webhook.admission.document import Document
+from webhook.admission.workloads import pods_of
 from webhook.cli import COMMANDS, Subparsers, flags
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import Explanation, explain
+from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.cli.screen import Screen
 from webhook.cluster.manifests import ManifestError, read_manifests
 from webhook.placement.world import World
 
 _FLAGS = (
     "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "poolable_nodes",
+    "exclusive_quota",
 )  # fmt: skip
 _DESCRIPTION = (
     "Show, for every pod of every manifest, whether it would be admitted, the patch, the nodes that could run it, and "
-    "which rule removed each of the others. Host pools, nodes and Streams jobs among the manifests count as applied."
+    "which rule removed each of the others; for every host pool, whether it could have its hosts. "
+    "Host pools, nodes and Streams jobs among the manifests count as applied."
 )
 
 
@@ -36,7 +41,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Explain every pod; the exit code says whether one would be refused."""
+    """Explain every pod and host pool; the exit code says whether one would be refused."""
     settings = flags.read(arguments)
     try:
         manifests = [(str(path), document) for path in arguments.filename for document in read_manifests(path)]
@@ -51,7 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.REFUSED if any(found.refused for found in explanations) else Exit.OK
 
 
-def _explained(file: str, document: Document, world: World) -> list[Explanation]:
+def _explained(file: str, document: Document, world: World) -> Sequence[Explanation]:
+    if is_pool(document):
+        return [explain_pool(file, document, world)]
     try:
         return [explain(file, found, world) for found in pods_of(document)]
     except msgspec.ValidationError as error:
@@ -61,6 +68,9 @@ def _explained(file: str, document: Document, world: World) -> list[Explanation]
 def _show(explanations: list[Explanation]) -> None:
     screen = Screen()
     for found in explanations:
-        screen.explanation(found)
+        if isinstance(found, PoolExplanation):
+            screen.pool(found)
+        else:
+            screen.explanation(found)
     if not explanations:
-        screen.say("no pod in these manifests")
+        screen.say("no pod and no host pool in these manifests")

@@ -9,12 +9,13 @@ import jsonpatch
 import msgspec
 from msgspec import Struct
 
+from webhook.admission.document import Document
 from webhook.admission.mutate import opted_in
 from webhook.admission.patch import encode, operations
-from webhook.admission.workloads import Document, Found
+from webhook.admission.workloads import Found
 from webhook.placement.bits import Bits, slots
-from webhook.placement.decision import decide
 from webhook.placement.pod import Pod
+from webhook.placement.workload import decide_replicas
 from webhook.placement.world import World
 
 NAMESPACE = "default"
@@ -55,7 +56,7 @@ def explain(file: str, found: Found, world: World) -> Explanation:
     """Decide the pod as admission would, and say why; ``msgspec.ValidationError`` for an object that is no pod."""
     pod = msgspec.convert(found.pod, Pod)
     namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE
-    decision = decide(pod, namespace, world)
+    decision = decide_replicas(pod, namespace, world.cluster, world.policy, found.replicas)
     steps = operations(pod, decision.additions) if decision.additions and opted_in(pod) else []
     patch = msgspec.json.decode(encode(steps))
     verdict = decision.verdict
@@ -67,9 +68,9 @@ def explain(file: str, found: Found, world: World) -> Explanation:
         code=decision.fault.value if decision.refused else 200,
         message=decision.message,
         warnings=list(decision.warnings),
-        candidates=_names(verdict.candidates, world) if verdict else [],
+        candidates=names(verdict.candidates, world) if verdict else [],
         removed=[
-            Removed(judged.constraint.clause, reason.one, _names(reason.nodes, world))
+            Removed(judged.constraint.clause, reason.one, names(reason.nodes, world))
             for judged, out in (verdict.removed() if verdict else ())
             for reason in judged.constraint.explain(world, out)
         ],
@@ -79,5 +80,6 @@ def explain(file: str, found: Found, world: World) -> Explanation:
     )
 
 
-def _names(nodes: Bits, world: World) -> list[str]:
+def names(nodes: Bits, world: World) -> list[str]:
+    """The names of the nodes, sorted."""
     return sorted(world.cluster.nodes.names[slot] for slot in slots(nodes))

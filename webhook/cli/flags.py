@@ -44,5 +44,5 @@ def _kind(field: FieldInfo) -> dict[str, Any]:
 
 
 def _help(name: str, field: FieldInfo) -> str:
-    default = {"None": "none", "True": "yes", "False": "no"}.get(str(field.default), field.default)
+    default = {"None": "none", "": "none", "True": "yes", "False": "no"}.get(str(field.default), field.default)
     return f"{field.description} [{settings.variable(name)}, default: {default}]".replace("%", "%%")

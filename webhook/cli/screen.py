@@ -7,6 +7,7 @@ from rich.text import Text
 
 from webhook.cli.differences import changed_lines
 from webhook.cli.explanation import Explanation
+from webhook.cli.pool_explanation import PoolExplanation
 from webhook.placement.problem import escape
 
 _STYLES = {"+": "green", "-": "red"}
@@ -42,15 +43,30 @@ class Screen:
 
     def explanation(self, found: Explanation) -> None:
         """Everything about one pod."""
-        style = "bold red" if found.refused else "bold green"
-        total = len(found.candidates) + sum(len(removed.nodes) for removed in found.removed)
-        count = f", {len(found.candidates)} of {total} nodes can run it" if total else ""
-        self.heading(f"{found.file}: {escape(found.origin)} in namespace {escape(found.namespace)}")
-        self.say(f"  {found.verdict}{count}", style)
+        self._verdict(found, "can run it")
         if found.after is None:
             self.refusal(found.message)
         else:
             self.difference(changed_lines(found.before, found.after))
+        self._nodes(found)
+
+    def pool(self, found: PoolExplanation) -> None:
+        """Everything about one host pool."""
+        self._verdict(found, "could be its hosts")
+        if found.refused:
+            self.refusal(found.message)
+        elif found.hosts:
+            self.say(f"  hosts: {_listed(found.hosts)}")
+        self._nodes(found)
+
+    def _verdict(self, found: Explanation, can: str) -> None:
+        style = "bold red" if found.refused else "bold green"
+        total = len(found.candidates) + sum(len(removed.nodes) for removed in found.removed)
+        count = f", {len(found.candidates)} of {total} nodes {can}" if total else ""
+        self.heading(f"{found.file}: {escape(found.origin)} in namespace {escape(found.namespace)}")
+        self.say(f"  {found.verdict}{count}", style)
+
+    def _nodes(self, found: Explanation) -> None:
         for warning in found.warnings:
             self.say(f"  warning: {escape(warning)}", "yellow")
         if found.candidates:

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from webhook.admission.document import Document
 from webhook.admission.workloads import Found, pods_of
 from webhook.cli import COMMANDS, Subparsers
-from webhook.cli.client import Client, Reply
+from webhook.cli.client import Client, Reply, is_workload
 from webhook.cli.differences import changed_lines
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE
@@ -29,7 +30,8 @@ _STOP_SECONDS: Final = 20
 
 _DESCRIPTION = (
     "Start the server with a certificate of its own on a free loopback port, against the snapshot in "
-    "EXAMPLES/cluster, send it the pods of every manifest in EXAMPLES, show what becomes of them, and stop it."
+    "EXAMPLES/cluster, send it the workloads and pods of every manifest in EXAMPLES, show what becomes of them, and "
+    "stop it."
 )
 
 
@@ -51,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         client = Client(url, Path(folder) / "ca.crt")
         with contextlib.closing(client):
             refused = [reply.after is None for path in files for reply in _example(path, client, screen)]
-    screen.say(f"{len(refused)} pods were sent: {refused.count(False)} admitted, {refused.count(True)} refused.")
+    screen.say(f"{len(refused)} examples were sent: {refused.count(False)} admitted, {refused.count(True)} refused.")
     screen.say("The server has stopped. Next: make serve, or streams-placement explain --help.")
     return Exit.OK
 
@@ -74,15 +76,25 @@ def _server(examples: Path, folder: Path) -> Iterator[str]:
 
 
 def _example(path: Path, client: Client, screen: Screen) -> Iterator[Reply]:
-    """Send the pods of one manifest, and show what was asked and what came of it."""
+    """Send the workloads and pods of one manifest, and show what was asked and what came of it."""
     for document in read_manifests(path):
         for found in pods_of(document):
-            reply = client.create(found.pod, found.pod["metadata"].get("namespace", NAMESPACE))
+            reply = _sent(document, found, client)
             screen.heading(f"{path.name}: {escape(found.origin)}")
             for line in _comment(path):
                 screen.say(f"  {line}", "italic")
             _show(found, reply, screen)
             yield reply
+
+
+def _sent(document: Document, found: Found, client: Client) -> Reply:
+    """What becomes of the pod; of a workload that is refused there is none."""
+    namespace = found.pod["metadata"].get("namespace", NAMESPACE)
+    if is_workload(document):
+        whole = client.submit(document, namespace)
+        if whole.after is None:
+            return whole
+    return client.create(found.pod, namespace)
 
 
 def _comment(path: Path) -> Iterator[str]:

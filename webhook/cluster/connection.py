@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from http import HTTPStatus
 from types import TracebackType
 from typing import Final, Self
@@ -26,11 +26,16 @@ _ERROR_BYTES: Final = 65536
 
 _HEADERS: Final = {"Accept": "application/json", "User-Agent": "streams-placement"}
 
+_DONE: Final = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED})
+"""How the API server says yes: here it is, it is made, it will be deleted."""
+
 _CAUSES: Final[Mapping[int, Cause]] = {
     HTTPStatus.UNAUTHORIZED: Cause.UNAUTHORIZED,
     HTTPStatus.FORBIDDEN: Cause.FORBIDDEN,
     HTTPStatus.NOT_FOUND: Cause.MISSING,
+    HTTPStatus.CONFLICT: Cause.CONFLICT,
     HTTPStatus.GONE: Cause.GONE,
+    HTTPStatus.UNPROCESSABLE_ENTITY: Cause.INVALID,
     HTTPStatus.TOO_MANY_REQUESTS: Cause.BUSY,
 }
 
@@ -45,6 +50,22 @@ class Status(Struct, frozen=True, gc=False):
 
     message: str | None = None
     code: int | None = None
+    reason: str | None = None
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """What is asked. ``silence`` is how many seconds may pass without a byte.
+
+    ``fence`` is called right before every sending, and raises whatever forbids it.
+    """
+
+    path: str
+    method: str = "GET"
+    query: Mapping[str, str] = {}
+    body: bytes | None = None
+    content: str = ""
+    silence: float
+    fence: Callable[[], object] = lambda: None
 
 
 def cause_of(code: int) -> Cause:
@@ -53,7 +74,7 @@ def cause_of(code: int) -> Cause:
 
 
 class Connection:
-    """Asks one API server; used as a context, by any number of tasks of one event loop."""
+    """Asks one API server, for any number of tasks of one event loop; a context, which may be entered by several."""
 
     def __init__(
         self, configuration: Configuration, *, connect_seconds: float = CONNECT, credential_seconds: float = CREDENTIALS
@@ -63,48 +84,58 @@ class Connection:
         self._credential_seconds = credential_seconds
         self._asking = asyncio.Lock()
         self._session: aiohttp.ClientSession | None = None
+        self._users = 0
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers=_HEADERS,
-        )
+        self._users += 1
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                cookie_jar=aiohttp.DummyCookieJar(), headers=_HEADERS, middlewares=(_once,)
+            )
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._session is not None:
-            await self._session.close()
+        self._users -= 1
+        if self._session is not None and not self._users:
+            session, self._session = self._session, None
+            await session.close()
 
     @contextlib.asynccontextmanager
     async def get(
         self, path: str, query: Mapping[str, str], *, silence: float
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """The answer to a GET, of status 200; everything else, also while it is read, raises :class:`Failure`.
+        """The answer to a GET; ``silence`` is how many seconds may pass without a byte. Raises :class:`Failure`."""
+        async with self.send(Request(path=path, query=query, silence=silence)) as response:
+            yield response
 
-        ``silence`` is how many seconds may pass without a byte.
+    @contextlib.asynccontextmanager
+    async def send(self, request: Request) -> AsyncIterator[aiohttp.ClientResponse]:
+        """The answer, if it is yes; everything else, also while it is read, raises :class:`Failure`.
+
+        What was sent once is not sent again, unless the API server has refused to look at it.
         """
         try:
-            async with await self._answered(path, query, silence) as response:
-                if response.status != HTTPStatus.OK:
+            async with await self._answered(request) as response:
+                if response.status not in _DONE:
                     raise await self._failure(response)
                 yield response
         except _NETWORK as error:
             raise Failure(Cause.UNREACHABLE, f"the API server does not answer: {_why(error)}") from error
 
-    async def _answered(self, path: str, query: Mapping[str, str], silence: float) -> aiohttp.ClientResponse:
+    async def _answered(self, request: Request) -> aiohttp.ClientResponse:
         """Any answer; after a refusal of the credentials, or of the server's certificate, both are renewed once."""
         access = await self._access()
         try:
-            response = await self._ask(access, path, query, silence)
+            response = await self._ask(access, request)
         except _TLS:
             pass
         else:
             if response.status != HTTPStatus.UNAUTHORIZED:
                 return response
             response.release()
-        return await self._ask(await self._access(refused=access), path, query, silence)
+        return await self._ask(await self._access(refused=access), request)
 
     async def _access(self, refused: Access | None = None) -> Access:
         # One at a time: feeds that are refused together renew once, as only the newest access can be refused.
@@ -115,37 +146,51 @@ class Connection:
             text = f"there were no credentials within {self._credential_seconds:g} seconds"
             raise Failure(Cause.UNAUTHORIZED, text) from None
 
-    async def _ask(self, access: Access, path: str, query: Mapping[str, str], silence: float) -> aiohttp.ClientResponse:
+    async def _ask(self, access: Access, request: Request) -> aiohttp.ClientResponse:
         if self._session is None:
             raise RuntimeError("a connection is used as a context")
-        return await self._session.get(
-            access.server + path,
-            params=query,
-            headers={"Accept-Encoding": "gzip", **({"Authorization": access.header} if access.header else {})},
+        headers = {"Accept-Encoding": "gzip", "Authorization": access.header, "Content-Type": request.content}
+        request.fence()
+        return await self._session.request(
+            request.method,
+            access.server + request.path,
+            params=request.query,
+            data=request.body,
+            headers={name: value for name, value in headers.items() if value},
             ssl=access.tls or True,
             server_hostname=access.server_name,
             proxy=access.proxy,
             allow_redirects=False,
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_seconds, sock_read=silence),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_seconds, sock_read=request.silence),
         )
 
     async def _failure(self, response: aiohttp.ClientResponse) -> Failure:
-        cause = cause_of(response.status)
-        text = await _message(response)
+        said = await _status(response)
+        cause = Cause.EXISTS if said.reason == "AlreadyExists" else cause_of(response.status)
+        text = f"the API server answers {response.status}: {said.message or response.reason or 'no reason given'}"
         if cause is Cause.UNAUTHORIZED and self._configuration.trouble:
             text = f"{text} (the last credentials were used, as there are no others: {self._configuration.trouble})"
         wait = response.headers.get("Retry-After", "")
         return Failure(cause, text, wait=float(wait) if wait.isdecimal() else 0.0)
 
 
-async def _message(response: aiohttp.ClientResponse) -> str:
-    """What the API server says, or whoever answers in its place."""
+async def _once(request: aiohttp.ClientRequest, sending: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Keep aiohttp from sending again what may have arrived: it does so when a connection that was kept breaks."""
+    try:
+        return await sending(request)
+    except aiohttp.ClientConnectorError:
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        raise aiohttp.ClientConnectionError(_why(error)) from error
+
+
+async def _status(response: aiohttp.ClientResponse) -> Status:
+    """What the API server says; nothing if something else answers in its place."""
     body = await response.content.read(_ERROR_BYTES)
     try:
-        said = msgspec.json.decode(body, type=Status).message
+        return msgspec.json.decode(body, type=Status)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        said = None
-    return f"the API server answers {response.status}: {said or response.reason or 'no reason given'}"
+        return Status()
 
 
 def _why(error: Exception) -> str:

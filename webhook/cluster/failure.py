@@ -17,7 +17,10 @@ class Cause(enum.Enum):
     BUSY = "the API server asks to come back later"
     UNAUTHORIZED = "it does not believe who is asking"
     FORBIDDEN = "it knows who is asking, and says no"
-    MISSING = "there is no such kind of object"
+    MISSING = "there is no such object, or no such kind"
+    EXISTS = "an object of that name is there already"
+    CONFLICT = "the object has changed since it was read, or is another one: look again"
+    INVALID = "what was sent breaks a rule: sending it again will not help"
     GONE = "what was asked for is too old: list again"
     UNREADABLE = "what it says cannot be understood: list again"
 

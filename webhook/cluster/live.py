@@ -45,7 +45,8 @@ class LiveCluster(Generic[I]):
         tell: Tell = lambda _: None,
     ) -> None:
         self.inventory: I = inventory
-        self._connection = connection
+        self.connection = connection
+        """The way to the API server, open while this runs."""
         self._limit = limit
         self._tell = tell
         self._feeds = [
@@ -88,7 +89,7 @@ class LiveCluster(Generic[I]):
 
     async def run(self) -> None:
         """Watch the cluster until cancelled; whatever it raises is a fault of this program."""
-        async with self._connection:
+        async with self.connection:
             tasks = [asyncio.create_task(feed.run(), name=feed.kind.resource) for feed in self._feeds]
             try:
                 await asyncio.gather(*tasks)

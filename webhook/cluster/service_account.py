@@ -13,6 +13,14 @@ FOLDER: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _HOST, _PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
 
 
+def own_namespace(folder: Path = FOLDER) -> str:
+    """The namespace of the pod around us; empty outside of a pod."""
+    try:
+        return (folder / "namespace").read_text().strip()
+    except OSError:
+        return ""
+
+
 class ServiceAccount:
     """The account in ``folder``.
 

@@ -11,7 +11,9 @@ from itertools import islice
 from types import MappingProxyType
 
 from webhook.cluster import wire
+from webhook.cluster.claim import claim_of
 from webhook.cluster.hostpool import faults
+from webhook.cluster.owner import owner_of
 from webhook.cluster.taints import taints
 from webhook.placement import keys
 from webhook.placement.clauses import ClauseName, PoolName
@@ -70,7 +72,7 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
 
     Of 150,000 pods most are alike, so equal requests, node names and namespaces are one object each.
     """
-    metadata, _ = _metadata(source.metadata)
+    metadata, name = _metadata(source.metadata)
     if source.status and source.status.phase in _FINISHED:
         return None, []
     spec = source.spec or PodSpec()
@@ -87,6 +89,8 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
         pools=pools,
         isolated=isolated,
         terminating=metadata.deletion_timestamp is not None,
+        owner=sys.intern(owner_of(metadata)) if job else "",
+        claim=claim_of(name, spec) if job and not spec.node_name else None,
     )
     return pod, [_uncounted(path, value) for path, value in invalid]
 
@@ -167,15 +171,17 @@ def _shared(requests: frozenset[tuple[str, int]]) -> Tally:
 def _streams(
     metadata: wire.Metadata,
 ) -> tuple[str, str, Mapping[str, str], tuple[str, ...], tuple[str, ...]]:
-    """Job, processing element, own labels, pools and isolated operators; all empty for pods of others."""
-    labels = metadata.labels
-    if not labels or not (job_name := labels.get(keys.JOB)):
+    """Job, processing element, own labels, pools and isolated operators; all but the pools empty without a job."""
+    labels, told = metadata.labels or _NO_LABELS, metadata.annotations or wire.Annotations()
+    job_name = labels.get(keys.JOB)
+    if not job_name and not told.placement:
         return "", "", _NO_LABELS, (), ()
-    pe = labels.get(keys.PE, "")
-    own = {sys.intern(key): value for key, value in labels.items() if key.startswith(keys.PREFIX)}
-    told = metadata.annotations or wire.Annotations()
     said = read_placement(told.placement, told.preferred)
     pools = dict.fromkeys(clause.argument.name for clause in said.clauses if isinstance(clause.argument, PoolName))
+    if not job_name:
+        return "", "", _NO_LABELS, tuple(pools), ()
+    pe = labels.get(keys.PE, "")
+    own = {sys.intern(key): value for key, value in labels.items() if key.startswith(keys.PREFIX)}
     # A pod that only prefers to be alone keeps nobody away.
     alone = () if ClauseName.ISOLATION in said.soft else said.by_name.get(ClauseName.ISOLATION, ())
     operators = dict.fromkeys(clause.operator or pe for clause in alone)

@@ -18,6 +18,14 @@ class Annotations(Struct, frozen=True, gc=False):
     preferred: str | None = field(name=PREFERRED, default=None)
 
 
+class Owner(Struct, frozen=True, gc=False):
+    """Who made the object."""
+
+    kind: str = ""
+    name: str = ""
+    controller: bool | None = None
+
+
 class Metadata(Struct, frozen=True, gc=False, rename="camel"):
     """Who the object is."""
 
@@ -27,6 +35,7 @@ class Metadata(Struct, frozen=True, gc=False, rename="camel"):
     labels: dict[str, str] | None = None
     annotations: Annotations | None = None
     deletion_timestamp: str | None = None
+    owner_references: tuple[Owner, ...] | None = None
 
 
 class Taint(Struct, frozen=True, gc=False):

@@ -47,3 +47,7 @@ class Additions(Struct, frozen=True, gc=False):
             "tolerations": self.tolerations,
         }
         return tuple(kind for kind, what in lacking.items() if what)
+
+
+NOTHING = Additions({}, "", (), (), (), PodTerms(), PodTerms(), (), "")
+"""The pod lacks nothing."""

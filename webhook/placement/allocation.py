@@ -9,26 +9,30 @@ import numpy as np
 from msgspec import Struct
 
 from webhook.placement import keys
-from webhook.placement.addresses import canonical
-from webhook.placement.bits import Bits, slots, to_slots
-from webhook.placement.cluster import Pool, PoolHost
+from webhook.placement.bits import Bits, to_slots
+from webhook.placement.cluster import BoundPod, Pool, PoolHost
+from webhook.placement.host_list import entries
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Requirement
 from webhook.placement.policy import Policy
+from webhook.placement.quota import excess
 from webhook.placement.score import base
 from webhook.placement.selector import matching_all, requirements_of
+from webhook.placement.siblings import POOL
 
 
 class Allocation(Struct, frozen=True):
     """The hosts a pool has or would get, by ascending index.
 
     ``eligible`` counts the nodes that could serve it, those it has among them; ``reason`` says why it is incomplete,
-    and is empty when it is complete.
+    and is empty when it is complete; ``over_quota`` whether that is more than its namespace may have, so that no node
+    that comes would help.
     """
 
     hosts: tuple[PoolHost, ...]
     eligible: int
     reason: str = ""
+    over_quota: bool = False
 
 
 def tag_requirements(tags: Collection[str], *, several: bool = False) -> tuple[Requirement, ...]:
@@ -44,9 +48,13 @@ def tag_requirements(tags: Collection[str], *, several: bool = False) -> tuple[R
     return tuple(Requirement(keys.TAGS + tag, "Exists") for tag in distinct)
 
 
-def allocate(pool: Pool, cluster: Inventory, policy: Policy) -> Allocation:
-    """The hosts of a sized or literal pool, kept where they stand and completed from the eligible nodes."""
-    return _literal(pool, cluster) if pool.hosts is not None else _created(pool, cluster, policy)
+def allocate(pool: Pool, cluster: Inventory, policy: Policy, *, barred: Bits = 0) -> Allocation:
+    """The hosts of a sized or literal pool, kept where they stand and completed from the eligible nodes.
+
+    ``barred`` are nodes that cannot be given to it, whatever else is known of them.
+    """
+    allocated = _created if pool.hosts is None else _literal
+    return allocated(pool, cluster, policy, barred)
 
 
 def eligible(pool: Pool, cluster: Inventory, policy: Policy) -> Bits:
@@ -69,13 +77,54 @@ def eligible(pool: Pool, cluster: Inventory, policy: Policy) -> Bits:
 
 
 def strangers(pool: Pool, cluster: Inventory) -> Bits:
-    """Nodes that run a processing element of another pool or job."""
+    """Nodes that run a processing element of another pool or job, be it about to end."""
     found = 0
     for (namespace, job), siblings in cluster.jobs_with_pods():
-        others = (other for other in pool_of(pool.spl_name, namespace, job, cluster) if other.name != pool.name)
-        serves = namespace == pool.namespace and pool.job in (None, job) and next(others, None) is None
+        serves = _serves(pool, namespace, job, cluster)
         found |= siblings.outside(pool.spl_name) if serves else siblings.everyone.nodes
+    for pod in cluster.leaving.values():
+        if is_stranger(pod, pool, cluster):
+            found |= cluster.nodes.named(pod.node)
     return found
+
+
+def is_stranger(pod: BoundPod, pool: Pool, cluster: Inventory) -> bool:
+    """Whether the pod is a processing element of another pool or job."""
+    if not pod.job:
+        return False
+    return pool.spl_name not in pod.pools or not _serves(pool, pod.namespace, pod.job, cluster)
+
+
+def users(pool: Pool, cluster: Inventory) -> Bits:
+    """Nodes that run a pod which names the pool, be it about to end."""
+    found = 0
+    for (namespace, job), siblings in cluster.jobs_with_pods():
+        if _may_serve(pool, namespace, job, cluster):
+            found |= siblings.holding(((POOL, pool.spl_name),))
+    for pod in (*cluster.leaving.values(), *cluster.visitors.values()):
+        if is_user(pod, pool, cluster):
+            found |= cluster.nodes.named(pod.node)
+    return found
+
+
+def is_user(pod: BoundPod, pool: Pool, cluster: Inventory) -> bool:
+    """Whether the pod names the pool, or may: a name that has come to mean several pools means each of them."""
+    return pool.spl_name in pod.pools and _may_serve(pool, pod.namespace, pod.job, cluster)
+
+
+def _may_serve(pool: Pool, namespace: str, job: str, cluster: Inventory) -> bool:
+    """Whether pods of the job may mean this pool by its name."""
+    if namespace != pool.namespace or pool.job not in (None, job):
+        return False
+    meant = pool_of(pool.spl_name, namespace, job, cluster)
+    return not meant or any(other.name == pool.name for other in meant)
+
+
+def _serves(pool: Pool, namespace: str, job: str, cluster: Inventory) -> bool:
+    """Whether pods of the job mean this pool by its name, and no other."""
+    if namespace != pool.namespace or pool.job not in (None, job):
+        return False
+    return all(other.name == pool.name for other in pool_of(pool.spl_name, namespace, job, cluster))
 
 
 def pool_of(spl_name: str, namespace: str, job: str, cluster: Inventory) -> list[Pool]:
@@ -85,33 +134,28 @@ def pool_of(spl_name: str, namespace: str, job: str, cluster: Inventory) -> list
     return own or [pool for pool in pools if pool.job is None]
 
 
-def _literal(pool: Pool, cluster: Inventory) -> Allocation:
-    hosts: dict[str, PoolHost] = {}
-    entries = pool.hosts or ()
-    for index, text in enumerate(entries):
-        found = resolve(text, cluster)
-        if len(found) == 1 and found[0] not in hosts:
-            hosts[found[0]] = _host(index, found[0], cluster)
+def _literal(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits) -> Allocation:
+    listed = (entry for entry in entries(pool, cluster, policy) if entry.node)
+    found = [entry for entry in listed if not cluster.nodes.named(entry.node) & barred]
+    hosts = tuple(_host(entry.index, entry.node, cluster) for entry in found)
+    wanted = len(pool.hosts or ())
     # Tenants read this: it counts entries and does not name those that the reader may not have written.
-    reason = f"it lists {_count(len(entries), 'host')} and finds {_count(len(hosts), 'node')}"
-    return Allocation(tuple(hosts.values()), len(hosts), "" if len(hosts) == len(entries) else reason)
+    reason = f"it lists {_count(wanted, 'host')} and finds {_count(len(hosts), 'node')}"
+    return Allocation(hosts, len(hosts), "" if len(hosts) == wanted else reason)
 
 
-def resolve(text: str, cluster: Inventory) -> list[str]:
-    """The names of the nodes that a host's name or address means, sorted; at most one for a name."""
-    address = canonical(text)
-    found = cluster.nodes.addresses.of(address) if address else cluster.nodes.named(text)
-    return sorted(cluster.nodes.names[slot] for slot in slots(found))
-
-
-def _created(pool: Pool, cluster: Inventory, policy: Policy) -> Allocation:
+def _created(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits) -> Allocation:
     size = pool.size or 0
     standing = cluster.hosts(pool)
     kept = {host.index: host for host in pool.given if host.index < size and standing.get(host.index)}
     holding = 0
     for index in kept:
         holding |= standing[index]
-    could = eligible(pool, cluster, policy)
+    could = eligible(pool, cluster, policy) & ~barred
+    count = (could | holding).bit_count()
+    over = excess(pool, cluster, policy.quota) if len(kept) < size else None
+    if over:
+        return Allocation(tuple(kept[index] for index in sorted(kept)), count, str(over), over_quota=True)
     fresh = _cheapest(could & ~holding, size - len(kept), cluster)
     for index in range(size):
         if index not in kept:
@@ -119,7 +163,6 @@ def _created(pool: Pool, cluster: Inventory, policy: Policy) -> Allocation:
             if name is None:
                 break
             kept[index] = _host(index, name, cluster)
-    count = (could | holding).bit_count()
     reason = "" if len(kept) == size else _shortage(size, count)
     return Allocation(tuple(kept[index] for index in sorted(kept)), count, reason)
 

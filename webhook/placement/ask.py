@@ -9,12 +9,14 @@ from webhook.placement import keys
 from webhook.placement.clauses import Clause, ClauseName
 from webhook.placement.cluster import Pool, Tally
 from webhook.placement.lookup import look_up
+from webhook.placement.mapping_conflicts import conflicts
 from webhook.placement.nearest import nearest
 from webhook.placement.placement_text import SHOWN, PlacementText, annotation, read_placement
 from webhook.placement.pod import Pod, PodSpec
 from webhook.placement.policy import Binding, Policy
 from webhook.placement.problem import Problem, quote
 from webhook.placement.requests import pod_requests
+from webhook.placement.worker_mapping import NOTHING, WorkerMapping, read_mapping
 from webhook.placement.world import World
 
 BINDINGS = ("auto", "nodeName", "nodeAffinity")
@@ -37,7 +39,7 @@ class Ask(Struct, frozen=True, gc=False):
     ``clauses`` are those of the placement annotation, ``by_name`` the same by their names, ``soft`` the constraint
     names that are only preferred, ``pools`` the host pool of each ``host(P)`` clause (no ``$default``), ``binding`` how
     ``host("name")`` ties the pod to its node, ``elastic`` whether nodes are expected to come for it, ``requests`` what
-    it needs: milli-units of cpu, whole units of everything else.
+    it needs: milli-units of cpu, whole units of everything else. ``mapping`` is what its worker mapping says.
     """
 
     namespace: str
@@ -53,6 +55,7 @@ class Ask(Struct, frozen=True, gc=False):
     elastic: bool
     requests: Tally
     warnings: tuple[str, ...] = ()
+    mapping: WorkerMapping = NOTHING
 
     def of(self, name: ClauseName) -> tuple[Clause, ...]:
         """The clauses of that name, as they were written."""
@@ -75,19 +78,25 @@ def read(pod: Pod, namespace: str, world: World, said: PlacementText | None = No
     if unknown:
         warned, refused = _unknown(unknown, world.policy)
         warnings, problems = warnings + warned, refused + problems
+    mapping = read_mapping(annotations)
+    if mapping is not NOTHING:
+        warnings += mapping.warnings
+        problems += (*mapping.problems, *conflicts(mapping, said.clauses, said.soft))
     pools, missing = look_up(said.by_name.get(ClauseName.HOST, ()), namespace, job, world, text or "")
     if missing and ClauseName.HOST in said.soft:
         warnings += tuple(problem.message for problem in missing)
     else:
         problems += tuple(missing)
     elastic, pending = _expected(pools, world)
-    binding, misspelt = _binding(pod, annotations.get(keys.HOST_BINDING), world.policy, waits=elastic or pending)
+    # The company of other pods is the scheduler's to find, who never sees a pod that is bound.
+    waits = elastic or pending or bool(mapping.company)
+    binding, misspelt = _binding(pod, annotations.get(keys.HOST_BINDING), world.policy, waits=waits)
     requests, unreadable = pod_requests(spec)
     if misspelt or unreadable:
         problems += misspelt
         problems += tuple(Problem(path, f"{quote(value)} is not a Kubernetes quantity") for path, value in unreadable)
     words = said.clauses, said.by_name, said.soft
-    return Ask(namespace, spec, labels, job, pe, *words, pools, binding, elastic, requests, warnings), problems
+    return Ask(namespace, spec, labels, job, pe, *words, pools, binding, elastic, requests, warnings, mapping), problems
 
 
 def _expected(pools: tuple[tuple[Clause, Pool], ...], world: World) -> tuple[bool, bool]:

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from webhook.placement.bits import Bits, from_mask
+from webhook.placement.bits import Bits, from_mask, to_slots
 from webhook.placement.cluster import Tally
 
 _KEPT = 1024
@@ -74,6 +74,20 @@ class Capacity:
         for resource, amount in tally.items():
             allocatable, used = self.rows(resource)
             found &= from_mask(allocatable - used >= min(amount, _CEILING))
+        return found
+
+    def copies(self, tally: Tally, *, free: Bits = 0) -> Row:
+        """How many times every slot could hold all of ``tally``, whose amounts are 1 or more.
+
+        What counts is what a slot offers, in the slots ``free`` what is left of it.
+        """
+        found = np.full(self._size, _CEILING, np.int64)
+        counting = to_slots(free)
+        for resource, amount in tally.items():
+            allocatable, used = self.rows(resource)
+            left = allocatable.copy()
+            left[counting] = np.maximum(left[counting] - used[counting], 0)
+            found = np.minimum(found, left // min(amount, _CEILING))
         return found
 
     def rows(self, resource: str) -> tuple[Row, Row]:

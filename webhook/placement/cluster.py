@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from webhook.placement.pod import LabelSelector
+from webhook.placement.pod import LabelSelector, NodeTerm, Requirement
 
 Tally = Mapping[str, int]
 """Amounts by resource name: milli-units of ``cpu``, whole units (bytes, counts) of everything else."""
@@ -39,11 +39,24 @@ class Node(Struct, frozen=True, gc=False):
     allocatable: Tally = {}
 
 
+class Claim(Struct, frozen=True, gc=False):
+    """What a pod that waits demands of its node: its ``nodeSelector``, and the terms of its required node affinity.
+
+    ``name`` is the pod's. Without ``terms`` (``None``) any node that meets the selector will do.
+    """
+
+    name: str
+    selector: tuple[Requirement, ...] = ()
+    terms: tuple[NodeTerm, ...] | None = None
+
+
 class BoundPod(Struct, frozen=True, gc=False):
     """A pod that is not finished, as far as it holds something that others may want.
 
     ``node`` is empty while the pod waits. ``labels`` are its labels under the product's prefix only, and ``isolated``
-    the operators whose ``hostIsolation`` it carries; both empty, like ``job`` and ``pe``, for pods of others.
+    the operators whose ``hostIsolation`` it carries, ``owner`` the workload that it is a replica of, such as
+    ``Deployment/pipeline``, ``claim`` what it demands of a node while it waits for one; all empty, like ``job`` and
+    ``pe``, for pods of others.
     """
 
     uid: str
@@ -56,6 +69,8 @@ class BoundPod(Struct, frozen=True, gc=False):
     labels: Mapping[str, str] = {}
     isolated: tuple[str, ...] = ()
     terminating: bool = False
+    owner: str = ""
+    claim: Claim | None = None
 
 
 class Phase(enum.StrEnum):

@@ -1,11 +1,11 @@
-"""A smallest set of clauses that cannot hold together, found on sets of nodes."""
+"""A smallest set of clauses that cannot hold together, found on sets of nodes, or by asking whether some hold."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from webhook.placement.bits import Bits
 
-_TRIES = 4000
+TRIES = 4000
 """Subsets tried for one that is smaller still: all pairs of 64 clauses, and a few milliseconds at 15,000 nodes."""
 
 
@@ -16,22 +16,28 @@ def smallest(base: Bits, sets: Sequence[Bits]) -> tuple[int, ...]:
     ``base``. Deletion finds a choice from which none can be left out; every smaller choice is then tried, up to a
     bound, so the answer is a smallest one for all but extreme numbers of clauses, and irreducible always.
     """
-    if not base:
-        return ()
     kept = [at for at, nodes in enumerate(sets) if base & ~nodes]
-    irreducible = _delete(base, sets, kept)
-    tries = itertools.islice(
-        (choice for size in range(1, len(irreducible)) for choice in itertools.combinations(kept, size)), _TRIES
-    )
-    return next((choice for choice in tries if not _meet(base, sets, choice)), irreducible)
+    return fewest(kept, lambda choice: bool(_meet(base, sets, choice)))
 
 
-def _delete(base: Bits, sets: Sequence[Bits], kept: Sequence[int]) -> tuple[int, ...]:
-    """Leave out, from the last on, every set that the conflict does not need."""
+def fewest(kept: Sequence[int], hold: Callable[[Sequence[int]], bool], tries: int = TRIES) -> tuple[int, ...]:
+    """A smallest choice of ``kept`` that does not ``hold`` together; empty where not even nothing does.
+
+    What does not hold together does not hold together with more either, and all of ``kept`` do not hold together.
+    """
+    if not hold(()):
+        return ()
+    irreducible = _delete(kept, hold)
+    choices = itertools.chain.from_iterable(itertools.combinations(kept, size) for size in range(1, len(irreducible)))
+    return next((choice for choice in itertools.islice(choices, tries) if not hold(choice)), irreducible)
+
+
+def _delete(kept: Sequence[int], hold: Callable[[Sequence[int]], bool]) -> tuple[int, ...]:
+    """Leave out, from the last on, everything that the conflict does not need."""
     chosen = tuple(kept)
     for at in reversed(kept):
         without = tuple(other for other in chosen if other != at)
-        if not _meet(base, sets, without):
+        if not hold(without):
             chosen = without
     return chosen
 

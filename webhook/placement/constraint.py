@@ -5,6 +5,7 @@ methods of :class:`Constraint`. It is listed once, in ``families.py``, at its pl
 (``docs/architecture.md`` shows how to add one).
 """
 
+import enum
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
@@ -28,6 +29,17 @@ class Reason(Struct, frozen=True):
         """The line of a refusal: the number of nodes and why."""
         count = self.nodes.bit_count()
         return f"1 node {self.one}" if count == 1 else f"{count} nodes {self.many}"
+
+
+class Spread(enum.Enum):
+    """How several pods that carry the same constraint can lie."""
+
+    FREE = enum.auto()
+    """Any number of them on a node."""
+    APART = enum.auto()
+    """Each on a node of its own."""
+    TOGETHER = enum.auto()
+    """All of them on one node."""
 
 
 class Constraint(Protocol):
@@ -56,6 +68,11 @@ class Constraint(Protocol):
     @property
     def verb(self) -> str:
         """What the user can do with the clause: drop it, or lower it."""
+        ...
+
+    @property
+    def spread(self) -> Spread:
+        """How the replicas of a workload that carry it can lie."""
         ...
 
     def filter(self, world: World, /) -> Bits:

@@ -12,7 +12,7 @@ from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint
 from webhook.placement.effects import Effect
 from webhook.placement.merge import foreign_labels, merge
-from webhook.placement.placement_text import read_placement, without
+from webhook.placement.placement_text import PlacementText, read_placement, without
 from webhook.placement.pod import Pod
 from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
@@ -46,6 +46,11 @@ class Decision(Struct, frozen=True, gc=False):
         return self.refusal.text if self.refusal and self.refused else ""
 
     @property
+    def headline(self) -> str:
+        """The first line of that text, which stands alone."""
+        return self.message.partition("\n")[0]
+
+    @property
     def fault(self) -> Fault:
         """Whose fault a refusal is: the pod's own if any part of it is."""
         if self.problems:
@@ -74,18 +79,33 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
 
 
 def _refused(pod: Pod, ask: Ask, verdict: Verdict, world: World) -> Refusal:
-    annotations = (pod.metadata.annotations if pod.metadata else None) or {}
-    said = read_placement(annotations.get(keys.PLACEMENT), annotations.get(keys.PREFERRED))
+    said = words_of(pod)
 
     def lacking(*texts: str) -> Bits:
         """The nodes that could run the pod if it lacked the clauses of these texts, or the node name they say."""
-        named = any(text.startswith(NODE_NAME) for text in texts)
-        spec = replace(ask.spec, node_name=None) if named else ask.spec
-        other, problems = read(Pod(pod.metadata, spec), ask.namespace, world, without(said, texts))
-        constraints, more = constraints_of(other, world)
-        return 0 if problems or more else judge(constraints, world).candidates
+        found = anew(pod, ask, world, without(said, texts), unbound=any(text.startswith(NODE_NAME) for text in texts))
+        return judge(found[1], world).candidates if found else 0
 
     return refuse(verdict, ask, world, lacking)
+
+
+def words_of(pod: Pod) -> PlacementText:
+    """What the pod's placement annotations say."""
+    annotations = (pod.metadata.annotations if pod.metadata else None) or {}
+    return read_placement(annotations.get(keys.PLACEMENT), annotations.get(keys.PREFERRED))
+
+
+def anew(
+    pod: Pod, ask: Ask, world: World, said: PlacementText, *, unbound: bool = False
+) -> tuple[Ask, tuple[Constraint, ...]] | None:
+    """What the pod would ask if its placement said only that, and it named no node; ``None`` if it could not.
+
+    What a clause brings along goes with it: a toleration, the way of binding, the tags of a pool.
+    """
+    spec = replace(ask.spec, node_name=None) if unbound else ask.spec
+    other, problems = read(Pod(pod.metadata, spec), ask.namespace, world, said)
+    constraints, more = constraints_of(other, world)
+    return None if problems or more else (other, constraints)
 
 
 def effects_of(constraints: Iterable[Constraint], world: World) -> list[Effect]:

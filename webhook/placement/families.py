@@ -6,19 +6,23 @@ A node is counted under the first family that rules it out (``docs/verdicts.md``
 from webhook.placement.constraint import Parse
 from webhook.placement.constraints import (
     colocation,
+    company,
     exclusive,
     exlocation,
     host,
     hostpool,
     isolation,
+    mapping,
     nodeselector,
     resources,
     taints,
+    uniform,
 )
 
 FAMILIES: tuple[Parse, ...] = (
     host.parse,
     hostpool.parse,
+    mapping.parse,
     nodeselector.parse,
     taints.parse,
     exclusive.parse,
@@ -26,4 +30,6 @@ FAMILIES: tuple[Parse, ...] = (
     colocation.parse,
     exlocation.parse,
     isolation.parse,
+    uniform.parse,
+    company.parse,
 )

@@ -26,7 +26,7 @@ class Inventory:
 
     __slots__ = (
         "_claimed", "_clock", "_exclusives", "_held", "_hosts", "_pools", "_siblings", "jobs", "jobs_version",
-        "members", "nodes", "pools", "pools_version",
+        "leaving", "members", "nodes", "pools", "pools_version", "visitors", "waiting",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -37,6 +37,12 @@ class Inventory:
         self.jobs_version = 0
         self.members: dict[str, Name] = {}
         """Membership label key to the pool it stands for."""
+        self.leaving: dict[str, BoundPod] = {}
+        """Pods of jobs that are being deleted, by uid: they make room for their siblings, and still run."""
+        self.visitors: dict[str, BoundPod] = {}
+        """Bound pods of no job that name host pools, by uid: they hold a pool that is deleted."""
+        self.waiting: dict[str, BoundPod] = {}
+        """Pods of jobs that wait for a node, by uid."""
         self._pools: dict[Name, dict[str, Pool]] = {}
         self._siblings: dict[Name, Siblings] = {}
         self._clock = 0
@@ -69,15 +75,21 @@ class Inventory:
         """A pod was added or changed; one without a node holds nothing."""
         self.remove_pod(pod.uid)
         if not pod.node:
+            if pod.claim:
+                self.waiting[pod.uid] = pod
             return
         slot = self.nodes.reserve(pod.node)
         self.nodes.capacity.take(slot, pod.requests)
         if not pod.job:
             # Most pods are strangers and there may be 150,000: two references are all that is kept of them.
             self._held[pod.uid] = slot, pod.requests
+            if pod.pools:
+                self.visitors[pod.uid] = pod
             return
         self._held[pod.uid] = pod
-        if not pod.terminating:
+        if pod.terminating:
+            self.leaving[pod.uid] = pod
+        else:
             siblings = self._siblings.setdefault((pod.namespace, pod.job), Siblings())
             siblings.add(slot, pod)
             self._stamp(siblings, pod)
@@ -90,17 +102,20 @@ class Inventory:
         """A pod is gone, or finished."""
         held = self._held.pop(uid, None)
         if held is None:
+            self.waiting.pop(uid, None)
             return
         if isinstance(held, BoundPod):
             slot, requests = self.nodes.slot_of[held.node], held.requests
             self._leave(slot, held)
         else:
             slot, requests = held
+            self.visitors.pop(uid, None)
         self.nodes.capacity.take(slot, requests, -1)
         self.nodes.release(slot)
 
     def _leave(self, slot: int, pod: BoundPod) -> None:
         if pod.terminating:
+            del self.leaving[pod.uid]
             return
         job = pod.namespace, pod.job
         siblings = self._siblings[job]
@@ -173,9 +188,12 @@ class Inventory:
     def hosts(self, pool: Pool) -> dict[int, Bits]:
         """The hosts in ``status.hosts`` that still exist, by index; a node of the same name but another uid is not."""
         name = pool.namespace, pool.name
-        if name not in self._hosts:
-            self._hosts[name] = {host.index: self._same(host.name, host.uid) for host in pool.given}
-        return self._hosts[name]
+        known = self._hosts.get(name) if self.pools.get(name) is pool else None
+        if known is None:
+            known = {host.index: self._same(host.name, host.uid) for host in pool.given}
+            if self.pools.get(name) is pool:
+                self._hosts[name] = known
+        return known
 
     def exclusives(self) -> dict[Name, Bits]:
         """The hosts of every exclusive pool, as far as its status says."""

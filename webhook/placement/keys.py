@@ -16,7 +16,21 @@ PREFERRED: Final = f"{PREFIX}preferred"
 HOST_BINDING: Final = f"{PREFIX}host-binding"
 INJECTED: Final = f"{PREFIX}injected"
 
-ANNOTATIONS: Final = frozenset({PLACEMENT, PREFERRED, HOST_BINDING, INJECTED})
+MAPPED: Final = f"{PREFIX}kubernetes.worker.to.node.mapping"
+MAPPING_KEY: Final = f"{PREFIX}kubernetes.worker.mapping.key"
+MAPPING_OPERATOR: Final = f"{PREFIX}kubernetes.worker.mapping.operator"
+MAPPING_VALUES: Final = f"{PREFIX}kubernetes.worker.mapping.values"
+MAPPING: Final = f"{PREFIX}kubernetes.worker.mapping"
+UNIFORM: Final = f"{PREFIX}kubernetes.worker.mapping.uniform"
+RUN_WITH: Final = f"{PREFIX}run-with"
+RUN_APART_FROM: Final = f"{PREFIX}run-apart-from"
+
+WORKER_MAPPING: Final = (
+    MAPPED, MAPPING_KEY, MAPPING_OPERATOR, MAPPING_VALUES, MAPPING, UNIFORM, RUN_WITH, RUN_APART_FROM,
+)  # fmt: skip
+"""Annotations of worker mapping, under the names that Twister2 gives its parameters (``docs/mapping.md``)."""
+
+ANNOTATIONS: Final = frozenset({PLACEMENT, PREFERRED, HOST_BINDING, INJECTED, *WORKER_MAPPING})
 """Annotations this version acts on, or writes."""
 
 FOREIGN: Final = frozenset(
@@ -38,6 +52,9 @@ EXCLUSIVE: Final = f"{PREFIX}exclusive"
 COLOCATION: Final = f"{PREFIX}hostcolocation."
 EXLOCATION: Final = f"{PREFIX}hostexlocation."
 ISOLATION: Final = f"{PREFIX}hostisolation."
+
+WORKER: Final = f"{PREFIX}worker"
+"""Pod label of the workers of a job that are mapped uniformly; its value is ``true``."""
 
 GROUP: Final = "group"
 """Value of the label of a colocation group of several tokens."""

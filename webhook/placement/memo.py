@@ -16,12 +16,13 @@ from webhook.placement.clauses import ClauseName
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Affinity, Metadata, Pod, PodSpec
 from webhook.placement.requests import pod_requests
+from webhook.placement.worker_mapping import words_of
 from webhook.placement.world import World
 
 SIZE = 4096
 """Answers that are kept: some kilobytes each, and more templates than a cluster has at work at a time."""
 
-_WRITTEN = frozenset({keys.PLACEMENT, keys.PREFERRED, keys.HOST_BINDING}) | keys.FOREIGN
+_WRITTEN = frozenset({keys.PLACEMENT, keys.PREFERRED, keys.HOST_BINDING, *keys.WORKER_MAPPING}) | keys.FOREIGN
 _OWN = frozenset({keys.JOB, keys.PE})
 _TOGETHER = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION, ClauseName.ISOLATION})
 
@@ -63,7 +64,7 @@ class Memo(Generic[_Answer]):
         if world.cluster is not self._cluster or len(self._kept) >= SIZE:
             self._cluster = world.cluster
             self._kept.clear()
-        together = not _TOGETHER.isdisjoint(ask.by_name)
+        together = not _TOGETHER.isdisjoint(ask.by_name) or ask.mapping.uniform != "none"
         self._kept[key] = _stamp(world.cluster, key, all_pods=together), answer
 
 
@@ -93,6 +94,7 @@ def key_of(pod: Pod, namespace: str, cluster: Inventory) -> Key | None:
         text,
         get(keys.PREFERRED),
         get(keys.HOST_BINDING),
+        words_of(annotations),
         metadata.labels is None,
         metadata.annotations is None,
         tuple([owner.kind for owner in owners if owner.controller]) if owners else (),

@@ -47,6 +47,10 @@ KINDS: dict[type[Effect], str] = {
 """What the annotation ``injected`` calls each kind of effect."""
 
 
+_NAMED = "name the token in the placement"
+_INSTEAD = {keys.WORKER: f"map the workers by the annotation {keys.UNIFORM}"}
+"""What to write instead of a label that only the webhook writes."""
+
 _Thing = TypeVar("_Thing")
 _NO_NODES, _NO_SPEC, _NO_PODS = NodeAffinity(), PodSpec(), PodTerms()
 _KEPT = 1024
@@ -139,11 +143,9 @@ def foreign_labels(labels: Mapping[str, str], effects: Iterable[Effect]) -> list
     """
     ours = {effect.key for effect in effects if isinstance(effect, AddLabel)}
     return [
-        Problem(
-            f"metadata.labels[{key}]", "only the webhook writes this label; name the token in the placement instead"
-        )
+        Problem(f"metadata.labels[{key}]", f"only the webhook writes this label; {_INSTEAD.get(key, _NAMED)} instead")
         for key in labels
-        if key.startswith((keys.COLOCATION, keys.EXLOCATION)) and key not in ours
+        if (key == keys.WORKER or key.startswith((keys.COLOCATION, keys.EXLOCATION))) and key not in ours
     ]
 
 

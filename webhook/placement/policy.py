@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from webhook.placement.pod import LabelSelector, Requirement
+from webhook.placement.quota import Quota
 
 Binding = Literal["nodeName", "nodeAffinity"]
 """How ``host("name")`` ties a pod to its node."""
@@ -17,7 +18,9 @@ class Policy(Struct, frozen=True):
     """Choices that change decisions; the defaults are the product's.
 
     ``poolable`` selects the nodes that host pools may take; ``elastic`` turns "no node" into a warning, for clusters
-    that grow on demand; ``audit`` neither patches nor refuses, and says what would have happened.
+    that grow on demand; ``audit`` neither patches nor refuses, and says what would have happened. ``quota`` bounds the
+    exclusive hosts of namespaces, ``guard_nodes`` is what becomes of changes to nodes that break a pool, and
+    ``guard_bindings`` whether bindings are looked at.
     """
 
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"
@@ -29,3 +32,6 @@ class Policy(Struct, frozen=True):
     poolable: LabelSelector = LabelSelector(
         match_expressions=(Requirement(key=CONTROL_PLANE, operator="DoesNotExist"),)
     )
+    quota: Quota = Quota()
+    guard_nodes: Literal["warn", "refuse", "off"] = "warn"
+    guard_bindings: bool = False

@@ -16,6 +16,9 @@ from webhook.placement.remedy import CLAUSE_LIMIT, REASON_LIMIT, Without, neares
 from webhook.placement.verdict import Judged, Verdict
 from webhook.placement.world import World
 
+_LINES = 64
+"""Reasons that are put into words: no more of the shortest ones fit into a message."""
+
 
 class Refusal(Struct, frozen=True):
     """Why no node can run the pod: the whole ``text``, the ``clauses`` of its first line, and whose fault it is."""
@@ -33,7 +36,7 @@ class Refusal(Struct, frozen=True):
 def refuse(verdict: Verdict, ask: Ask, world: World, without: Without) -> Refusal:
     """The refusal of a pod without candidates, at most :data:`MESSAGE_LIMIT` bytes of ASCII."""
     pinned = _pinned(verdict)
-    written = _as_written([judged for judged in verdict.hard if judged.constraint.clause], ask)
+    written = as_written([judged for judged in verdict.hard if judged.constraint.clause], ask)
     standing = [judged for judged in verdict.hard if not judged.constraint.clause]
     base = functools.reduce(operator.and_, (judged.nodes for judged in standing), verdict.everything)
     without = functools.cache(without)
@@ -42,14 +45,14 @@ def refuse(verdict: Verdict, ask: Ask, world: World, without: Without) -> Refusa
     chosen |= {text for text in placed(ask) if without(text)}
     clauses = pinned or tuple(dict.fromkeys(found for found in map(_clause, written) if found in chosen))
     total = verdict.everything.bit_count()
-    first = f"{_together(clauses)}: 0 of {total} node{'s' * (total != 1)} can run this pod."
+    first = f"{cannot_hold(clauses)}: 0 of {total} node{'s' * (total != 1)} can run this pod."
     fix = f"Nearest fix: {nearest_fix(verdict, ask, world, without)}."
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
-    text = _within_limit(first, lines, fix)
+    text = within_limit(first, lines, fix)
     return Refusal(text, clauses, Fault.INVALID if pinned else Fault.FORBIDDEN)
 
 
-def _as_written(judged: Sequence[Judged], ask: Ask) -> list[Judged]:
+def as_written(judged: Sequence[Judged], ask: Ask) -> list[Judged]:
     """The clauses of the placement in the order in which they stand there, then what else the pod says."""
     order = {str(clause): at for at, clause in reversed(list(enumerate(ask.clauses)))}
 
@@ -71,7 +74,8 @@ def _pinned(verdict: Verdict) -> tuple[str, ...]:
     return tuple(by_node.values())[:-3:-1] if len(by_node) > 1 else ()
 
 
-def _together(clauses: Sequence[str]) -> str:
+def cannot_hold(clauses: Sequence[str]) -> str:
+    """Clauses, as many as fit, that have nothing in common."""
     shown = [shorten(clause, CLAUSE_LIMIT) for clause in clauses[:4]]
     if len(clauses) > len(shown):
         shown.append(f"{len(clauses) - len(shown)} more")
@@ -83,9 +87,9 @@ def _together(clauses: Sequence[str]) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]} cannot {both} hold"
 
 
-def _within_limit(first: str, lines: Sequence[str], fix: str) -> str:
+def within_limit(first: str, lines: Sequence[str], fix: str) -> str:
     """The text with as many reasons as there is room for; those that are left out are counted."""
-    for shown in range(len(lines), 0, -1):
+    for shown in range(min(len(lines), _LINES), 0, -1):
         left = len(lines) - shown
         more = [f"  and {left} more reason{'s' * (left != 1)}"] if left else []
         text = "\n".join([first, *lines[:shown], *more, fix])

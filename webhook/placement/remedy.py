@@ -29,14 +29,15 @@ _PAIRS = 300
 
 def nearest_fix(verdict: Verdict, ask: Ask, world: World, without: Without) -> str:
     """The single change of the cluster, and the single clause to drop, that open most nodes."""
-    opened = _without_each(verdict.everything, [judged.nodes for judged in verdict.hard])
-    options = [*_mends(verdict.hard, opened, world), *_drops(verdict.hard, opened, ask, without)]
+    opened = without_each(verdict.everything, [judged.nodes for judged in verdict.hard])
+    options = [*mends(verdict.hard, opened, world), *_drops(verdict.hard, opened, ask, without)]
     if options:
         return ", or ".join(options)
     return _dropping_two(verdict, ask, without) or "none by a single change; the pod needs a node that meets all of it"
 
 
-def _mends(hard: Sequence[Judged], opened: Sequence[Bits], world: World) -> Iterator[str]:
+def mends(hard: Sequence[Judged], opened: Sequence[Bits], world: World) -> Iterator[str]:
+    """The change of the cluster for the constraint that alone keeps most nodes closed, if there is one."""
     ranked = sorted((at for at in range(len(hard)) if opened[at]), key=lambda at: -opened[at].bit_count())
     mends = (hard[at].constraint.mend(world, opened[at]) for at in ranked)
     yield from (shorten(mend, REASON_LIMIT) for mend in itertools.islice(filter(None, mends), 1))
@@ -92,7 +93,7 @@ def _would(count: int) -> str:
     return f"{count} node{'s' * (count != 1)} would fit"
 
 
-def _without_each(everything: Bits, sets: Sequence[Bits]) -> list[Bits]:
+def without_each(everything: Bits, sets: Sequence[Bits]) -> list[Bits]:
     """For each set, what all the *others* have in common: by products from the left and from the right."""
     before = list(itertools.accumulate(sets, operator.and_, initial=everything))
     after = list(itertools.accumulate(reversed(sets), operator.and_, initial=everything))

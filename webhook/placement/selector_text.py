@@ -23,13 +23,13 @@ _FORMS = tuple(
         (rf"{_KEY}\s*<\s*(?P<values>-?[0-9]+)", "Lt"),
     )
 )
-_COMMA = re.compile(r",(?![^(]*\))")
-"""A comma that is not inside parentheses."""
+_PART = re.compile(r"(?:\A|,)((?:[^,(]|\([^)]*\)?)*)")
+"""What stands between commas that are not inside parentheses; every character is looked at once."""
 
 
 def parse_selector(text: str) -> LabelSelector:
     """The selector; ``ValueError`` with a sentence if the text is none. An empty text selects everything."""
-    parts = [part.strip() for part in _COMMA.split(text)] if text.strip() else []
+    parts = [part[1].strip() for part in _PART.finditer(text)] if text.strip() else []
     return LabelSelector(match_expressions=tuple(_requirement(part) for part in parts))
 
 

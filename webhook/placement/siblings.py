@@ -1,5 +1,6 @@
 """The live pods of one job, and the nodes they hold: what colocation, exlocation and isolation ask about."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
@@ -12,6 +13,9 @@ Mark = tuple[str, str]
 POOL = ""
 """Key of the marks that stand for the pools a pod asks for; no label has an empty key."""
 
+_RUN = re.compile(r"Job/(.+)-[0-9]+", re.ASCII)
+"""A run of a CronJob: its name and the minute it was due (Kubernetes, ``getJobName`` of the CronJob controller)."""
+
 _Key = TypeVar("_Key", str, Mark)
 
 
@@ -22,19 +26,19 @@ class Holders:
 
     def __init__(self) -> None:
         self.nodes: Bits = 0
-        self.pods: dict[int, dict[str, Tally]] = {}
+        self.pods: dict[int, tuple[BoundPod, ...]] = {}
 
-    def add(self, slot: int, uid: str, requests: Tally) -> None:
+    def add(self, slot: int, pod: BoundPod) -> None:
         """Count a pod on the node."""
-        self.pods.setdefault(slot, {})[uid] = requests
+        self.pods[slot] = (*self.pods.get(slot, ()), pod)
         self.nodes |= 1 << slot
 
-    def remove(self, slot: int, uid: str) -> None:
+    def remove(self, slot: int, pod: BoundPod) -> None:
         """Count a pod no longer."""
-        there = self.pods[slot]
-        del there[uid]
-        if not there:
-            del self.pods[slot]
+        left = tuple(other for other in self.pods.pop(slot) if other.uid != pod.uid)
+        if left:
+            self.pods[slot] = left
+        else:
             self.nodes &= ~(1 << slot)
 
 
@@ -42,37 +46,49 @@ class Siblings:
     """Live pods of one job: bound to a node, neither finished nor being deleted.
 
     ``marks[key, value]`` are the pods with that label (or, under the key :data:`POOL`, that ask for that pool),
-    ``elements[pe]`` those of a processing element, ``isolated`` by uid those with a ``hostIsolation`` of their own.
+    ``elements[pe]`` those of a processing element, ``pods`` by uid all of them with their slots, ``isolated`` those
+    with a ``hostIsolation`` of their own.
     """
 
-    __slots__ = ("_isolations", "changed", "elements", "everyone", "isolated", "isolated_changed", "marks")
+    __slots__ = ("_isolations", "changed", "elements", "everyone", "isolated", "isolated_changed", "marks", "pods")
 
     def __init__(self) -> None:
         self.everyone = Holders()
         self.marks: dict[Mark, Holders] = {}
         self.elements: dict[str, Holders] = {}
+        self.pods: dict[str, tuple[int, BoundPod]] = {}
         self.isolated: dict[str, tuple[int, BoundPod]] = {}
         self.changed = self.isolated_changed = 0
         self._isolations: tuple[tuple[str, str], ...] | None = None
 
     def add(self, slot: int, pod: BoundPod) -> None:
         """A pod of the job is bound to ``slot``."""
-        self.everyone.add(slot, pod.uid, pod.requests)
-        self.elements.setdefault(pod.pe, Holders()).add(slot, pod.uid, pod.requests)
+        self.pods[pod.uid] = slot, pod
+        self.everyone.add(slot, pod)
+        self.elements.setdefault(pod.pe, Holders()).add(slot, pod)
         for mark in _marks(pod):
-            self.marks.setdefault(mark, Holders()).add(slot, pod.uid, pod.requests)
+            self.marks.setdefault(mark, Holders()).add(slot, pod)
         if pod.isolated:
             self.isolated[pod.uid] = slot, pod
             self._isolations = None
 
     def remove(self, slot: int, pod: BoundPod) -> None:
         """The pod that was added is gone."""
-        self.everyone.remove(slot, pod.uid)
-        _remove(self.elements, pod.pe, slot, pod.uid)
+        del self.pods[pod.uid]
+        self.everyone.remove(slot, pod)
+        _remove(self.elements, pod.pe, slot, pod)
         for mark in _marks(pod):
-            _remove(self.marks, mark, slot, pod.uid)
+            _remove(self.marks, mark, slot, pod)
         if self.isolated.pop(pod.uid, None):
             self._isolations = None
+
+    def without(self, owner: str) -> "Siblings":
+        """The pods that are no replicas of the workload ``owner``."""
+        left = Siblings()
+        for slot, pod in self.pods.values():
+            if owner not in (pod.owner, _workload(pod.owner)):
+                left.add(slot, pod)
+        return left
 
     def holding(self, marks: Iterable[Mark]) -> Bits:
         """Nodes with a pod that carries at least one of the labels."""
@@ -122,8 +138,14 @@ class Siblings:
         for mark in marks:
             holders = self.marks.get(mark)
             if holders:
-                found.update(holders.pods.get(slot, {}))
+                found.update((pod.uid, pod.requests) for pod in holders.pods.get(slot, ()))
         return list(found.values())
+
+
+def _workload(owner: str) -> str:
+    """The workload of a workload, where the name tells."""
+    run = _RUN.fullmatch(owner)
+    return f"CronJob/{run[1]}" if run else owner
 
 
 def _marks(pod: BoundPod) -> Iterator[Mark]:
@@ -132,8 +154,8 @@ def _marks(pod: BoundPod) -> Iterator[Mark]:
         yield POOL, pool
 
 
-def _remove(table: dict[_Key, Holders], key: _Key, slot: int, uid: str) -> None:
+def _remove(table: dict[_Key, Holders], key: _Key, slot: int, pod: BoundPod) -> None:
     holders = table[key]
-    holders.remove(slot, uid)
+    holders.remove(slot, pod)
     if not holders.pods:
         del table[key]

@@ -28,11 +28,11 @@ def undone(pod: Pod, constraints: Iterable[Constraint], world: World) -> Iterato
     firm = [_either(effect) for effect in effects if getattr(effect, "firm", False)]
     additions, conflicts = merge(pod, [effect for effect in firm if not _bound(effect, node_name)])
     yield from conflicts
-    near = [effect for effect in effects if isinstance(effect, NearPods) and effect.weight is None]
+    near = [effect for effect in effects if isinstance(effect, NearPods) and effect.weight is None and not effect.firm]
     alone = ("podAffinity",) if near and not _together(pod) else ()
     host = [effect for effect in effects if _names_host(effect)]
     loose = ("nodeName",) if host and "nodeAffinity" not in additions.missing and not _tied(pod, node_name) else ()
-    for kind in (*additions.missing, *alone, *loose):
+    for kind in dict.fromkeys((*additions.missing, *alone, *loose)):
         message = f"lacks {kind} that its clauses require: something removed what the placement webhook had added"
         yield Problem("spec" if kind != "labels" else "metadata", message, fault=Fault.FORBIDDEN)
 

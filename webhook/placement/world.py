@@ -7,22 +7,28 @@ the controller is about to write them, and a pod of a pool that is still being g
 from collections.abc import Iterable
 
 from webhook.placement.addresses import canonical
-from webhook.placement.allocation import Allocation, allocate
+from webhook.placement.allocation import Allocation
 from webhook.placement.bits import Bits
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.inventory import Inventory, Name
 from webhook.placement.keys import MEMBERSHIP
 from webhook.placement.policy import Policy
+from webhook.placement.pool_plan import granted
+from webhook.placement.siblings import Siblings
 
 
 class World:
-    """A cluster, a policy, and the hosts that pools have or would get; made anew for every decision."""
+    """A cluster, a policy, and the hosts that pools have or would get; made anew for every decision.
 
-    __slots__ = ("_allocations", "_hosts", "cluster", "everything", "policy")
+    ``leaving`` is a workload whose live pods are no neighbours to anyone: they make room for those decided about.
+    """
 
-    def __init__(self, cluster: Inventory, policy: Policy) -> None:
+    __slots__ = ("_allocations", "_hosts", "_leaving", "cluster", "everything", "policy")
+
+    def __init__(self, cluster: Inventory, policy: Policy, *, leaving: str = "") -> None:
         self.cluster = cluster
         self.policy = policy
+        self._leaving = leaving
         self.everything: Bits = cluster.nodes.everything
         self._hosts: dict[Name, dict[int, Bits]] = {}
         self._allocations: dict[Name, Allocation] = {}
@@ -31,6 +37,11 @@ class World:
     def predicted(self) -> bool:
         """Whether it was asked for hosts that a pool is yet to get: those depend on more than nodes and pools."""
         return bool(self._allocations)
+
+    def siblings(self, namespace: str, job: str) -> Siblings:
+        """The live pods of a job that stay."""
+        found = self.cluster.siblings(namespace, job)
+        return found.without(self._leaving) if self._leaving else found
 
     def with_key(self, key: str) -> Bits:
         """Nodes that have the label, or will once their pool is ready."""
@@ -82,7 +93,7 @@ class World:
         """What the controller would give the pool now."""
         name = pool.namespace, pool.name
         if name not in self._allocations:
-            self._allocations[name] = allocate(pool, self.cluster, self.policy)
+            self._allocations[name] = granted(pool, self.cluster, self.policy)
         return self._allocations[name]
 
     def _predicted(self, pool: Pool) -> dict[int, Bits]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter
 from typing import Final
 
@@ -16,8 +16,8 @@ from webhook.server.limits import MIB, REVIEWS, Limits
 from webhook.server.metrics import Metrics
 from webhook.server.replies import REASONS, Fault, failure, json
 
-Reviewer = Callable[[bytes], Answer]
-"""Answers the body of one review: pure, synchronous, and much shorter than a millisecond."""
+Reviewer = Callable[[bytes], Answer | Awaitable[Answer]]
+"""Answers the body of one review in much less than a millisecond; or later, when somebody else has to be asked."""
 
 Readiness = Callable[[], str | None]
 """``None``, or why reviews cannot be answered yet."""
@@ -52,6 +52,8 @@ class Reviews:
         if isinstance(body, Fault):
             return self._refuse(request, body)
         answer = self._review(goal.path, body)
+        if not isinstance(answer, Answer):
+            answer = await self._later(goal.path, answer, give_up)
         if perf_counter() > give_up:
             return self._refuse(request, _late("the review was not decided in time; try again"))
         self._metrics.reviewed(goal.path, answer, perf_counter() - arrived)
@@ -100,16 +102,24 @@ class Reviews:
                 body += piece
         return bytes(body)
 
-    def _review(self, path: str, body: bytes) -> Answer:
+    def _review(self, path: str, body: bytes) -> Answer | Awaitable[Answer]:
         before = perf_counter()
         try:
             return self._reviewers[path](body)
         except Exception:  # noqa: BLE001 -- the boundary: whatever fails in there, the API server is told so
-            _log.exception("the review failed", extra={"facts": {"path": path}})
-            failed = status_body(503, REASONS[503], "the webhook failed to decide; its log has the details")
-            return Answer(status=503, body=failed, outcome=Outcome.ERRORED, reason=REASONS[503])
+            return _failed(path)
         finally:
             self._metrics.decided(perf_counter() - before)
+
+    async def _later(self, path: str, answer: Awaitable[Answer], give_up: float) -> Answer:
+        """The answer as soon as it is there, and no later than it is of use."""
+        try:
+            async with asyncio.timeout(give_up - perf_counter()):
+                return await answer
+        except TimeoutError:
+            return _errored("the review was not decided in time; try again")
+        except Exception:  # noqa: BLE001 -- the same boundary
+            return _failed(path)
 
     def _too_large(self) -> Fault:
         return Fault(413, f"the body of the request is over {self._limits.body / MIB:g} MiB")
@@ -121,6 +131,17 @@ class Reviews:
         if fault.code == web.HTTPMethodNotAllowed.status_code:
             reply.headers[hdrs.ALLOW] = hdrs.METH_POST
         return reply
+
+
+def _failed(path: str) -> Answer:
+    """Something went wrong in deciding; to be called where it is caught."""
+    _log.exception("the review failed", extra={"facts": {"path": path}})
+    return _errored("the webhook failed to decide; its log has the details")
+
+
+def _errored(message: str) -> Answer:
+    failed = status_body(503, REASONS[503], message)
+    return Answer(status=503, body=failed, outcome=Outcome.ERRORED, reason=REASONS[503])
 
 
 def _late(message: str) -> Fault:

@@ -28,6 +28,21 @@ object.spec.?nodeName.orValue('') != '' || object.spec.?tolerations.orValue([]).
 object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists' && !(t in oldObject.spec.?tolerations.orValue([])))
 {{- end -}}
 
+{{/* A node whose pods, or pools, may care: heartbeats cost no call. */}}
+{{- define "streams-placement.relevant" -}}
+request.operation != 'UPDATE' || object.metadata.?labels.orValue({}) != oldObject.metadata.?labels.orValue({}) || object.spec.?taints.orValue([]) != oldObject.spec.?taints.orValue([]) || object.spec.?unschedulable.orValue(false) != oldObject.spec.?unschedulable.orValue(false)
+{{- end -}}
+
+{{/* The controller of HostPools, whose labels and taints they are. */}}
+{{- define "streams-placement.notTheController" -}}
+request.userInfo.username != 'system:serviceaccount:{{ .Release.Namespace }}:{{ include "streams-placement.fullname" . }}-controller'
+{{- end -}}
+
+{{/* Kubernetes itself: it states what is so, reads no warnings, and must never be kept from it. */}}
+{{- define "streams-placement.notThePlatform" -}}
+!['system:node:', 'system:serviceaccount:kube-system:', 'system:kube-', 'system:cloud-'].exists(p, request.userInfo.username.startsWith(p))
+{{- end -}}
+
 {{/* Our keys among the map of that name, but for those of the Streams instance operator, which writes them when it likes. */}}
 {{- define "streams-placement.protected" -}}
 k.startsWith('streams.ibm.com/') && !(k in ['streams.ibm.com/applicationName', 'streams.ibm.com/applicationScope', 'streams.ibm.com/contentId', 'streams.ibm.com/redisConfig'])

@@ -1,13 +1,17 @@
 """A fake cluster with both kinds of configuration, and what talks to it."""
 
+import copy
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from certs.managed.access import Kubeconfig
 from certs.managed.api import Api
-from tests.certs.managed.fake import MUTATING, VALIDATING, FakeCluster, webhooks
+from tests.certs.managed.fake import MUTATING, VALIDATING, FakeCluster, until, webhooks
+from tests.certs.managed.managing import Finished, end, is_consistent, manager
 
 
 @pytest.fixture(autouse=True)
@@ -29,3 +33,21 @@ async def cluster(tmp_path: Path) -> AsyncIterator[FakeCluster]:
 async def api(cluster: FakeCluster) -> AsyncIterator[Api]:
     async with Api(Kubeconfig(str(cluster.kubeconfig()), None), seconds=2) as connected:
         yield connected
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    async with FakeCluster(tmp_path_factory.mktemp("finished")) as cluster:
+        cluster.put(MUTATING, webhooks("a", "b"))
+        cluster.put(VALIDATING, webhooks("c"))
+        async with manager(cluster) as process:
+            await until(lambda: is_consistent(cluster))
+            process.send_signal(signal.SIGTERM)
+            return Finished(cluster, *await end(process))
+
+
+@pytest.fixture
+def made(cluster: FakeCluster, finished: Finished) -> FakeCluster:
+    """A cluster of the test's own in which everything was made, by a process that is gone."""
+    cluster.objects = copy.deepcopy(finished.cluster.objects)
+    return cluster

@@ -73,7 +73,7 @@ class FakeCluster:
         context.load_cert_chain(self.folder / "api.crt", self.folder / "api.key")
         app = web.Application()
         app.router.add_route("*", "/{path:.*}", self._dispatch)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=context)
         await site.start()

@@ -12,6 +12,8 @@ from certs.managed.access import Kubeconfig
 from certs.managed.api import Api, ConflictError, FailureError, MissingError
 from tests.certs.managed.fake import MUTATING, SECRET, FakeCluster, Fault
 
+pytestmark = pytest.mark.integration
+
 SECRETS = SECRET.rpartition("/")[0]
 NEW = {"metadata": {"name": "pair", "namespace": "ns"}, "data": {}}
 

@@ -86,6 +86,7 @@ class ApiServer:
         self._news = asyncio.Event()
         self._extra: list[tuple[str, bytes]] = []
         self._runner: web.AppRunner | None = None
+        self._listener: socket.socket | None = None
         self.watching: dict[str, int] = defaultdict(int)
 
     # The life of the server
@@ -100,12 +101,17 @@ class ApiServer:
             app.router.add_get(path, self._handler(resource))
         self._runner = web.AppRunner(app, shutdown_timeout=0.01, handler_cancellation=True)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port, ssl_context=self._tls, reuse_address=True)
-        await site.start()
+        self._listener = socket.create_server(("127.0.0.1", self.port))
+        await web.SockSite(self._runner, self._listener, ssl_context=self._tls).start()
 
     async def stop(self) -> None:
-        if self._runner is not None:
+        if self._runner is not None and self._listener is not None:
             runner, self._runner = self._runner, None
+            # What is accepted while a server closes is lost open (asyncio, Server._attach): first accept no more, and
+            # let what has been accepted become a connection, which takes two turns of the loop.
+            asyncio.get_running_loop().remove_reader(self._listener)
+            for _ in range(3):
+                await asyncio.sleep(0)
             await runner.cleanup()
 
     @contextlib.asynccontextmanager

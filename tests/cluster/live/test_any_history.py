@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,8 @@ from webhook.cluster.configuration import Configuration
 from webhook.cluster.connection import Connection
 from webhook.cluster.kinds import KINDS
 from webhook.cluster.shelf import Shelf
+
+pytestmark = pytest.mark.integration
 
 VARIANTS: dict[str, tuple[Callable[[str, str], Json], ...]] = {
     "nodes": (

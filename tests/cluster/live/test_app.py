@@ -10,6 +10,7 @@ import pytest
 
 from tests.cluster.live.apiserver import TOO_OLD, ApiServer, status
 from tests.cluster.live.kubeconfig import Kubeconfig
+from tests.cluster.live.watched import until
 from tests.cluster.objects import node, pool
 from tests.server.pki import Pair
 from webhook import app
@@ -37,6 +38,7 @@ async def test_reviews_are_answered_once_the_cluster_is_listed(
     with caplog.at_level(logging.INFO):
         task = asyncio.create_task(app.serve(settings, lambda *urls: ready.set_result(urls)))
         await asyncio.wait_for(ready, 10)
+        await until(lambda: server.watching["nodes"])
         server.send("nodes", TOO_OLD)
         async with asyncio.timeout(10):
             while sum("cluster: 1 Node" in message for message in caplog.messages) < 2:  # noqa: ASYNC110 - seen from outside
@@ -56,7 +58,7 @@ async def test_explain_waits_until_everything_is_listed(server: ApiServer, tmp_p
 
 
 async def test_explain_says_what_it_waits_for_in_vain(server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "PATIENCE", 0.5)
+    monkeypatch.setattr("webhook.app.clusters.PATIENCE", 0.5)
     server.stuck = True
     server.answers["nodes", "list"].append(lambda: status(500, "etcd"))
     with pytest.raises(Trouble, match="^the cluster is not read yet: nodes: the API server answers 500: etcd$"):

@@ -18,6 +18,8 @@ from webhook.cluster.configuration import Configuration, connect
 from webhook.cluster.connection import Connection
 from webhook.cluster.failure import Cause, Failure
 
+pytestmark = pytest.mark.integration
+
 NODES = "/api/v1/nodes"
 
 

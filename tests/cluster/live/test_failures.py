@@ -15,6 +15,8 @@ from webhook.cluster.configuration import connect
 from webhook.cluster.connection import Connection
 from webhook.cluster.pace import Pace
 
+pytestmark = pytest.mark.integration
+
 GONE = "nodes: the API server answers 410: because"
 
 
@@ -163,9 +165,10 @@ async def test_one_that_was_restored_from_a_backup_is_listed_again(server: ApiSe
 async def test_after_an_outage_longer_than_its_memory_everything_is_listed(
     server: ApiServer,
 ) -> None:
-    async with Watched(replace(FAST, horizon=0.1)).running():
+    async with Watched(replace(FAST, horizon=0.1)).running() as watched:
         await watching(server)
         await server.stop()
+        await until(lambda: watched.failures)
         await asyncio.sleep(0.2)
         await server.start()
         await until(lambda: server.asked("nodes", "watch")[1:])
@@ -290,11 +293,10 @@ async def test_a_kind_that_is_not_installed_is_asked_for_now_and_then(
 ) -> None:
     server.missing = {"streamshostpools"}
     async with Watched(replace(FAST, absent=0.2)).running() as watched:
-        await asyncio.sleep(0.5)
-        assert (len(server.asked("streamshostpools", "list")), watched.failures) == (
-            3,
-            ["streamshostpools: the API server answers 404: Not Found"],
-        )
+        began = time.monotonic()
+        await until(lambda: len(server.asked("streamshostpools", "list")) == 3)
+        assert time.monotonic() - began > 0.3
+        assert watched.failures == ["streamshostpools: the API server answers 404: Not Found"]
 
 
 @pytest.mark.parametrize("resource", ["nodes", "pods"])

@@ -17,6 +17,8 @@ from webhook.cluster.pace import Pace
 from webhook.cluster.source import PAGE_LIMIT, Source
 from webhook.placement.cluster import Node
 
+pytestmark = pytest.mark.integration
+
 
 def nodes(server: ApiServer, *names: str) -> None:
     for name in names:

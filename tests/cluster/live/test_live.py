@@ -17,6 +17,8 @@ from webhook.cluster.pace import Pace
 from webhook.cluster.report import Finding, Report
 from webhook.placement.inventory import Inventory
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.mark.usefixtures("server")
 async def test_before_it_runs_nothing_is_known() -> None:

@@ -10,6 +10,8 @@ from tests.cluster.live.watched import FAST, Watched, until
 from tests.cluster.objects import Recorder, job, node, pod, pool
 from webhook.cluster.lines import LIMIT
 
+pytestmark = pytest.mark.integration
+
 Held = Callable[[Recorder], object]
 
 

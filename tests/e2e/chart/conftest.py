@@ -13,12 +13,11 @@ from tests.e2e.chart.hostpools import served
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.kubelet import Kubelet
+from tests.e2e.live.core import Core
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
 
 SECRET = "own-tls"
-
-GRANT = ("create", "clusterrolebinding", "controller", "--clusterrole=cluster-admin")
 
 
 @pytest.fixture(scope="package")
@@ -26,7 +25,6 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A control plane with three nodes, which no other tests use: the chart is for a whole cluster."""
     controller = f"{NAMESPACE}/{RELEASE}-controller"
     with ControlPlane(tmp_path_factory.mktemp("chart"), service_accounts=(controller,)) as running:
-        running.kubectl(*GRANT, f"--serviceaccount={controller.replace('/', ':')}")
         create_nodes(running.admin, [node(f"node-{number}") for number in (1, 2, 3)])
         yield running
 
@@ -43,9 +41,16 @@ def installed(plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture(scope="package")
-def pools(plane: ControlPlane) -> Iterator[Api]:
-    """An API server that knows HostPools."""
-    with served(plane) as api:
+def unattended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
+    """A cluster in which no controller makes anything of HostPools."""
+    with Core(tmp_path_factory.mktemp("unattended")) as running:
+        yield running
+
+
+@pytest.fixture(scope="package")
+def pools(unattended: Core) -> Iterator[Api]:
+    """Its API server, which knows HostPools."""
+    with served(unattended) as api:
         yield api
 
 

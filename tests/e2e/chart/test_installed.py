@@ -91,7 +91,7 @@ def tried(plane: ControlPlane, command: str) -> subprocess.CompletedProcess[str]
 
 def test_the_commands_of_the_notes_do_what_they_say(plane: ControlPlane) -> None:
     notes = plane.helm("get", "notes", RELEASE, "--namespace", NAMESPACE).stdout
-    rollout, good, bad = re.findall(r"^  (kubectl (?:--namespace|run) .*?[^\\])$", notes, re.MULTILINE | re.DOTALL)
+    rollout, good, bad, *_ = re.findall(r"^  (kubectl (?:--namespace|run) .*?[^\\])$", notes, re.MULTILINE | re.DOTALL)
     assert tried(plane, rollout).returncode == 0
     assert "nodeName: node-1" in tried(plane, good).stdout
     assert 'host("nowhere") cannot hold: 0 of 3 nodes can run this pod.' in tried(plane, bad).stderr

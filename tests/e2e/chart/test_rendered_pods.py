@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.api import Object
-from tests.e2e.chart.rendering import CI, RELEASE, Values, of_kind, only, render
+from tests.e2e.chart.rendering import CI, RELEASE, Values, of_kind, render
 
 EXISTING: Values = {"tls": {"source": "existingSecret", "existingSecret": {"name": "own"}}}
 
@@ -102,9 +102,32 @@ def test_all_pods_carry_labels_and_annotations_of_the_values() -> None:
 
 
 def test_the_networks_of_the_api_server_narrow_both_directions() -> None:
-    spec = only(render({**EXISTING, "networkPolicy": {"apiServerCIDRs": ["10.0.0.0/28"]}}), "NetworkPolicy")["spec"]
+    objects = render({**EXISTING, "networkPolicy": {"apiServerCIDRs": ["10.0.0.0/28"]}})
+    webhook, controller = (one["spec"] for one in of_kind(objects, "NetworkPolicy"))
     block = [{"ipBlock": {"cidr": "10.0.0.0/28"}}]
-    assert (spec["ingress"][0]["from"], spec["egress"][0]["to"]) == (block, block)
+    assert (webhook["ingress"][0]["from"], webhook["egress"][0]["to"]) == (block, block)
+    assert controller["egress"][0]["to"] == block
+
+
+def test_nobody_but_who_reads_metrics_may_talk_to_a_controller() -> None:
+    _, controller = (one["spec"] for one in of_kind(render(EXISTING), "NetworkPolicy"))
+    assert [rule["ports"] for rule in controller["ingress"]] == [[{"port": "health"}]]
+
+
+def test_each_kind_of_process_has_metrics_of_its_own() -> None:
+    services = of_kind(render({"serviceMonitor": {"enabled": True}}), "Service")
+    chosen = {one["metadata"]["name"]: one["spec"]["selector"]["app.kubernetes.io/component"] for one in services}
+    metrics = {f"{RELEASE}-metrics": "webhook", f"{RELEASE}-controller-metrics": "controller"}
+    assert chosen == {RELEASE: "webhook", **metrics}
+
+
+def test_as_many_controllers_stand_by_as_are_wanted() -> None:
+    objects = render({"controller": {"replicas": 3}})
+    (controller,) = [one for one in of_kind(objects, "Deployment") if one["metadata"]["name"].endswith("-controller")]
+    (container,) = controller["spec"]["template"]["spec"]["containers"]
+    assert controller["spec"]["replicas"] == 3
+    assert container["args"][0] == "controller"
+    assert f"--lease-name={RELEASE}-controller" in container["args"]
 
 
 def test_network_policies_can_be_left_to_somebody_else() -> None:

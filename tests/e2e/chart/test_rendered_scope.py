@@ -5,12 +5,16 @@ import itertools
 import pytest
 
 from tests.e2e.api import Object
-from tests.e2e.chart.rendering import CI, NAMESPACE, RELEASE, Values, of_kind, only, render
+from tests.e2e.chart.rendering import CHART, CI, NAMESPACE, RELEASE, Values, helm, of_kind, only, render
 
 EXISTING: Values = {"tls": {"source": "existingSecret", "existingSecret": {"name": "own"}}}
 
 COMBINATIONS = [
-    {"settings": {"mode": mode}, "webhook": {"excludedNamespaces": excluded, "timeoutSeconds": seconds}, **tls}
+    {
+        "settings": {"mode": mode, "guardBindings": True},
+        "webhook": {"excludedNamespaces": excluded, "timeoutSeconds": seconds},
+        **tls,
+    }
     for mode, excluded, seconds, tls in itertools.product(
         ("enforce", "audit"),
         ([], ["tigera-operator", "kube-public"]),
@@ -29,15 +33,17 @@ def hooks(objects: list[Object]) -> list[Object]:
 @pytest.mark.parametrize("values", COMBINATIONS, ids=str)
 def test_whatever_the_values_the_webhooks_keep_to_their_scope(values: Values) -> None:
     for hook in hooks(render(values)):
-        (excluded,) = hook["namespaceSelector"]["matchExpressions"]
-        assert (excluded["key"], excluded["operator"]) == ("kubernetes.io/metadata.name", "NotIn")
-        assert {"kube-system", NAMESPACE, *values["webhook"]["excludedNamespaces"]} == set(excluded["values"])
         assert hook["timeoutSeconds"] == values["webhook"]["timeoutSeconds"] <= 5
         assert (hook["sideEffects"], hook["matchPolicy"]) == ("None", "Equivalent")
         assert hook["admissionReviewVersions"] == ["v1"]
         assert hook["matchConditions"]
         assert "objectSelector" not in hook
         assert "*" not in str(hook["rules"])
+        if hook["name"].startswith("nodes."):
+            continue
+        (excluded,) = hook["namespaceSelector"]["matchExpressions"]
+        assert (excluded["key"], excluded["operator"]) == ("kubernetes.io/metadata.name", "NotIn")
+        assert {"kube-system", NAMESPACE, *values["webhook"]["excludedNamespaces"]} == set(excluded["values"])
         assert all(rule["scope"] == "Namespaced" for rule in hook["rules"])
 
 
@@ -56,12 +62,64 @@ def test_what_asks_for_hosts_never_passes_unseen() -> None:
         "tolerations": "Ignore",
         "hostpools": "Fail",
         "workloads": "Fail",
+        "nodes": "Ignore",
     }
 
 
 def test_an_installation_may_guard_exclusive_hosts_at_the_price_of_availability() -> None:
     objects = render({"webhook": {"guardFailurePolicy": "Fail"}})
-    assert {hook["failurePolicy"] for hook in hooks(objects)} == {"Fail"}
+    assert {hook["failurePolicy"] for hook in hooks(objects) if "nodes" not in hook["name"]} == {"Fail"}
+
+
+GUARDS: dict[str, tuple[Values, set[str], list[str]]] = {
+    "by default": ({}, {"nodes"}, ["Warn"]),
+    "refused": ({"guardNodes": "refuse"}, {"nodes"}, ["Deny"]),
+    "refused, in audit mode": ({"guardNodes": "refuse", "mode": "audit"}, {"nodes"}, ["Warn"]),
+    "not looked at": ({"guardNodes": "off"}, set(), []),
+    "bindings as well": ({"guardBindings": True}, {"nodes", "bindings"}, ["Warn"]),
+}
+
+
+@pytest.mark.parametrize(("values", "names", "actions"), GUARDS.values(), ids=GUARDS.keys())
+def test_nodes_and_bindings_are_guarded(values: Values, names: set[str], actions: list[str]) -> None:
+    """Whether by the webhook, which can never stand in a cluster's way, or by the API server itself."""
+    objects = render({"settings": values, "webhook": {"guardFailurePolicy": "Fail"}})
+    found = {hook["name"].partition(".")[0]: hook["failurePolicy"] for hook in hooks(objects)}
+    assert {name: policy for name, policy in found.items() if name in {"nodes", "bindings"}} == dict.fromkeys(
+        names, "Ignore"
+    )
+    bindings = of_kind(objects, "ValidatingAdmissionPolicyBinding")
+    policy = [one["spec"]["validationActions"] for one in bindings if one["metadata"]["name"].endswith("-nodes")]
+    assert policy == ([actions] if actions else [])
+
+
+def test_heartbeats_the_controller_and_kubernetes_itself_are_left_alone() -> None:
+    (hook,) = [hook for hook in hooks(render()) if hook["name"].startswith("nodes.")]
+    conditions = [one["name"] for one in hook["matchConditions"]]
+    assert conditions == ["relevant", "not-the-controller", "not-the-platform"]
+    assert [(rule["operations"], rule["resources"]) for rule in hook["rules"]] == [
+        (["UPDATE", "DELETE"], ["nodes"]),
+        (["UPDATE"], ["nodes/status"]),
+    ]
+
+
+QUOTAS = {"20": True, "20,team-a=40, team-b=0": True, "": True, "x y": False, "20,": False, "a=": False}
+
+
+@pytest.mark.parametrize(("text", "good"), QUOTAS.items(), ids=map(repr, QUOTAS))
+def test_a_quota_is_checked_before_anything_is_installed(text: str, good: bool) -> None:  # noqa: FBT001 -- of a table
+    done = helm("template", RELEASE, str(CHART), values={"settings": {"exclusiveQuota": text}})
+    assert (done.returncode == 0) is good, done.stderr
+
+
+def test_a_quota_may_be_a_number() -> None:
+    (webhook,) = [one for one in of_kind(render({"settings": {"exclusiveQuota": 20}}), "Deployment") if is_webhook(one)]
+    settings = webhook["spec"]["template"]["spec"]["containers"][0]["env"]
+    assert {"name": "STREAMS_PLACEMENT_EXCLUSIVE_QUOTA", "value": "20"} in settings
+
+
+def is_webhook(one: Object) -> bool:
+    return bool(one["metadata"]["name"] == RELEASE)
 
 
 def test_mutations_run_last_and_again_when_others_follow() -> None:
@@ -101,11 +159,11 @@ def test_policies_refuse_as_the_webhook_does(mode: str, actions: list[str]) -> N
     bindings = of_kind(objects, "ValidatingAdmissionPolicyBinding")
     chosen = {one["metadata"]["name"].removeprefix(f"{RELEASE}-"): one["spec"]["validationActions"] for one in bindings}
     refusing = dict.fromkeys(("protected", "bindings", "unseen", "tolerations"), actions)
-    assert chosen == {**refusing, "nodes": ["Warn"]}
+    assert chosen == {**refusing, "nodes": ["Warn"], "controller": ["Deny"]}
 
 
 def test_every_policy_has_its_binding() -> None:
     objects = render()
     policies = [one["metadata"]["name"] for one in of_kind(objects, "ValidatingAdmissionPolicy")]
     bound = [one["spec"]["policyName"] for one in of_kind(objects, "ValidatingAdmissionPolicyBinding")]
-    assert (policies, len(policies)) == (bound, 5)
+    assert (policies, len(policies)) == (bound, 6)

@@ -35,15 +35,16 @@ OUT_OF_REACH: Final = (
 )
 
 
-def may(admin: Api, verb: str, resource: str) -> bool:
+def may(admin: Api, verb: str, resource: str, user: str = WEBHOOK, space: str = "default", own: str = "") -> bool:
+    """Whether an account may do that to a resource of a namespace; ``own`` is one object of it by name."""
     group, _, rest = resource.partition("/")
     name, _, part = rest.partition("/")
-    asked = {"group": group, "resource": name, "subresource": part, "verb": verb, "namespace": "default"}
+    asked = {"group": group, "resource": name, "subresource": part, "verb": verb, "namespace": space, "name": own}
     review = {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SubjectAccessReview",
         "metadata": {},
-        "spec": {"user": WEBHOOK, "groups": ["system:serviceaccounts"], "resourceAttributes": asked},
+        "spec": {"user": user, "groups": ["system:serviceaccounts"], "resourceAttributes": asked},
     }
     answer = admin.call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)
     return bool(answer.body["status"]["allowed"])

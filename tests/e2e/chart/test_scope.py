@@ -91,6 +91,12 @@ LEASE: Final = {
     "spec": {"holderIdentity": "x"},
 }
 CONFIG_MAP: Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "kube-system"}}
+BINDING: Final = {
+    "apiVersion": "v1",
+    "kind": "Binding",
+    "metadata": {"name": "there"},
+    "target": {"kind": "Node", "name": "node-1"},
+}
 READY: Final = {"status": {"conditions": [{"type": "Probe", "status": "True"}]}}
 
 # twice: to be changed, and as it will be stored
@@ -108,8 +114,13 @@ REVIEWED: Final[dict[str, tuple[Action, int]]] = {
     "a Deployment whose pods ask": (created(deployment("d", SPACE, annotations=ASKS)), 1),
     "a Deployment that is scaled by itself": (changed(f"{DEPLOYMENTS}/asks", {"spec": {"replicas": 1}}), 1),
     "a ReplicaSet of its own": (created(replica_set()), 1),
+    "a ReplicaSet that a user says is a Deployment's": (created(owned(replica_set(), "Deployment")), 1),
     "a batch Job whose pods ask": (created(job("j", **ASKS)), 1),
     "a CronJob whose pods ask": (created(cron_job("c", **ASKS)), 1),
+    "a node that is cordoned": (changed("/api/v1/nodes/node-1", {"spec": {"unschedulable": True}}), 1),
+    "a node that is labelled": (changed("/api/v1/nodes/node-1", {"metadata": {"labels": {"a": "b"}}}), 1),
+    "the same through its status": (changed("/api/v1/nodes/node-1/status", {"metadata": {"labels": {"a": "b"}}}), 1),
+    "a node that is deleted": (lambda api: api.call("DELETE", "/api/v1/nodes/node-1?dryRun=All"), 1),
 }  # fmt: skip
 
 LEFT_ALONE: Final[dict[str, Action]] = {
@@ -129,12 +140,12 @@ LEFT_ALONE: Final[dict[str, Action]] = {
     "a Deployment that is scaled down": changed(f"{DEPLOYMENTS}/asks", {"spec": {"replicas": 0}}),
     "a Deployment that is labelled": changed(f"{DEPLOYMENTS}/asks", {"metadata": {"labels": {"a": "b"}}}),
     "a Deployment of others that is scaled": changed(f"{DEPLOYMENTS}/plain", {"spec": {"replicas": 1}}),
-    "a ReplicaSet of a Deployment": created(owned(replica_set(), "Deployment")),
-    "a Job of a CronJob": created(owned(job("j", **ASKS), "CronJob")),
     "a node's lease": created(LEASE),
     "a lock of the control plane": created(CONFIG_MAP),
+    "a node that is annotated": changed("/api/v1/nodes/node-1", {"metadata": {"annotations": {"a": "b"}}}),
+    "a new node": created({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "new"}}),
+    "a binding": lambda api: api.send("POST", f"/api/v1/namespaces/{SPACE}/pods/there/binding", BINDING),
     "the status of a node": changed("/api/v1/nodes/node-1/status", READY),
-    "a node that is cordoned": changed("/api/v1/nodes/node-1", {"spec": {"unschedulable": True}}),
     "a deletion": lambda api: api.call("DELETE", f"/api/v1/namespaces/{SPACE}/pods/there?dryRun=All"),
 }  # fmt: skip
 
@@ -153,9 +164,34 @@ def test_the_webhook_is_never_asked_about(admin: Api, action: Action) -> None:
     assert reviews(admin) == before
 
 
+@pytest.fixture(scope="module")
+def controllers(plane: ControlPlane) -> Api:
+    """Kubernetes' controllers under one name, with the right to make workloads."""
+    group, found = "rbac.authorization.k8s.io", plane.identities["controllers"]
+    role = {"apiGroup": group, "kind": "ClusterRole", "name": "edit"}
+    subject = {"apiGroup": group, "kind": "User", "name": found.user}
+    meta = {"name": "controllers", "namespace": SPACE}
+    binding = {"apiVersion": f"{group}/v1", "kind": "RoleBinding", "metadata": meta}
+    plane.admin.create({**binding, "roleRef": role, "subjects": [subject]})
+    return plane.api("controllers")
+
+
+MADE: Final[dict[str, Action]] = {
+    "a ReplicaSet of a Deployment": created(owned(replica_set(), "Deployment")),
+    "a Job of a CronJob": created(owned(job("j", **ASKS), "CronJob")),
+}
+
+
+@pytest.mark.parametrize("action", MADE.values(), ids=MADE.keys())
+def test_what_controllers_make_was_asked_about_before(controllers: Api, admin: Api, action: Action) -> None:
+    before = reviews(admin)
+    action(controllers)
+    assert reviews(admin) == before
+
+
 def test_a_host_pool_that_goes_is_not_held_back(admin: Api) -> None:
     made = pool("going")
-    made["metadata"]["finalizers"] = ["streams.ibm.com/hosts"]
+    made["metadata"]["finalizers"] = ["example.com/keep"]
     admin.call("POST", POOLS, made)
     admin.delete(f"{POOLS}/going")
     before = reviews(admin)

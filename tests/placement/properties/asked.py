@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tests.placement.properties import mapped
 from tests.placement.properties.clusters import standing
+from tests.placement.properties.selectors import holds
 from webhook.placement.clauses import Clause, ClauseName, PoolName
 from webhook.placement.cluster import Node, Pool
 from webhook.placement.spl import parse_placement
@@ -27,6 +29,10 @@ class Asked:
         self.clauses = () if text is None else parse_placement(text, "")[0]
         self.soft = {name.strip() for name in annotations.get(PREFIX + "preferred", "").split(",")}
         self.wanted_binding: str = annotations.get(PREFIX + "host-binding", "auto")
+        self.mapped = mapped.expressions(annotations)
+        self.uniform: str = annotations.get(mapped.UNIFORM, "none")
+        self.company = mapped.company(annotations)
+        self.labels = labels
         self.pools = list(self._pools(pools))
         self.nodes = nodes
 
@@ -37,6 +43,15 @@ class Asked:
     def tokens(self, name: ClauseName) -> set[str]:
         """The tokens of the clauses of that name that must hold."""
         return {str(clause.argument) for clause in self.of(name)}
+
+    def uniformly(self, how: str) -> bool:
+        """Whether the workers of the job must lie so."""
+        return self.uniform == how and "uniform" not in self.soft
+
+    @property
+    def shuns_itself(self) -> bool:
+        """Whether it keeps away from pods like itself."""
+        return any(side == "away" and all(holds(need, self.labels) for need in needs) for side, needs in self.company)
 
     @property
     def tags(self) -> set[str]:
@@ -53,7 +68,7 @@ class Asked:
         """Whether the pod is to go past the scheduler for a ``host("…")``."""
         named = any(isinstance(clause.argument, str) for clause in self.of(ClauseName.HOST))
         waiting = any(pool.elastic or self._incomplete(pool) for _, pool in self.pools)
-        if not named or waiting or self.spec.get("schedulingGates"):
+        if not named or waiting or self.company or self.spec.get("schedulingGates"):
             return False
         if self.wanted_binding != "auto":
             return self.wanted_binding == "nodeName"

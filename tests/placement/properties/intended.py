@@ -6,8 +6,9 @@ import msgspec
 
 from tests.placement.properties.asked import PREFIX, Asked
 from tests.placement.properties.clusters import Cluster, Json, digest
-from tests.placement.properties.oracle import HOSTNAME, MEMBERSHIP, Oracle
-from tests.placement.properties.selectors import selector_holds
+from tests.placement.properties.neighbourhood import HOSTNAME
+from tests.placement.properties.oracle import MEMBERSHIP, Oracle
+from tests.placement.properties.selectors import holds, selector_holds
 from webhook.placement.clauses import Clause, ClauseName, PoolName
 from webhook.placement.cluster import Pool
 
@@ -27,19 +28,21 @@ class Intended:
             for token in self._tokens(name)
         }
         found |= {_isolation(operator): operator for operator in self.isolated_others()}
+        found |= {f"{PREFIX}worker": "true"} if self.asked.uniform != "none" else {}
         group = self._group()
         return found if len(group) < 2 else found | {_group_key(group): "group"}
 
     def near(self) -> tuple[list[Json], list[Json]]:
         """Required and preferred terms of the pod affinity."""
-        group = self._group()
+        group, others = self._group(), self._others("all-same-node", "near")
         if not group:
-            return [], []
+            return others
         key, value = (_group_key(group), "group")
         if len(group) == 1:
             value = next(iter(group))
             key = f"{PREFIX}hostcolocation.{digest(value)}"
-        return self._split(ClauseName.COLOCATION, [self._term({"key": key, "operator": "In", "values": [value]})])
+        found = self._split("hostColocation", [self._term({"key": key, "operator": "In", "values": [value]})])
+        return found[0] + others[0], found[1] + others[1]
 
     def away(self) -> tuple[list[Json], list[Json]]:
         """Required and preferred terms of the pod anti-affinity."""
@@ -55,8 +58,24 @@ class Intended:
         if isolated and not told.issuperset(self._operators()):
             others = {"key": f"{PREFIX}pe", "operator": "NotIn", "values": [self.asked.pe]}
             isolated.append(self._term(*([others] if self.asked.pe else [])))
-        one, two = self._split(ClauseName.EXLOCATION, exlocated), self._split(ClauseName.ISOLATION, isolated)
-        return one[0] + two[0], one[1] + two[1]
+        one, two = self._split("hostExlocation", exlocated), self._split("hostIsolation", isolated)
+        three = self._others("all-separate-nodes", "away")
+        return one[0] + two[0] + three[0], one[1] + two[1] + three[1]
+
+    def _others(self, uniform: str, side: str) -> tuple[list[Json], list[Json]]:
+        """The terms of a uniform mapping, and of the company on one side."""
+        worker = self._term({"key": f"{PREFIX}worker", "operator": "In", "values": ["true"]})
+        required, preferred = self._split("uniform", [worker] if self.asked.uniform == uniform else [])
+        company: list[Json] = [
+            {"labelSelector": {"matchExpressions": needs}, "topologyKey": HOSTNAME}
+            for found, needs in self.asked.company
+            if found == side
+        ]
+        return required + company, preferred
+
+    def mapping_holds(self, labels: Mapping[str, str]) -> bool:
+        """Whether the affinity may match a node of these labels, as far as the worker mapping goes."""
+        return "mapping" in self.asked.soft or all(holds(need, labels) for need in self.asked.mapped)
 
     def tolerations(self) -> list[Json]:
         """The taint of each exclusive pool."""
@@ -126,8 +145,8 @@ class Intended:
         of_job = {"key": f"{PREFIX}job", "operator": "In", "values": [self.asked.job]}
         return {"labelSelector": {"matchExpressions": [*expressions, of_job]}, "topologyKey": HOSTNAME}
 
-    def _split(self, name: ClauseName, terms: list[Json]) -> tuple[list[Json], list[Json]]:
-        if name.value in self.asked.soft:
+    def _split(self, name: str, terms: list[Json]) -> tuple[list[Json], list[Json]]:
+        if name in self.asked.soft:
             return [], [{"weight": 100, "podAffinityTerm": term} for term in terms]
         return terms, []
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.placement.properties.clusters import TEAM, Json
 from tests.placement.properties.dice import Dice, thrown
+from tests.placement.properties.mapped import mapped
 from tests.placement.properties.strategies import NODES, SPL_NAMES, TAGS
 
 PREFIX = "streams.ibm.com/"
@@ -46,7 +47,7 @@ TOLERATIONS: tuple[Json, ...] = (
 )
 NOTHING: tuple[Any, ...] = ("absent", None, {})
 """The ways in which JSON says nothing of an object."""
-PREFERABLE = ("hostExlocation", "host", "hostColocation", "hostIsolation")
+PREFERABLE = ("hostExlocation", "host", "hostColocation", "hostIsolation", "mapping", "uniform")
 
 
 def placement(dice: Dice) -> str:
@@ -112,6 +113,8 @@ def metadata(dice: Dice) -> Json:
         annotations[f"{PREFIX}preferred"] = " , ".join(dice.some(PREFERABLE, 2, 1))
     if dice.chance(2):
         annotations[f"{PREFIX}host-binding"] = dice.pick(["auto", "nodeName", "nodeAffinity"])
+    if dice.chance(2):
+        annotations |= mapped(dice.part(12))
     _say(dice, found, "labels", labels)
     _say(dice, found, "annotations", annotations)
     if dice.chance(2):
@@ -152,12 +155,12 @@ def pod(dice: Dice) -> Json:
         spec["tolerations"] = dice.pick([None, []]) if dice.chance(2) else dice.some(TOLERATIONS, 2, 1)
     if dice.chance(1) and not spec.get("nodeName"):
         spec["schedulingGates"] = [{"name": "wait"}]
-    made = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata(dice.part(48)), "spec": spec}
+    made = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata(dice.part(62)), "spec": spec}
     # Read from JSON, so that no two places share one object.
     read: Json = json.loads(json.dumps(made))
     return read
 
 
 def requested() -> st.SearchStrategy[Json]:
-    """Pods with clauses and with constraints of their own."""
-    return thrown(110, pod)
+    """Pods with clauses and with constraints of their own; of as many bytes as a cluster, see there."""
+    return thrown(360, pod)

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Collection
 
+from tests.placement.properties import mapped
 from tests.placement.properties.asked import Asked
 from tests.placement.properties.clusters import Json
 from webhook.placement.clauses import ClauseName
@@ -33,6 +34,7 @@ def without(pod: Json, dropped: Collection[str]) -> Json:
 
 def _thin(pod: Json, dropped: Collection[str]) -> None:
     annotations = pod["metadata"].get("annotations") or {}
+    mapped.without(annotations, dropped)
     if PLACEMENT in annotations:
         clauses = [clause for clause in parse_placement(annotations[PLACEMENT], "")[0] if str(clause) not in dropped]
         if clauses:
@@ -47,6 +49,7 @@ def entangled(before: Asked, after: Asked) -> bool:
     Tags have other labels, hosts are exclusive to another, free room counts or all of it, a group has more room.
     """
     exclusive = [{pool.name for _, pool in asked.pools if pool.exclusive} for asked in (before, after)]
-    grouped = bool(after.of(ClauseName.COLOCATION)) and before.requests != after.requests
+    together = bool(after.of(ClauseName.COLOCATION)) or after.uniformly("all-same-node")
+    grouped = together and before.requests != after.requests
     tagged = bool(after.tags) and before.tags != after.tags
     return grouped or tagged or before.bound != after.bound or exclusive[0] != exclusive[1]

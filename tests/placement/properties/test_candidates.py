@@ -13,9 +13,11 @@ from tests.placement.properties.requested import HOSTS, TOKENS, requested
 from tests.placement.properties.rewrite import PLACEMENT
 from tests.placement.properties.strategies import SPL_NAMES, clusters
 
+BINDING = "streams.ibm.com/host-binding"
 FAMILIES = {
     "host": "named", "hostpool": "pooled", "nodeselector": "own", "taints": "untainted", "exclusive": "nobody_elses",
     "resources": "roomy", "colocation": "together", "exlocation": "apart", "isolation": "isolated",
+    "mapping": "mapped", "uniform": "uniform", "company": "accompanied",
 }  # fmt: skip
 """The core's families, which are modules, by the judge's names for them."""
 
@@ -57,13 +59,19 @@ def test_a_refused_pod_has_no_node_and_an_admitted_one_has_unless_nodes_are_to_c
         assert judge.candidates() or any(pool.elastic for _, pool in judge.asked.pools)
 
 
-@given(clusters(), requested())
+@given(clusters(), requested(), st.integers(0, 7), st.sampled_from(["for that alone", "for more"]))
 @examples(100)
-def test_a_pod_is_only_ever_bound_to_a_node_that_can_run_it(cluster: Cluster, pod: Json) -> None:
-    additions = core.decided(pod, cluster).additions
+def test_a_pod_is_only_ever_bound_to_a_node_that_can_run_it(cluster: Cluster, pod: Json, at: int, asks: str) -> None:
+    """A pod that asks for a node of the cluster, and to be bound to it."""
+    assume(cluster.nodes)
+    clause = f'host("{cluster.nodes[at % len(cluster.nodes)].name}")'
+    asking = with_clause(pod, clause)
+    alone = {PLACEMENT: f"Op: {clause}"} if asks == "for that alone" else {}
+    asking["metadata"]["annotations"] |= {BINDING: "nodeName", **alone}
+    additions = core.decided(asking, cluster).additions
     assume(additions and additions.node_name)
     assert additions is not None
-    assert additions.node_name in core.oracle(pod, cluster).candidates()
+    assert additions.node_name in core.oracle(asking, cluster).candidates()
 
 
 @given(clusters(), requested(), st.sampled_from([*HOSTS, *TOKENS, "hostIsolation"]))

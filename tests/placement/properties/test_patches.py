@@ -136,5 +136,5 @@ def test_the_affinity_matches_what_the_pods_own_and_all_clauses_match(
     result, intended = patched(pod, cluster), Intended(core.oracle(pod, cluster), cluster)
     for name, labels in places:
         ours = all(intended.clause_holds(clause, name, labels) for clause in intended.asked.clauses)
-        own = affinity_holds(pod["spec"].get("affinity"), name, labels)
+        own = affinity_holds(pod["spec"].get("affinity"), name, labels) and intended.mapping_holds(labels)
         assert affinity_holds(result["spec"].get("affinity"), name, labels) == (own and ours), (name, labels)

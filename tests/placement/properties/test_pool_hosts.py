@@ -20,7 +20,7 @@ CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 def eligible(pool: Pool, node: Node, cluster: Cluster) -> bool:
     """Whether the node could become a host of the pool."""
     others = [other for other in cluster.pools if other.exclusive and other is not pool]
-    here = [pod for pod in cluster.pods if pod.node == node.name and pod.job and not pod.terminating]
+    here = [pod for pod in cluster.pods if pod.node == node.name and pod.job]
     own = (f"{PREFIX}exclusive", f"{pool.namespace}.{pool.name}")
     return (
         CONTROL_PLANE not in node.labels
@@ -87,8 +87,22 @@ def test_a_literal_pool_has_its_hosts_in_its_own_order(cluster: Cluster) -> None
         if pool.hosts is None:
             continue
         allocation = allocate(pool, inventory, core.POLICY)
-        meant = [[node.name for node in cluster.nodes if judge.is_host(node, text)] for text in pool.hosts]
-        single = [found[0] for found in meant if len(found) == 1]
+        stays = {
+            index: name
+            for index, name in standing(pool, cluster.nodes).items()
+            if ":" in pool.hosts[index] or pool.hosts[index][:1].isdigit()
+        }
+        meant = [
+            [stays[index]] if index in stays else [node.name for node in cluster.nodes if judge.is_host(node, text)]
+            for index, text in enumerate(pool.hosts)
+        ]
+        has = standing(pool, cluster.nodes)
+        closed = {node.name for node in cluster.nodes if CONTROL_PLANE in node.labels}
+        single = [
+            found[0]
+            for index, found in enumerate(meant)
+            if len(found) == 1 and (found[0] not in closed or found[0] == has.get(index))
+        ]
         for host in allocation.hosts:
             assert meant[host.index] == [host.name]
         assert {host.name for host in allocation.hosts} == set(single)

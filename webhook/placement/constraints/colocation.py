@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from webhook.placement import keys, neighbours
 from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits, slots
+from webhook.placement.beside import room_beside
+from webhook.placement.bits import Bits
 from webhook.placement.clauses import Clause, ClauseName
-from webhook.placement.cluster import Tally
-from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import PREFERENCE, AddLabel, Effect, NearPods
 from webhook.placement.jobmodel import tokens_of
 from webhook.placement.placement_text import annotation
@@ -31,6 +31,7 @@ class Together(Struct, frozen=True, gc=False):
     """
 
     verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.TOGETHER
     clause: str
     soft: bool
     job: str
@@ -118,26 +119,9 @@ def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Together:
     model = world.cluster.jobs.get((ask.namespace, ask.job))
     group = tuple(sorted(model.group(tokens) if model else tokens))
     marks = [*map(token_mark, group), group_mark(group)]
-    siblings = world.cluster.siblings(ask.namespace, ask.job)
+    siblings = world.siblings(ask.namespace, ask.job)
     held = siblings.holding(marks) & world.everything
-    roomy = 0
-    for slot in slots(held):
-        if _fits(slot, ask.requests, siblings.together(slot, marks), world):
-            roomy |= 1 << slot
+    roomy = room_beside(held, marks, siblings, ask.requests, world)
     clause = " and ".join(dict.fromkeys(map(str, clauses)))
     soft = ClauseName.COLOCATION in ask.soft
     return Together(clause, soft, ask.job, tuple(sorted(tokens)), group, held, roomy)
-
-
-def _fits(slot: int, requests: Tally, others: list[Tally], world: World) -> bool:
-    """Whether the node in ``slot`` has room beside the others, as far as it has any for the pod alone.
-
-    Only what the pod itself requests counts, as for the scheduler.
-    """
-    offered = {resource: world.cluster.nodes.capacity.allocatable(resource, slot) for resource in requests}
-    if any(offered[resource] < amount for resource, amount in requests.items()):
-        return True  # it lacks room for the pod alone: that is not the neighbours' fault
-    return all(
-        offered[resource] >= amount + sum(tally.get(resource, 0) for tally in others)
-        for resource, amount in requests.items()
-    )

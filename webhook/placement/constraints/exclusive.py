@@ -8,7 +8,7 @@ from msgspec import Struct
 from webhook.placement import keys
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
-from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect
 from webhook.placement.inventory import Name
 from webhook.placement.pod import Toleration
@@ -20,6 +20,7 @@ class NobodyElses(Struct, frozen=True, gc=False):
     """The standing condition that the node belongs to no exclusive pool but ``own``."""
 
     verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.FREE
     own: tuple[Name, ...]
     clause: str = ""
     soft: bool = False

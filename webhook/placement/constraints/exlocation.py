@@ -9,7 +9,7 @@ from webhook.placement import keys, neighbours
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.clauses import Clause, ClauseName
-from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
 from webhook.placement.placement_text import annotation
 from webhook.placement.problem import Problem
@@ -20,6 +20,7 @@ class Apart(Struct, frozen=True, gc=False):
     """One token: ``held`` are the nodes with a live pod of the job that carries it."""
 
     verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.APART
     clause: str
     soft: bool
     job: str
@@ -63,7 +64,7 @@ def _apart(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Cons
     if not ask.job:
         yield neighbours.needs_job(str(clauses[0]))
         return
-    siblings = world.cluster.siblings(ask.namespace, ask.job)
+    siblings = world.siblings(ask.namespace, ask.job)
     soft = ClauseName.EXLOCATION in ask.soft
     tokens: dict[str, Clause] = {}
     for clause in clauses:

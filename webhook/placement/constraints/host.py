@@ -13,7 +13,7 @@ from webhook.placement.addresses import canonical, is_node_name
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits, slots
 from webhook.placement.clauses import Clause, ClauseName
-from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import BindTo, Effect, PreferNodes, RequireNodes
 from webhook.placement.keys import PLACEMENT
 from webhook.placement.placement_text import annotation
@@ -27,6 +27,7 @@ class NamedHost(Struct, frozen=True, gc=False):
     """One host: ``nodes`` is the node that is meant, as a set, and ``target`` its name, both empty if there is none."""
 
     verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.FREE
     clause: str
     soft: bool
     node: str

@@ -15,7 +15,7 @@ from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.clauses import ClauseName, PoolName
 from webhook.placement.cluster import Phase, Pool
-from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect, PreferNodes, RequireNodes, Tolerate
 from webhook.placement.pod import NodeTerm, Requirement, Toleration
 from webhook.placement.problem import Problem
@@ -27,6 +27,7 @@ class PoolHosts(Struct, frozen=True, gc=False):
     """A pool, or one of its hosts: ``members`` are the label requirements of membership, ``tags`` those of tags."""
 
     verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.FREE
     clause: str
     soft: bool
     pool: Pool
@@ -68,6 +69,8 @@ class PoolHosts(Struct, frozen=True, gc=False):
         if self.pool.sized:
             if self.index is not None or not self._shortage(world):
                 return ""
+            if world.allocation(self.pool).over_quota:
+                return "ask for a larger quota of exclusive hosts, or for a smaller pool"
             return f"make more nodes eligible for HostPool {self.pool.spl_name}, or a smaller pool"
         settable = [need for need in self.tags if need.operator in _SETTABLE]
         others = [need for need in self.tags if need.operator not in _SETTABLE]

@@ -15,7 +15,7 @@ from webhook.placement import keys, neighbours
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.clauses import ClauseName
-from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
 from webhook.placement.jobmodel import Isolated, JobModel
 from webhook.placement.pod import Requirement
@@ -40,6 +40,11 @@ class Alone(Struct, frozen=True, gc=False):
     held: Bits
     modelled: bool
     node: str = ""
+
+    @property
+    def spread(self) -> Spread:
+        """Replicas are one element, which shares with itself, if a label says so; without one each is alone."""
+        return Spread.FREE if self.pe or self.modelled else Spread.APART
 
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own and none of the others."""
@@ -73,6 +78,7 @@ class Disturbing(Struct, frozen=True, gc=False):
     """The isolation of the job's other elements: the pod carries their labels and keeps off their hosts."""
 
     verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.FREE
     isolated: tuple[Isolated, ...]
     held: Bits
     clause: str = ""
@@ -114,7 +120,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     if not all(operators):
         message = f"{clauses[0]} needs to know whose it is: label the pod {keys.PE}, or write operator: {clauses[0]}"
         return (Problem(f"metadata.labels[{keys.PE}]", message),)
-    siblings = world.cluster.siblings(ask.namespace, ask.job)
+    siblings = world.siblings(ask.namespace, ask.job)
     model = world.cluster.jobs.get((ask.namespace, ask.job))
     if operators or siblings.isolated or (model and model.isolated):
         return _within(ask, world, operators, siblings, model)

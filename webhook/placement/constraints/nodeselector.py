@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from webhook.placement.ask import NODE_NAME, Ask
 from webhook.placement.bits import Bits
-from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect
 from webhook.placement.nodeterms import TERM_LIMIT
 from webhook.placement.pod import NodeTerm, Requirement
@@ -26,6 +26,7 @@ class Own(Struct, frozen=True, gc=False):
     """What the pod says by itself: ``nodes`` meet it, the others, in words, do not."""
 
     verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.FREE
     clause: str
     nodes: Bits
     one: str
@@ -54,6 +55,7 @@ class OwnLabel(Struct, frozen=True, gc=False):
     """A label of the pod's ``nodeSelector``; put into words only when somebody reads them."""
 
     verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.FREE
     key: str
     value: str
     nodes: Bits

@@ -13,7 +13,7 @@ from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.clauses import ClauseName
 from webhook.placement.cluster import Tally
-from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect
 from webhook.placement.problem import Problem
 from webhook.placement.quantity import NANO, format_quantity
@@ -35,6 +35,7 @@ class Room(Struct, frozen=True, gc=False):
     """The requests of the pod; on the ``pinned`` nodes they are compared with what is left, not with what there is."""
 
     verb: ClassVar[str] = "lower"
+    spread: ClassVar[Spread] = Spread.FREE
     requests: Tally
     pinned: Bits = 0
     soft: bool = False
@@ -104,7 +105,8 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """One constraint for what the pod requests, and a standing one for its place among the pods of a node."""
     pinned = _pinned(ask, world)
     asked = {resource: wanted for resource, wanted in ask.requests.items() if resource != PODS}
-    place = Room(_ONE, pinned)
+    wanted = ask.requests[PODS]
+    place = Room(_ONE if wanted == 1 else {PODS: wanted}, pinned)
     return (Room(asked, pinned), place) if asked else (place,)
 
 

@@ -15,7 +15,7 @@ from webhook.placement import keys
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.cluster import Taint
-from webhook.placement.constraint import Constraint, Reason
+from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect
 from webhook.placement.pod import Toleration
 from webhook.placement.problem import Problem
@@ -42,10 +42,17 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
     )
 
 
+def in_words(taint: Taint) -> str:
+    """What the taint says of its node."""
+    words = _CONDITIONS.get(taint.key)
+    return words[0] if words else f"has the taint {taint}"
+
+
 class Tolerated(Struct, frozen=True, gc=False):
     """The standing condition that every taint of the node is tolerated."""
 
     verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.FREE
     tolerations: tuple[Toleration, ...]
     clause: str = ""
     soft: bool = False

@@ -1,0 +1,14 @@
+"""Workloads sent to ``/validate``."""
+
+from tests.builders import Json, review
+from tests.templates import group
+from webhook.admission.answer import Answer
+from webhook.admission.validate import validate
+from webhook.placement.inventory import Inventory
+from webhook.placement.policy import Policy
+
+
+def submitted(found: Json, inventory: Inventory, policy: Policy | None = None, *, old: object = None) -> Answer:
+    """What is said about the workload; with ``old``, about the change."""
+    operation, kind = "CREATE" if old is None else "UPDATE", found["kind"]
+    return validate(review(found, operation, old=old, kind=kind, group=group(kind)), inventory, policy or Policy())

@@ -1,0 +1,38 @@
+"""Parts of an object that may be of any type."""
+
+import pytest
+
+from webhook.admission.document import mapping, sequence
+
+WHOLE = {"a": {"b": {"c": 1}}, "list": [{"x": 1}, "odd", None, {"y": 2}], "text": "t", "null": None}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        pytest.param(["a"], {"b": {"c": 1}}, id="a field"),
+        pytest.param(["a", "b"], {"c": 1}, id="a field of a field"),
+        pytest.param([], WHOLE, id="the object itself"),
+        pytest.param(["gone"], {}, id="no field"),
+        pytest.param(["gone", "b"], {}, id="a field of none"),
+        pytest.param(["text"], {}, id="a text"),
+        pytest.param(["null"], {}, id="null"),
+        pytest.param(["list", "x"], {}, id="a list"),
+        pytest.param(["a", "b", "c"], {}, id="a number"),
+    ],
+)
+def test_what_is_no_object_is_empty(path: list[str], expected: dict[str, object]) -> None:
+    assert mapping(WHOLE, *path) == expected
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        pytest.param("list", [{"x": 1}, {"y": 2}], id="its objects"),
+        pytest.param("a", [], id="an object"),
+        pytest.param("null", [], id="null"),
+        pytest.param("gone", [], id="no field"),
+    ],
+)
+def test_what_is_no_list_of_objects_is_empty(key: str, expected: list[object]) -> None:
+    assert sequence(WHOLE, key) == expected

@@ -1,0 +1,23 @@
+"""Answers that are kept are those that a decision would have given."""
+
+import pytest
+
+from tests.builders import Json, cluster, nodes, pod, pool, review
+from webhook.admission.answer import Outcome
+from webhook.admission.mutate import Ruling, mutate
+from webhook.placement.memo import Memo
+from webhook.placement.policy import Policy
+
+
+@pytest.mark.parametrize(
+    ("found", "outcome"),
+    [
+        pytest.param(pod("host(MyPool)"), Outcome.PATCHED, id="admitted"),
+        pytest.param(pod("host(MyPol)"), Outcome.DENIED, id="refused"),
+    ],
+)
+def test_the_second_pod_of_a_template_gets_the_first_ones_answer(found: Json, outcome: Outcome) -> None:
+    memo, inventory = Memo[Ruling](), cluster(nodes(1, labels={"streams.ibm.com/hostpool": "a"}), [pool(tags=["a"])])
+    first, second = (mutate(review(found), inventory, Policy(), memo) for _ in range(2))
+    assert (first.outcome, len(memo)) == (outcome, 1)
+    assert first == second == mutate(review(found), inventory, Policy())

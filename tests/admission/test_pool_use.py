@@ -1,0 +1,147 @@
+"""Who wants to use which HostPools, before the API server is asked whether he may."""
+
+from typing import Any
+
+import pytest
+
+from tests.answers import refused, response
+from tests.builders import Json, cluster, nodes, pod, pool, review
+from tests.templates import group, workload
+from webhook.admission.pool_use import Use, unauthorized, use_of
+from webhook.placement.policy import Policy
+
+CLUSTER = cluster(nodes(2, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=["ib"]), pool("Other", tags=["ib"])])
+CONTROLLER = {"username": "system:serviceaccount:kube-system:replicaset-controller"}
+MANAGER = {"username": "system:kube-controller-manager"}
+
+
+def use(found: Json, **fields: Any) -> Use | None:
+    kind = found["kind"]
+    fields.setdefault("group", "" if kind == "Pod" else group(kind))
+    return use_of(review(found, kind=kind, **fields), CLUSTER, Policy())
+
+
+def used(found: Json, **fields: Any) -> tuple[tuple[str, str], ...]:
+    answer = use(found, **fields)
+    return answer.pools if answer else ()
+
+
+def owned(kind: str, found: Json) -> Json:
+    found["metadata"]["ownerReferences"] = [
+        {"apiVersion": "v1", "kind": kind, "name": "o", "uid": "u", "controller": True}
+    ]
+    return found
+
+
+def test_a_pod_uses_the_pools_that_it_names() -> None:
+    found = use(pod("a: host(MyPool); b: host(Other)"))
+    assert found is not None
+    assert found.pools == (("mypool", "host(MyPool)"), ("other", "host(Other)"))
+    assert (found.user.username, found.user.groups, found.review.namespace) == (
+        "alice",
+        ("system:authenticated",),
+        "default",
+    )
+
+
+NOTHING = {
+    "a pod that names no pool": pod('hostExlocation("x")'),
+    "a pod that says nothing": pod(),
+    "a node of that name": pod('host("node-a")'),
+    "an unknown pool, which is refused anyway": pod("host(Unknown)"),
+    "a placement that is refused anyway": pod("host("),
+}
+
+
+@pytest.mark.parametrize("found", NOTHING.values(), ids=NOTHING)
+def test_nothing_is_used_by(found: Json) -> None:
+    assert used(found) == ()
+
+
+def test_a_preference_uses_the_pool_too() -> None:
+    preferred = pod("host(MyPool)", annotations={"streams.ibm.com/preferred": "host"})
+    assert used(preferred) == (("mypool", "host(MyPool)"),)
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob"])
+def test_a_workload_uses_the_pools_of_its_pods(kind: str) -> None:
+    assert used(workload(kind, "host(MyPool)")) == (("mypool", "host(MyPool)"),)
+
+
+def test_a_changed_template_is_asked_about() -> None:
+    old = workload("Deployment", "host(Other)")
+    assert used(workload("Deployment", "host(MyPool)"), operation="UPDATE", old=old) == (("mypool", "host(MyPool)"),)
+
+
+def test_a_workload_whose_pods_stay_as_they_were_is_not() -> None:
+    same = workload("Deployment", "host(MyPool)")
+    assert used(same, operation="UPDATE", old=same) == ()
+
+
+@pytest.mark.parametrize("user", [CONTROLLER, MANAGER], ids=["an account of its own", "the account of all"])
+@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet", "DaemonSet", "Job"])
+def test_controllers_need_no_right_for_pods_of_workloads_that_were_asked_about(kind: str, user: Json) -> None:
+    assert used(pod("host(MyPool)", owner=kind), userInfo=user) == ()
+
+
+def test_controllers_need_one_for_pods_of_kinds_that_nobody_reviews() -> None:
+    assert used(pod("host(MyPool)", owner="ReplicationController"), userInfo=CONTROLLER)
+
+
+def test_an_owner_that_a_user_made_up_helps_nobody() -> None:
+    assert used(pod("host(MyPool)", owner="ReplicaSet"))
+    assert used(owned("Deployment", workload("ReplicaSet", "host(MyPool)")))
+
+
+def test_an_account_of_that_name_in_another_namespace_is_no_controller() -> None:
+    other = {"username": "system:serviceaccount:default:replicaset-controller"}
+    assert used(pod("host(MyPool)", owner="ReplicaSet"), userInfo=other)
+
+
+def test_a_workload_that_a_controller_made_of_one_that_was_asked_about_is_not() -> None:
+    assert used(owned("Deployment", workload("ReplicaSet", "host(MyPool)")), userInfo=CONTROLLER) == ()
+
+
+def test_a_workload_that_is_being_deleted_is_not() -> None:
+    gone = workload("Deployment", "host(MyPool)", metadata={"deletionTimestamp": "2026-11-21T00:00:00Z"})
+    assert used(gone) == ()
+
+
+OTHER = {
+    "an update of a pod": (pod("host(MyPool)"), {"operation": "UPDATE"}),
+    "a part of a pod": (pod("host(MyPool)"), {"subresource": "status"}),
+    "another kind": ({"kind": "Widget", "metadata": {}}, {"group": "example.com"}),
+}
+
+
+@pytest.mark.parametrize(("found", "fields"), OTHER.values(), ids=OTHER)
+def test_nobody_is_asked_about(found: Json, fields: Json) -> None:
+    assert used(found, **fields) == ()
+
+
+def test_what_cannot_be_read_has_been_answered_already() -> None:
+    assert use({"kind": "Pod", "spec": []}) is None
+    assert use({"kind": "Deployment", "metadata": []}) is None
+
+
+def test_the_refusal_names_user_pool_clause_and_right() -> None:
+    found = use(pod("host(MyPool)"))
+    assert found is not None
+    code, message = refused(unauthorized(found, list(found.pools), Policy()))
+    assert code == 403
+    assert message == (
+        'metadata.annotations[streams.ibm.com/placement]: host(MyPool): user "alice" may not use HostPool mypool of '
+        'namespace "default": that takes the verb use on streamshostpools.streams.ibm.com'
+    )
+
+
+def test_in_audit_mode_it_is_a_warning() -> None:
+    found = use(pod("host(MyPool)"))
+    assert found is not None
+    answer = response(unauthorized(found, list(found.pools), Policy(audit=True)))
+    assert answer["allowed"]
+    [warning] = answer["warnings"]
+    assert warning == (
+        'audit: this would be refused: host(MyPool): user "alice" may not use HostPool mypool of namespace "default": '
+        "that takes the verb use on streamshostpools.streams.ibm.com"
+    )

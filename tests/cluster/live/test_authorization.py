@@ -1,0 +1,180 @@
+"""The API server is asked whether somebody may use a HostPool, once in a while."""
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import web
+
+from tests.answers import refused
+from tests.builders import cluster, nodes, pod, pool, review
+from tests.cluster.live.objectserver import ObjectServer, Seen
+from tests.cluster.live.objectserver import refused as said_no
+from webhook.admission.answer import Outcome
+from webhook.admission.pool_use import Use, User, use_of
+from webhook.admission.validate import validate
+from webhook.cluster import authorization
+from webhook.cluster.asking import authorized
+from webhook.cluster.authorization import PATH, Authorization
+from webhook.cluster.connection import Connection
+from webhook.cluster.failure import Cause, Failure
+from webhook.cluster.writes import Writes
+from webhook.placement.policy import Policy
+
+pytestmark = pytest.mark.integration
+
+JANE = User("jane", uid="u1", groups=("developers",), extra={"scopes": ("all",)})
+POOLS = cluster(nodes(1, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=["ib"]), pool("Other", tags=["ib"])])
+
+
+class Rights:
+    """A stand-in for the API server's authorizer, on an :class:`ObjectServer`: who may use which pool."""
+
+    def __init__(self, server: ObjectServer) -> None:
+        self.granted: set[tuple[str, str]] = set()
+        self.asked: list[dict[str, object]] = []
+        server.before = self._answer
+
+    async def _answer(self, seen: Seen) -> web.StreamResponse | None:
+        assert (seen.method, seen.path) == ("POST", PATH)
+        self.asked.append(seen.json)
+        spec = seen.json["spec"]
+        return web.json_response(
+            {"status": {"allowed": (spec["user"], spec["resourceAttributes"]["name"]) in self.granted}}
+        )
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ObjectServer]:
+    async with ObjectServer().running() as server:
+        yield server
+
+
+@pytest.fixture
+def rights(server: ObjectServer) -> Rights:
+    return Rights(server)
+
+
+@pytest.fixture
+async def writes(server: ObjectServer) -> AsyncIterator[Writes]:
+    async with Connection(server.configuration()) as connection:
+        yield Writes(connection)
+
+
+class Time:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_the_whole_user_and_the_pool_are_asked_about(rights: Rights, writes: Writes) -> None:
+    assert not await Authorization(writes).may_use(JANE, "team", "p1")
+    assert rights.asked == [
+        {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "metadata": {},
+            "spec": {
+                "user": "jane",
+                "uid": "u1",
+                "groups": ["developers"],
+                "extra": {"scopes": ["all"]},
+                "resourceAttributes": {
+                    "verb": "use",
+                    "group": "streams.ibm.com",
+                    "resource": "streamshostpools",
+                    "namespace": "team",
+                    "name": "p1",
+                },
+            },
+        }
+    ]
+
+
+async def test_a_right_is_a_right(rights: Rights, writes: Writes) -> None:
+    rights.granted.add(("jane", "p1"))
+    assert await Authorization(writes).may_use(JANE, "team", "p1")
+
+
+@pytest.mark.parametrize(("granted", "seconds"), [(True, authorization.GRANTED), (False, authorization.DENIED)])
+async def test_an_answer_holds_for_a_while(rights: Rights, writes: Writes, granted: bool, seconds: float) -> None:  # noqa: FBT001 -- of a table
+    clock = Time()
+    rights.granted = {("jane", "p1")} if granted else set()
+    asking = Authorization(writes, clock=clock)
+    for passed, asked in ((0.0, 1), (seconds - 0.1, 1), (0.2, 2)):
+        clock.now += passed
+        assert await asking.may_use(JANE, "team", "p1") is granted
+        assert len(rights.asked) == asked
+
+
+async def test_another_user_pool_or_namespace_is_another_question(rights: Rights, writes: Writes) -> None:
+    asking = Authorization(writes)
+    for user, namespace, name in (
+        (JANE, "team", "p1"),
+        (JANE, "team", "p2"),
+        (JANE, "b", "p1"),
+        (User("joe"), "team", "p1"),
+    ):
+        await asking.may_use(user, namespace, name)
+    assert len(rights.asked) == 4
+
+
+async def test_no_more_answers_are_kept_than_there_is_room_for(
+    rights: Rights, writes: Writes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(authorization, "KEPT", 2)
+    asking = Authorization(writes)
+    for name in ("p1", "p2", "p3", "p1"):
+        await asking.may_use(JANE, "team", name)
+    assert [seen["spec"]["resourceAttributes"]["name"] for seen in rights.asked] == ["p1", "p2", "p3", "p1"]  # type: ignore[index] -- JSON
+
+
+async def test_an_answer_that_cannot_be_read_is_a_failure(server: ObjectServer, writes: Writes) -> None:
+    async def nonsense(_: Seen) -> web.StreamResponse:
+        return web.json_response({"status": []})
+
+    server.before = nonsense
+    with pytest.raises(Failure, match="the API server's answer about rights is unreadable: ") as caught:
+        await Authorization(writes).may_use(JANE, "team", "p1")
+    assert caught.value.cause is Cause.UNREADABLE
+
+
+# Reviews
+
+
+def use(placement: str) -> tuple[bytes, Use]:
+    body = review(pod(placement), userInfo={"username": "jane"})
+    found = use_of(body, POOLS, Policy())
+    assert found is not None
+    return body, found
+
+
+async def test_who_may_use_all_pools_gets_the_answer_that_there_was(rights: Rights, writes: Writes) -> None:
+    rights.granted = {("jane", "mypool"), ("jane", "other")}
+    body, found = use("a: host(MyPool); b: host(Other)")
+    answer = validate(body, POOLS, Policy(verify_pods=False))
+    assert await authorized(answer, found, Authorization(writes), Policy()) is answer
+
+
+async def test_who_may_not_use_one_is_told_which(rights: Rights, writes: Writes) -> None:
+    rights.granted = {("jane", "mypool")}
+    body, found = use("a: host(MyPool); b: host(Other)")
+    answer = await authorized(validate(body, POOLS, Policy(verify_pods=False)), found, Authorization(writes), Policy())
+    code, message = refused(answer)
+    assert code == 403
+    assert 'user "jane" may not use HostPool other of namespace "default"' in message
+    assert "mypool" not in message
+
+
+async def test_nobody_gets_through_while_rights_cannot_be_found_out(server: ObjectServer, writes: Writes) -> None:
+    async def down(_: Seen) -> web.StreamResponse:
+        return said_no(500, "InternalError")
+
+    server.before = down
+    body, found = use("host(MyPool)")
+    answer = await authorized(validate(body, POOLS, Policy(verify_pods=False)), found, Authorization(writes), Policy())
+    assert (answer.status, answer.outcome) == (503, Outcome.ERRORED)
+    assert json.loads(answer.body)["message"] == (
+        "whether the HostPools may be used could not be found out: the API server answers 500: because InternalError"
+    )

@@ -1,0 +1,62 @@
+"""What is kept of a pod that waits for a node."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.cluster.objects import pod
+from webhook.cluster import translate, wire
+from webhook.placement.cluster import Claim
+from webhook.placement.pod import NodeTerm, Requirement
+
+JOB = {"streams.ibm.com/job": "parallel"}
+GPU = {"key": "gpu", "operator": "Exists"}
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def claim(labels: dict[str, str] = JOB, **spec: Any) -> Claim | None:
+    """What a pod of this spec is known to demand."""
+    found = translate.bound_pod(msgspec.convert({**pod(labels=labels), "spec": spec}, wire.Pod))[0]
+    assert found is not None
+    return found.claim
+
+
+def affinity(**node: Any) -> dict[str, Any]:
+    return {"nodeAffinity": node}
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        pytest.param({}, Claim("web-1"), id="nothing"),
+        pytest.param({"affinity": {}}, Claim("web-1"), id="an affinity that says nothing"),
+        pytest.param(
+            {"affinity": affinity(**{PREFERRED: [{"weight": 1, "preference": {"matchExpressions": [GPU]}}]})},
+            Claim("web-1"),
+            id="what it only prefers",
+        ),
+        pytest.param(
+            {"nodeSelector": {"disk": "ssd"}},
+            Claim("web-1", (Requirement("disk", "In", ("ssd",)),)),
+            id="a node selector",
+        ),
+        pytest.param(
+            {"affinity": affinity(**{REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [GPU]}]}})},
+            Claim("web-1", terms=(NodeTerm(match_expressions=(Requirement("gpu", "Exists"),)),)),
+            id="required terms",
+        ),
+        pytest.param({"affinity": affinity(**{REQUIRED: {}})}, Claim("web-1", terms=()), id="no term, which is none"),
+    ],
+)
+def test_a_pod_of_a_job_that_waits_demands(spec: dict[str, Any], expected: Claim) -> None:
+    assert claim(**spec) == expected
+
+
+def test_a_pod_that_has_its_node_demands_nothing_more() -> None:
+    assert claim(nodeName="node-a", nodeSelector={"disk": "ssd"}) is None
+
+
+def test_a_pod_of_no_job_is_not_kept() -> None:
+    assert claim(labels={"app": "web"}, nodeSelector={"disk": "ssd"}) is None

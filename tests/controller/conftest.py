@@ -1,0 +1,41 @@
+"""Most of these tests wait, and none shall take long: time is skipped unless a server answers for real."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+
+import pytest
+import uvloop
+
+from tests.cluster.live.objectserver import ObjectServer
+from tests.controller.quick import QuickLoop
+from tests.controller.stage import Stage
+from webhook.cluster.connection import Connection
+from webhook.cluster.writes import Writes
+
+
+def pytest_asyncio_loop_factories(
+    item: pytest.Item,
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    if "server" in getattr(item, "fixturenames", ()):
+        return {"uvloop": uvloop.new_event_loop}
+    return {"quick": QuickLoop}
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
+    """Three nodes; nobody leads yet."""
+    stage = Stage("node-a", "node-b", "node-c")
+    yield stage
+    await stage.end()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ObjectServer]:
+    async with ObjectServer().running() as server:
+        yield server
+
+
+@pytest.fixture
+async def writes(server: ObjectServer) -> AsyncIterator[Writes]:
+    async with Connection(server.configuration()) as connection:
+        yield Writes(connection)

@@ -1,0 +1,135 @@
+"""Nodes are claimed and released, whoever comes in between."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.builders import pool
+from tests.controller.controllers import Line
+from tests.controller.kube import Kube, node_path
+from tests.controller.quick import clock
+from webhook.cluster.failure import Cause, Failure
+from webhook.controller.claims import Claimed, Claims
+from webhook.controller.marks import mark_of
+from webhook.placement.cluster import PoolHost
+from webhook.placement.policy import Policy
+
+MARK = mark_of(pool(name="p1", size=1, mode="Exclusive"), Policy())
+OWN = {"key": "streams.ibm.com/exclusive", "value": "default.p1", "effect": "NoSchedule"}
+OTHERS = {**OWN, "value": "default.p2"}
+
+
+class Desk:
+    """Two nodes, and claims to them; ``learned`` is what the cache is told."""
+
+    def __init__(self) -> None:
+        self.kube = Kube()
+        for name in ("node-a", "node-b"):
+            self.kube.create(node_path(name), metadata={"labels": {}}, spec={})
+        self.line = Line(self.kube)
+        self.learned: list[bytes] = []
+        self.claims = Claims(self.line, self.learned.append)
+
+    def host(self, name: str = "node-a", index: int = 0, uid: str = "") -> PoolHost:
+        return PoolHost(index, name, uid or self.kube.node(name)["metadata"]["uid"])
+
+    def change(self, spec: Any) -> None:
+        self.kube.change(node_path("node-a"), {"spec": spec})
+
+
+@pytest.fixture
+async def desk() -> Desk:
+    return Desk()
+
+
+async def test_what_is_claimed_carries_the_mark(desk: Desk) -> None:
+    hosts = [desk.host("node-a", 0), desk.host("node-b", 1)]
+    assert await desk.claims.claim_all(hosts, MARK) == Claimed(hosts, [])
+    assert [desk.kube.node(host.name)["metadata"]["labels"] for host in hosts] == [{MARK.label: "0"}, {MARK.label: "1"}]
+    assert desk.kube.node("node-b")["spec"] == {"taints": [OWN]}
+
+
+async def test_a_claim_is_one_write(desk: Desk) -> None:
+    await desk.claims.claim_all([desk.host()], MARK)
+    assert len(desk.line.writes) == 1
+
+
+async def test_what_carries_the_mark_already_is_not_written_to(desk: Desk) -> None:
+    await desk.claims.claim_all([desk.host()], MARK)
+    assert await desk.claims.claim_all([desk.host()], MARK) == Claimed([], [])
+    assert len(desk.line.writes) == 1
+
+
+async def test_what_is_read_or_written_is_learned(desk: Desk) -> None:
+    for _ in range(2):
+        await desk.claims.claim_all([desk.host()], MARK)
+    assert [body == desk.kube.read(node_path("node-a")) for body in desk.learned] == [True, True]
+
+
+async def test_a_node_that_is_gone_is_lost(desk: Desk) -> None:
+    gone = PoolHost(0, "node-z", "uid")
+    assert await desk.claims.claim_all([gone, desk.host()], MARK) == Claimed([desk.host()], [gone])
+
+
+async def test_another_node_of_that_name_is_lost(desk: Desk) -> None:
+    old = desk.host(uid="old")
+    assert (await desk.claims.claim_all([old], MARK), desk.line.writes) == (Claimed([], [old]), [])
+
+
+async def test_another_pools_node_is_lost(desk: Desk) -> None:
+    desk.change({"taints": [OTHERS]})
+    assert (await desk.claims.claim_all([desk.host()], MARK), desk.line.writes) == (Claimed([], [desk.host()]), [])
+
+
+async def test_a_node_that_is_ours_stays_ours_whoever_wants_it(desk: Desk) -> None:
+    await desk.claims.claim_all([desk.host()], MARK)
+    desk.change({"taints": [OWN, {**OTHERS, "effect": "NoExecute"}]})
+    assert await desk.claims.claim_all([desk.host()], MARK) == Claimed([], [])
+
+
+async def test_somebody_who_comes_in_between_loses_nothing(desk: Desk) -> None:
+    foreign = {"key": "dedicated", "effect": "NoSchedule"}
+    comes = iter([lambda: desk.change({"taints": [foreign]})])
+    desk.line.before = lambda _: next(comes, lambda: None)()
+    await desk.claims.claim_all([desk.host()], MARK)
+    assert desk.kube.node("node-a")["spec"]["taints"] == [foreign, OWN]
+
+
+async def test_somebody_who_comes_in_between_all_the_time_is_left_to_it(desk: Desk) -> None:
+    number = iter(range(1000))
+    desk.line.before = lambda _: desk.change({"podCIDR": str(next(number))})
+    with pytest.raises(Failure, match="^node node-a is being changed by others all the time$") as failure:
+        await desk.claims.claim_all([desk.host()], MARK)
+    assert (failure.value.cause, next(number)) == (Cause.BUSY, 40)
+
+
+async def test_the_first_failure_ends_it(desk: Desk) -> None:
+    desk.line.failures.append(Failure(Cause.FORBIDDEN, "no"))
+    with pytest.raises(Failure, match="^no$"):
+        await desk.claims.claim_all([desk.host("node-a"), desk.host("node-b")], MARK)
+    requests = desk.line.requests
+    await asyncio.sleep(1)
+    assert desk.line.requests == requests
+
+
+async def test_so_many_are_asked_at_a_time(desk: Desk) -> None:
+    begun = clock()
+    await desk.claims.claim_all([PoolHost(number, f"node-{number}") for number in range(64)], MARK)
+    assert round(clock() - begun, 3) == 4 * 0.005
+
+
+async def test_what_is_released_carries_the_mark_no_more(desk: Desk) -> None:
+    await desk.claims.claim_all([desk.host()], MARK)
+    await desk.claims.release_all(["node-a", "node-b", "node-z"], MARK)
+    assert (desk.kube.node("node-a")["metadata"]["labels"], desk.kube.node("node-a")["spec"]) == ({}, {"taints": []})
+    assert len(desk.line.writes) == 2
+
+
+async def test_hosts_stand_whose_nodes_are_there(desk: Desk) -> None:
+    hosts = [desk.host("node-a"), desk.host("node-b", uid="old"), PoolHost(2, "node-z")]
+    assert (await desk.claims.standing(hosts), desk.line.writes) == ([desk.host("node-a")], [])
+
+
+async def test_of_nobody_nothing_is_asked(desk: Desk) -> None:
+    assert (await desk.claims.claim_all([], MARK), desk.line.requests) == (Claimed([], []), 0)

@@ -1,0 +1,231 @@
+"""What a controller remembers of nodes and pools, for how long, and that it forgets."""
+
+import asyncio
+
+import pytest
+
+from tests.builders import cluster, node, nodes, pool
+from tests.controller.quick import clock
+from webhook.controller.barred import Barred
+from webhook.controller.dismissals import Dismissals, Replacement
+from webhook.controller.pool_status import State
+from webhook.controller.queue import Queue
+from webhook.controller.rounds import Rounds
+from webhook.controller.settling import Settling
+from webhook.controller.together import all_of
+from webhook.controller.told import Told
+from webhook.placement.cluster import Phase, Pool, PoolHost, Taint
+from webhook.placement.inventory import Inventory, Name
+
+NAME = ("default", "p")
+A, B = PoolHost(0, "node-a"), PoolHost(1, "node-b")
+
+
+class TestBarred:
+    async def test_a_node_is_barred_for_a_while(self) -> None:
+        barred = Barred(clock, duration=10)
+        barred.add(NAME, ["node-a"])
+        await asyncio.sleep(4)
+        barred.add(NAME, ["node-b"])
+        first = barred.of(NAME)
+        await asyncio.sleep(7)
+        assert (first, barred.of(NAME)) == ({"node-a": 6, "node-b": 10}, {"node-b": 3})
+
+    async def test_for_one_pool_alone(self) -> None:
+        barred = Barred(clock)
+        barred.add(NAME, ["node-a"])
+        assert barred.of(("default", "other")) == {}
+
+    async def test_nothing_is_left_in_the_end(self) -> None:
+        barred = Barred(clock, duration=10)
+        barred.add(NAME, ["node-a"])
+        barred.add(("default", "q"), ["node-a"])
+        barred.add(("default", "r"), [])
+        barred.end(NAME)
+        await asyncio.sleep(11)
+        assert (barred.of(NAME), barred.of(("default", "q")), vars(barred)["_until"]) == ({}, {}, {})
+
+
+class TestSettling:
+    async def test_hosts_settle_from_when_they_were_marked(self) -> None:
+        settling = Settling(clock)
+        settling.begin(NAME, [A])
+        await asyncio.sleep(0.4)
+        settling.begin(NAME, [B])
+        assert (round(settling.left(NAME, [A, B]), 3), round(settling.left(NAME, [A]), 3)) == (1.0, 0.6)
+
+    async def test_those_that_nobody_has_begun_with_are_unseen(self) -> None:
+        settling = Settling(clock)
+        before = settling.unseen(NAME, [A, B])
+        settling.begin(NAME, [A])
+        assert (before, settling.unseen(NAME, [A, B]), settling.unseen(("default", "q"), [A])) == ([A, B], [B], [A])
+
+    async def test_those_that_are_marked_again_settle_again(self) -> None:
+        settling = Settling(clock)
+        settling.begin(NAME, [A])
+        await asyncio.sleep(0.7)
+        settling.begin(NAME, [A])
+        assert settling.left(NAME, [A]) == 1.0
+
+    async def test_in_the_end_they_have_settled(self) -> None:
+        settling = Settling(clock)
+        settling.begin(NAME, [A])
+        await asyncio.sleep(1.5)
+        assert settling.left(NAME, [A]) == 0
+
+    async def test_nobody_has_settled_at_once(self) -> None:
+        assert Settling(clock).left(NAME, []) == 0
+
+    async def test_nothing_is_left_in_the_end(self) -> None:
+        settling = Settling(clock)
+        settling.begin(NAME, [A, B])
+        settling.left(NAME, [A])
+        between = {name: set(hosts) for name, hosts in vars(settling)["_since"].items()}
+        settling.end(NAME)
+        assert (between, vars(settling)["_since"]) == ({NAME: {"node-a"}}, {})
+
+
+class TestDismissals:
+    CORDONED = (Taint("node.kubernetes.io/unschedulable", effect="NoSchedule"),)
+    ASKED = pool(name="p", size=2, tags=["ib"], given=["node-a", "node-b"])
+
+    def inventory(self, *, cordoned: bool = True, tagged: bool = True) -> Inventory:
+        labels = {"streams.ibm.com/hostpool": "ib"}
+        found = node("node-a", taints=self.CORDONED if cordoned else (), labels=labels if tagged else {})
+        return cluster([found, node("node-b", labels=labels)], [self.ASKED])
+
+    @pytest.mark.parametrize(
+        ("rules", "expected"),
+        [
+            pytest.param(Replacement(), (set(), None), id="never"),
+            pytest.param(Replacement(60), (set(), 60), id="later"),
+            pytest.param(Replacement(unlabelled=True), ({0}, None), id="at once, without the tag"),
+            pytest.param(Replacement(60, unlabelled=True), ({0}, 60), id="both"),
+        ],
+    )
+    async def test_hosts_are_dismissed_as_the_administrator_wants(
+        self, rules: Replacement, expected: tuple[set[int], float | None]
+    ) -> None:
+        assert Dismissals(rules, clock).of(self.ASKED, self.inventory(tagged=False)) == expected
+
+    async def test_time_counts_from_when_the_trouble_was_seen_first(self) -> None:
+        dismissals, found = Dismissals(Replacement(60), clock), []
+        for _ in range(3):
+            found.append(dismissals.of(self.ASKED, self.inventory()))
+            await asyncio.sleep(40)
+        assert found == [(set(), 60), (set(), 20), ({0}, None)]
+
+    async def test_from_the_beginning_when_it_passed_meanwhile(self) -> None:
+        dismissals, found = Dismissals(Replacement(60), clock), []
+        for cordoned in (True, False, True):
+            found.append(dismissals.of(self.ASKED, self.inventory(cordoned=cordoned))[1])
+            await asyncio.sleep(40)
+        assert found == [60, None, 60]
+
+    async def test_other_troubles_do_not_count(self) -> None:
+        gone = pool(name="p", size=1, given=["node-z"])
+        assert Dismissals(Replacement(60, unlabelled=True), clock).of(gone, cluster(nodes(1))) == (set(), None)
+
+    async def test_nothing_is_left_in_the_end(self) -> None:
+        dismissals = Dismissals(Replacement(60), clock)
+        dismissals.of(self.ASKED, self.inventory())
+        dismissals.end(NAME)
+        assert vars(dismissals)["_since"] == {}
+
+
+class TestTold:
+    P = pool(name="p", size=1)
+    STATE = State(Phase.READY, "HostsAssigned", "it has 1 host", hosts=(A,), ready=1, eligible=3)
+
+    async def test_what_was_said_need_not_be_said_for_ten_minutes(self) -> None:
+        told = Told(clock)
+        told.note(self.P, self.STATE)
+        await asyncio.sleep(100)
+        before = told.left(self.P, self.STATE)
+        await asyncio.sleep(600)
+        assert (before, told.left(self.P, self.STATE)) == (500, 0)
+
+    @pytest.mark.parametrize(
+        ("found", "state", "left"),
+        [
+            pytest.param(pool(name="p", size=2), STATE, 0, id="another spec"),
+            pytest.param(P, State(Phase.FAILED, "x", "y"), 0, id="another state"),
+            pytest.param(P, State(Phase.READY, "HostsAssigned", "it has 1 host", (A,), 1, 9), 600, id="more nodes"),
+            pytest.param(pool(name="q", size=1), STATE, 0, id="another pool"),
+        ],
+    )
+    async def test_anything_else_has_to_be_said(self, found: Pool, state: State, left: float) -> None:
+        told = Told(clock)
+        told.note(self.P, self.STATE)
+        assert told.left(found, state) == left
+
+    async def test_for_a_pool_without_hosts_the_number_of_nodes_counts(self) -> None:
+        told = Told(clock)
+        told.note(self.P, State(Phase.READY, "Unsized", "", eligible=1))
+        assert told.left(self.P, State(Phase.READY, "Unsized", "", eligible=2)) == 0
+
+    async def test_nothing_is_left_in_the_end(self) -> None:
+        told = Told(clock)
+        told.note(self.P, self.STATE)
+        told.end(NAME)
+        assert told.left(self.P, self.STATE) == 0
+
+
+class TestRounds:
+    async def arrivals(self, count: int, asks: int) -> list[float]:
+        queue: Queue[Name] = Queue(clock=clock)
+        rounds = Rounds(queue, 2.0)
+        rounds.names |= {("default", str(number)) for number in range(count)}
+        begun, found = clock(), []
+        for _ in range(asks):
+            rounds.ask()
+            await asyncio.sleep(0.5)
+        await asyncio.sleep(30)
+        while queue.depth:
+            found.append(round(30 + asks * 0.5 - queue.oldest, 1))
+            await queue.take()
+        assert clock() > begun
+        return found
+
+    async def test_all_are_looked_at_some_time_after_the_first_question(self) -> None:
+        assert await self.arrivals(3, 2) == [2.0, 2.0, 2.0]
+
+    async def test_the_more_they_are_the_later(self) -> None:
+        assert set(await self.arrivals(250, 1)) == {5.0}
+
+    async def test_nobody_is_not_looked_at(self) -> None:
+        assert await self.arrivals(0, 1) == []
+
+    async def test_at_most_once_in_so_many_seconds(self) -> None:
+        queue: Queue[Name] = Queue(clock=clock)
+        rounds = Rounds(queue, 2.0)
+        rounds.names.add(NAME)
+        for _ in range(10):
+            rounds.ask()
+            await asyncio.sleep(1)
+            if queue.depth:
+                queue.done(await queue.take())
+        assert queue.added == 5
+
+
+class TestTogether:
+    async def test_results_come_in_the_order_of_the_questions(self) -> None:
+        async def after(seconds: float) -> float:
+            await asyncio.sleep(seconds)
+            return seconds
+
+        assert await all_of(after(seconds) for seconds in (3, 1, 2)) == [3, 1, 2]
+
+    async def test_the_first_failure_is_raised_when_all_have_ended(self) -> None:
+        ended = []
+
+        async def work(seconds: float) -> None:
+            try:
+                await asyncio.sleep(seconds)
+                raise ValueError(seconds)
+            finally:
+                ended.append(seconds)
+
+        with pytest.raises(ValueError, match="^1$"):
+            await all_of(work(seconds) for seconds in (3, 1, 2))
+        assert sorted(ended) == [1, 2, 3]

@@ -1,0 +1,191 @@
+"""Keys wait once, are worked on one at a time, and come back when they are to."""
+
+import asyncio
+
+import pytest
+
+from tests.controller.quick import clock
+from webhook.controller.queue import Queue
+from webhook.controller.retries import Backoff, Bucket
+
+
+@pytest.fixture
+async def queue() -> Queue[str]:
+    return Queue(clock=clock)
+
+
+async def now(queue: Queue[str]) -> str | None:
+    """What can be taken at this moment."""
+    try:
+        return await asyncio.wait_for(queue.take(), 0.001)
+    except TimeoutError:
+        return None
+
+
+async def test_keys_come_in_the_order_in_which_they_were_added(queue: Queue[str]) -> None:
+    for key in "abc":
+        queue.add(key)
+    assert [await now(queue) for _ in range(4)] == ["a", "b", "c", None]
+
+
+async def test_a_key_that_waits_is_not_added_again(queue: Queue[str]) -> None:
+    queue.add("a")
+    queue.add("a")
+    assert [await now(queue), await now(queue), queue.added] == ["a", None, 1]
+
+
+async def test_whoever_waits_gets_what_is_added(queue: Queue[str]) -> None:
+    taking = asyncio.create_task(queue.take())
+    await asyncio.sleep(1)
+    queue.add("a")
+    assert await taking == "a"
+
+
+async def test_a_key_that_is_being_worked_on_is_not_given_to_another(queue: Queue[str]) -> None:
+    queue.add("a")
+    await queue.take()
+    queue.add("a")
+    assert await now(queue) is None
+
+
+async def test_a_key_that_was_added_while_it_was_worked_on_comes_once_more(queue: Queue[str]) -> None:
+    queue.add("a")
+    await queue.take()
+    queue.add("a")
+    queue.add("a")
+    queue.done("a")
+    assert await now(queue) == "a"
+    queue.done("a")
+    assert await now(queue) is None
+
+
+async def test_a_worker_that_stops_waiting_takes_nothing_along(queue: Queue[str]) -> None:
+    assert await now(queue) is None
+    queue.add("a")
+    assert await now(queue) == "a"
+
+
+# Later
+
+
+async def test_a_key_is_added_when_its_time_has_come(queue: Queue[str]) -> None:
+    queue.add_after("a", 60)
+    begun = clock()
+    assert (await queue.take(), round(clock() - begun, 3)) == ("a", 60)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("-inf")])
+async def test_a_time_that_has_passed_is_now(queue: Queue[str], seconds: float) -> None:
+    queue.add_after("a", seconds)
+    assert (await now(queue), queue.scheduled) == ("a", 0)
+
+
+@pytest.mark.parametrize("order", [(1, 5), (5, 1)])
+async def test_of_several_times_the_first_counts(queue: Queue[str], order: tuple[int, int]) -> None:
+    for seconds in order:
+        queue.add_after("a", seconds)
+    begun = clock()
+    await queue.take()
+    queue.done("a")
+    assert (round(clock() - begun, 3), await now(queue), queue.scheduled) == (1, None, 0)
+
+
+async def test_what_is_added_meanwhile_does_not_replace_what_is_to_come(queue: Queue[str]) -> None:
+    queue.add_after("a", 5)
+    queue.add("a")
+    await queue.take()
+    queue.done("a")
+    begun = clock()
+    assert (await queue.take(), round(clock() - begun, 3)) == ("a", 5)
+
+
+# Failures
+
+
+async def test_each_failure_in_a_row_doubles_the_pause_up_to_a_minute(queue: Queue[str]) -> None:
+    pauses = [queue.retry("a") for _ in range(16)]
+    assert pauses == [0.005 * 2**n for n in range(14)] + [60.0, 60.0]
+
+
+async def test_a_success_ends_the_row(queue: Queue[str]) -> None:
+    queue.retry("a")
+    queue.forget("a")
+    assert (queue.failing, queue.retry("a")) == (0, 0.005)
+
+
+async def test_the_failures_of_one_key_are_not_those_of_another(queue: Queue[str]) -> None:
+    queue.retry("a")
+    assert queue.retry("b") == 0.005
+
+
+async def test_to_forget_what_never_failed_is_nothing(queue: Queue[str]) -> None:
+    queue.forget("a")
+    assert queue.failing == 0
+
+
+@pytest.mark.parametrize(("wait", "pause"), [(0.001, 0.005), (7.0, 7.0), (3600.0, 60.0)])
+async def test_an_api_server_is_left_alone_as_it_asks_for_up_to_a_minute(
+    queue: Queue[str], wait: float, pause: float
+) -> None:
+    assert queue.retry("a", wait=wait) == pause
+
+
+async def test_a_failure_is_tried_again(queue: Queue[str]) -> None:
+    queue.retry("a")
+    assert await queue.take() == "a"
+
+
+async def test_all_keys_together_are_retried_ten_times_a_second() -> None:
+    queue: Queue[int] = Queue(clock=clock)
+    pauses = [queue.retry(key) for key in range(130)]
+    assert pauses[:100] == [0.005] * 100
+    assert [round(pause, 3) for pause in (pauses[100], pauses[109], pauses[129])] == [0.1, 1.0, 3.0]
+
+
+async def test_a_bucket_fills_again_but_never_over() -> None:
+    bucket = Bucket(per_second=2, burst=3, clock=clock)
+    first = [bucket.take() for _ in range(4)]
+    await asyncio.sleep(100)
+    assert ([round(each, 3) for each in first], [round(bucket.take(), 3) for _ in range(4)]) == (
+        [0, 0, 0, 0.5],
+        [0, 0, 0, 0.5],
+    )
+
+
+# Figures
+
+
+async def test_it_knows_how_many_wait_and_how_many_are_worked_on(queue: Queue[str]) -> None:
+    for key in "abc":
+        queue.add(key)
+    queue.add_after("d", 5)
+    queue.retry("e")
+    await queue.take()
+    queue.add("a")
+    assert (queue.depth, queue.working, queue.scheduled, queue.failing, queue.retries, queue.added) == (
+        3,
+        1,
+        2,
+        1,
+        1,
+        4,
+    )
+
+
+async def test_it_knows_for_how_long_the_first_key_waits(queue: Queue[str]) -> None:
+    queue.add("a")
+    await asyncio.sleep(2)
+    queue.add("b")
+    await asyncio.sleep(1)
+    first = queue.oldest
+    await queue.take()
+    assert (round(first, 3), round(queue.oldest, 3)) == (3, 1)
+
+
+async def test_when_none_waits_the_oldest_is_none(queue: Queue[str]) -> None:
+    assert queue.oldest == 0
+
+
+async def test_the_pauses_can_be_others() -> None:
+    queue: Queue[str] = Queue(backoff=Backoff(Bucket(clock=clock), least=1, most=3), clock=clock)
+    assert [queue.retry("a") for _ in range(3)] == [1, 2, 3]

@@ -1,0 +1,178 @@
+"""HostPools and nodes as they are stored and watched, however broken."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import Raw
+
+from tests.builders import cluster
+from webhook.cluster.failure import Cause, Failure
+from webhook.cluster.shelf import Shelf
+from webhook.controller.node_kind import LearnedNodes
+from webhook.controller.pool_kind import OWN_POOLS, unreadable
+from webhook.controller.pool_object import StoredPool, path_of, read_pool
+from webhook.placement.cluster import Phase, PoolHost
+from webhook.placement.inventory import Inventory
+
+Json = dict[str, Any]
+
+
+def body(spec: Any = None, status: Any = None, **metadata: Any) -> bytes:
+    named = {"name": "p", "namespace": "team", "uid": "u", "resourceVersion": "7", **metadata}
+    return msgspec.json.encode({"metadata": named, "spec": {"size": 1} if spec is None else spec, "status": status})
+
+
+ANEW = "so its status is written anew"
+TWICE = {"phase": "Ready", "hosts": [{"index": 0, "name": "x"}, {"index": 0, "name": "x"}]}
+
+
+class TestAStoredPool:
+    def test_says_where_it_is(self) -> None:
+        found = read_pool(body())
+        assert (found.name, found.path, path_of("team", "p")) == (
+            ("team", "p"),
+            "/apis/streams.ibm.com/v1/namespaces/team/streamshostpools/p",
+            found.path,
+        )
+
+    def test_describes_a_pool(self) -> None:
+        found = read_pool(body(status={"phase": "Ready", "hosts": [{"index": 0, "name": "a", "uid": "u"}]})).pool
+        assert found
+        assert (found.size, found.phase, found.given) == (1, Phase.READY, (PoolHost(0, "a", "u"),))
+
+    @pytest.mark.parametrize("status", [TWICE, {"hosts": 7}, 7, [], {"phase": "Bogus"}], ids=str)
+    def test_is_not_believed_what_its_status_says_against_the_rules(self, status: Any) -> None:
+        found = read_pool(body(status=status))
+        assert found.pool
+        assert (found.pool.size, found.pool.phase, found.pool.given, found.fault) == (1, Phase.PENDING, (), "")
+
+    @pytest.mark.parametrize(
+        ("spec", "fault"),
+        [
+            ({"size": -1}, "spec.size: -1 is not between 1 and 5000"),
+            ({"size": "x"}, "spec.size: expected `int | null`, got `str`"),
+        ],
+    )
+    def test_is_none_if_its_spec_breaks_rules(self, spec: Any, fault: str) -> None:
+        found = read_pool(body(spec))
+        assert (found.pool, found.fault) == (None, fault)
+
+    @pytest.mark.parametrize("text", [b"{", b'{"metadata": {"name": 7}}', b"\xff"])
+    def test_that_is_none_is_a_failure(self, text: bytes) -> None:
+        with pytest.raises(Failure, match="^the HostPool cannot be read: ") as failure:
+            read_pool(text)
+        assert failure.value.cause is Cause.UNREADABLE
+
+    @pytest.mark.parametrize(
+        ("metadata", "leaving", "held"),
+        [
+            ({}, False, False),
+            ({"finalizers": ["x"]}, False, False),
+            ({"finalizers": ["x", "streams.ibm.com/hosts"]}, False, True),
+            ({"deletionTimestamp": "2026-01-01T00:00:00Z"}, True, False),
+        ],
+    )
+    def test_knows_whether_it_goes_and_is_held(self, metadata: Json, *, leaving: bool, held: bool) -> None:
+        found = read_pool(body(**metadata))
+        assert (found.leaving, found.held) == (leaving, held)
+
+    @pytest.mark.parametrize(
+        ("finalizers", "held", "freed"),
+        [
+            (None, ["streams.ibm.com/hosts"], None),
+            (["x"], ["x", "streams.ibm.com/hosts"], ["x"]),
+            (["streams.ibm.com/hosts", "x"], ["streams.ibm.com/hosts", "x", "streams.ibm.com/hosts"], ["x"]),
+        ],
+    )
+    def test_is_held_and_freed_at_its_version(self, finalizers: Any, held: Any, freed: Any) -> None:
+        found: StoredPool = read_pool(body(finalizers=finalizers))
+        assert (found.holding(), found.free()) == (
+            {"metadata": {"resourceVersion": "7", "finalizers": held}},
+            {"metadata": {"resourceVersion": "7", "finalizers": freed}},
+        )
+
+
+class TestAWatchedPool:
+    def shelf(self) -> tuple[Shelf, Inventory, list[str]]:
+        told: list[str] = []
+        inventory = cluster()
+        return Shelf(OWN_POOLS, inventory, lambda finding: told.append(str(finding))), inventory, told
+
+    def test_is_known_although_its_status_breaks_rules(self) -> None:
+        shelf, inventory, told = self.shelf()
+        shelf.put(Raw(body(status={"phase": "Bogus"})))
+        assert inventory.pools["team", "p"].size == 1
+        assert told == [
+            'HostPool team/p: status.phase: "Bogus" is not one of Pending, Ready, Failed, Releasing, ' + ANEW
+        ]
+
+    def test_is_known_by_its_name_alone_if_nothing_else_can_be_read(self) -> None:
+        shelf, inventory, told = self.shelf()
+        shelf.put(Raw(body({"size": -1})))
+        found = inventory.pools["team", "p"]
+        assert (unreadable(found), found.phase, found.sized) == (True, Phase.FAILED, False)
+        assert told == ["HostPool team/p: spec.size: -1 is not between 1 and 5000"]
+
+    def test_belongs_to_the_namespace_default_if_it_names_none(self) -> None:
+        shelf, inventory, _ = self.shelf()
+        shelf.put(Raw(body({"size": -1}, namespace="")))
+        assert set(inventory.pools) == {("default", "p")}
+
+    @pytest.mark.parametrize("name", ["", 7])
+    def test_without_a_name_is_left_out(self, name: Any) -> None:
+        shelf, inventory, _ = self.shelf()
+        shelf.put(Raw(body({"size": -1}, name=name)))
+        assert not inventory.pools
+
+    def test_is_forgotten_when_it_is_gone(self) -> None:
+        shelf, inventory, _ = self.shelf()
+        shelf.put(Raw(body({"size": -1})))
+        shelf.remove("team/p")
+        assert not inventory.pools
+
+
+def node(version: object, zone: str = "a", name: str = "node-a") -> bytes:
+    return msgspec.json.encode({"metadata": {"name": name, "resourceVersion": version, "labels": {"zone": zone}}})
+
+
+class TestLearnedNodes:
+    def known(self, version: object = "10") -> tuple[Shelf, LearnedNodes, Inventory]:
+        inventory = cluster()
+        nodes = LearnedNodes(inventory)
+        shelf = Shelf(nodes.kind, inventory, lambda _: None)
+        shelf.put(Raw(node(version)))
+        return shelf, nodes, inventory
+
+    def zone(self, inventory: Inventory) -> str | None:
+        found = inventory.nodes.get("node-a")
+        return found.labels["zone"] if found else None
+
+    @pytest.mark.parametrize(("version", "zone"), [("11", "b"), ("10", "a"), ("9", "a"), ("x", "a"), (None, "a")])
+    def test_what_is_newer_is_learned(self, version: object, zone: str) -> None:
+        _, nodes, inventory = self.known()
+        nodes.learn(node(version, "b"))
+        assert self.zone(inventory) == zone
+
+    def test_what_the_watch_tells_counts_in_its_order(self) -> None:
+        """After the API server was restored from a backup its versions are lower."""
+        shelf, _, inventory = self.known()
+        shelf.put(Raw(node("5", "b")))
+        assert self.zone(inventory) == "b"
+
+    def test_a_node_that_is_gone_does_not_come_back(self) -> None:
+        shelf, nodes, inventory = self.known()
+        shelf.remove("node-a")
+        nodes.learn(node("11", "b"))
+        assert self.zone(inventory) is None
+
+    def test_what_is_no_node_is_not_learned(self) -> None:
+        _, nodes, inventory = self.known()
+        for text in (b"{", b"{}", b"\xff"):
+            nodes.learn(text)
+        assert self.zone(inventory) == "a"
+
+    def test_versions_that_are_no_numbers_teach_nothing(self) -> None:
+        _, nodes, inventory = self.known("x")
+        nodes.learn(node("y", "b"))
+        assert self.zone(inventory) == "a"

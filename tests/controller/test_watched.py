@@ -1,0 +1,142 @@
+"""Changes get into the inventory, and to those who listen, with what was there before."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from webhook.cluster.sink import Sink
+from webhook.controller.watched import Watched
+from webhook.placement.cluster import BoundPod, Element, Job, Node, Pool
+from webhook.placement.inventory import Inventory
+
+NODE = Node("node-a", uid="1", labels={"rack": "r1"})
+POD = BoundPod(uid="p1", namespace="apps", node="node-a", requests={"cpu": 1000}, job="parallel", pe="pe-1")
+STRANGER = BoundPod(uid="p2", namespace="apps", node="node-a", requests={"cpu": 500})
+POOL = Pool("apps", "ib-blue", "P1", size=2)
+JOB = Job("apps", "parallel", (Element("pe-1"),))
+
+Heard = list[tuple[Any, Any, Any]]
+
+
+@pytest.fixture
+def watched() -> Watched:
+    watched = Watched(Inventory())
+    watched.set_node(NODE)
+    return watched
+
+
+def listen(listeners: list[Any]) -> Heard:
+    heard: Heard = []
+    listeners.append(lambda *change: heard.append(change))
+    return heard
+
+
+def test_it_is_a_sink() -> None:
+    sink: Sink = Watched(Inventory())
+    sink.set_node(NODE)
+    assert not sink.has_pod("p1")
+
+
+def test_every_change_gets_into_the_inventory(watched: Watched) -> None:
+    watched.set_pod(POD)
+    watched.set_pool(POOL)
+    watched.set_job(JOB)
+    inventory = watched.inventory
+    assert (inventory.nodes.get("node-a"), inventory.has_pod("p1")) == (NODE, True)
+    assert (list(inventory.pools), list(inventory.jobs)) == ([("apps", "ib-blue")], [("apps", "parallel")])
+
+
+def test_every_removal_gets_into_the_inventory(watched: Watched) -> None:
+    watched.set_pod(POD)
+    watched.set_pool(POOL)
+    watched.set_job(JOB)
+    watched.remove_pod("p1")
+    watched.remove_pool("apps", "ib-blue")
+    watched.remove_job("apps", "parallel")
+    watched.remove_node("node-a")
+    inventory = watched.inventory
+    assert (inventory.nodes.get("node-a"), watched.has_pod("p1")) == (None, False)
+    assert (inventory.pools, inventory.jobs) == ({}, {})
+
+
+CHANGES: list[Any] = [
+    pytest.param(
+        "on_node", Watched.set_node, NODE, replace(NODE, labels={}), lambda w: w.remove_node("node-a"),
+        "node-a", id="node",
+    ),
+    pytest.param(
+        "on_pod", Watched.set_pod, POD, replace(POD, terminating=True), lambda w: w.remove_pod("p1"), "p1", id="pod"
+    ),
+    pytest.param(
+        "on_pool", Watched.set_pool, POOL, replace(POOL, size=3), lambda w: w.remove_pool("apps", "ib-blue"),
+        ("apps", "ib-blue"), id="pool",
+    ),
+    pytest.param(
+        "on_job", Watched.set_job, JOB, replace(JOB, elements=()), lambda w: w.remove_job("apps", "parallel"),
+        ("apps", "parallel"), id="job",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("listeners", "put", "first", "then", "remove", "key"), CHANGES)
+def test_listeners_hear_of_what_comes_changes_and_goes(
+    listeners: str, put: Callable[..., None], first: Any, then: Any, remove: Callable[[Watched], None], key: Any
+) -> None:
+    watched = Watched(Inventory())
+    heard = listen(getattr(watched, listeners))
+    put(watched, first)
+    put(watched, then)
+    remove(watched)
+    assert heard == [(key, None, first), (key, first, then), (key, then, None)]
+
+
+@pytest.mark.parametrize(("listeners", "put", "first", "then", "remove", "key"), CHANGES)
+def test_what_says_the_same_again_is_no_news(
+    listeners: str, put: Callable[..., None], first: Any, then: Any, remove: Callable[[Watched], None], key: Any
+) -> None:
+    del then, remove, key
+    watched = Watched(Inventory())
+    put(watched, first)
+    heard = listen(getattr(watched, listeners))
+    put(watched, replace(first))
+    assert heard == []
+
+
+def test_of_a_pod_without_a_job_nobody_knows_what_it_was(watched: Watched) -> None:
+    heard = listen(watched.on_pod)
+    watched.set_pod(STRANGER)
+    watched.set_pod(replace(STRANGER, terminating=True))
+    watched.remove_pod("p2")
+    assert [(key, before) for key, before, _ in heard] == [("p2", None)] * 3
+
+
+def test_a_pod_that_leaves_its_job_is_remembered_once_more(watched: Watched) -> None:
+    watched.set_pod(POD)
+    heard = listen(watched.on_pod)
+    outside = replace(POD, job="", pe="")
+    watched.set_pod(outside)
+    watched.remove_pod("p1")
+    assert heard == [("p1", POD, outside), ("p1", None, None)]
+
+
+def test_listeners_find_the_inventory_up_to_date(watched: Watched) -> None:
+    seen: list[bool] = []
+    watched.on_pod.append(lambda uid, _before, _after: seen.append(watched.inventory.has_pod(uid)))
+    watched.set_pod(POD)
+    watched.remove_pod("p1")
+    assert seen == [True, False]
+
+
+def test_a_listener_that_fails_spares_the_object_and_the_others(
+    watched: Watched, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_change: object) -> None:
+        raise KeyError("surprise")
+
+    watched.on_pool.append(fail)
+    heard = listen(watched.on_pool)
+    watched.set_pool(POOL)
+    assert (len(heard), ("apps", "ib-blue") in watched.inventory.pools) == (1, True)
+    assert [record.getMessage() for record in caplog.records] == ["a listener has failed at ('apps', 'ib-blue')"]

@@ -1,0 +1,43 @@
+"""A controller whose leads are short, so that many of its ends can be watched; to be run as a module.
+
+Nothing else about it is different. It ends with code 3 when it has lost its lead, as the command does.
+"""
+
+import asyncio
+import os
+import sys
+from typing import Final
+
+from tests.e2e.chart.rendering import NAMESPACE, RELEASE
+from webhook.cluster.configuration import connect
+from webhook.controller.dismissals import Replacement
+from webhook.controller.hostpools import Rules
+from webhook.controller.program import Controller, Place
+from webhook.controller.tenure import LostError
+from webhook.controller.terms import Terms
+from webhook.placement.policy import Policy
+from webhook.server import logs
+
+TERMS: Final = Terms(lease=1, deadline=0.7, retry=0.1)
+"""As short as the API allows: a Lease counts whole seconds."""
+
+REPLACING: Final = "E2E_REPLACING"
+"""Variable with the seconds after which hosts are replaced that cannot be used; then also those without their tags."""
+
+LOST: Final = 3
+
+
+async def main() -> int:
+    """Run it; the exit code."""
+    after = float(os.environ.get(REPLACING) or 0)
+    rules = Rules(Policy(), Replacement(after, unlabelled=bool(after)))
+    try:
+        await Controller(connect(), rules, Place(NAMESPACE, f"{RELEASE}-controller"), terms=TERMS).run()
+    except LostError:
+        return LOST
+    return 0
+
+
+if __name__ == "__main__":
+    logs.configure("info")
+    sys.exit(asyncio.run(main()))

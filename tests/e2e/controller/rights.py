@@ -1,0 +1,30 @@
+"""The controller's account with the rights and the bounds that the chart gives it, without the rest of the chart."""
+
+from typing import Final
+
+from tests.e2e.chart.rendering import NAMESPACE, RELEASE, of_kind, render
+from tests.e2e.live.core import serve_hostpools
+from tests.e2e.plane import ControlPlane
+from tests.e2e.workloads import namespace
+
+ACCOUNT: Final = f"{NAMESPACE}/{RELEASE}-controller"
+
+LEASE: Final = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/{RELEASE}-controller"
+
+_KINDS: Final = ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+_BOUNDS: Final = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+
+
+def grant(plane: ControlPlane) -> None:
+    """Give it these, and the API server HostPools."""
+    serve_hostpools(plane)
+    namespace(plane.admin, NAMESPACE)
+    for one in of_kind(render(), *_KINDS, *_BOUNDS):
+        if one["metadata"]["name"] == f"{RELEASE}-controller":
+            plane.admin.create(one)
+
+
+def holder(plane: ControlPlane) -> str:
+    """Who leads, as the Lease has it; nobody if it is empty or not there."""
+    lease = plane.admin.find(LEASE)
+    return str(lease["spec"].get("holderIdentity") or "") if lease else ""

@@ -1,0 +1,97 @@
+"""The way to the API server dies without a word: that is noticed, what was missed is caught up, and doubt is said."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.e2e.identities import write_kubeconfig
+from tests.e2e.live.core import ACCOUNT, Core
+from tests.e2e.live.gate import Gate
+from tests.e2e.nodes import node
+from tests.e2e.say import say
+from webhook.cluster.configuration import connect
+from webhook.cluster.connection import Connection
+from webhook.cluster.live import LiveCluster
+from webhook.cluster.pace import Pace
+from webhook.placement.inventory import Inventory
+
+PACE: Final = Pace(watch=(2.0, 3.0), silence=4.0, answer=2.0, absent=1.0)
+"""As by default, but ten times as impatient."""
+
+LIMIT: Final = 5.0
+"""Seconds until what is known is too old; longer than any healthy watch is silent, as by default."""
+
+NOTICED: Final = PACE.silence + PACE.answer + 4 * PACE.least
+"""Seconds: the silence, a question on a connection that died as well, and two pauses before trying again."""
+
+SLOW: Final = 20.0
+"""Seconds for anything else, on a machine that others use."""
+
+
+@pytest.fixture
+def gate(core: Core, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    """The way to the API server, as a kubeconfig names it."""
+    with Gate(core.port) as gate:
+        url = f"https://127.0.0.1:{gate.port}"
+        file = write_kubeconfig(tmp_path, core.identities[ACCOUNT], url, core.authority)
+        monkeypatch.setenv("KUBECONFIG", str(file))
+        yield gate
+
+
+@contextlib.asynccontextmanager
+async def watching(gate: Gate) -> AsyncIterator[LiveCluster[Inventory]]:
+    """A cluster that has been listed, and is watched."""
+    cluster = LiveCluster(Connection(connect()), Inventory(), pace=PACE, limit=LIMIT)
+    task = asyncio.create_task(cluster.run())
+    try:
+        await until(lambda: cluster.reason() is None)
+        yield cluster
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        # aiohttp waits for the other side to say goodbye to TLS; on dead connections it does so only now.
+        gate.shut()
+        await asyncio.sleep(0.1)
+
+
+async def until(fact: Callable[[], object]) -> float:
+    """Wait until it is so; returns the seconds that took."""
+    began = time.monotonic()
+    async with asyncio.timeout(SLOW):
+        while not fact():  # noqa: ASYNC110 -- facts are looked at from outside: nothing in the product tells of them
+            await asyncio.sleep(0.01)
+    return time.monotonic() - began
+
+
+async def create(core: Core, name: str) -> None:
+    await asyncio.to_thread(core.admin.create, node(name))
+
+
+async def test_what_a_dead_watch_missed_is_caught_up_and_nobody_is_turned_away(core: Core, gate: Gate) -> None:
+    async with watching(gate) as cluster:
+        await create(core, "heard")
+        await until(lambda: cluster.inventory.nodes.get("heard"))
+        gate.strand()
+        await create(core, "missed")
+        await asyncio.to_thread(core.admin.delete, "/api/v1/nodes/heard")
+        nodes = cluster.inventory.nodes
+        seconds = await until(lambda: nodes.get("missed") and not nodes.get("heard"))
+        say(f"a watch that died was noticed and what it missed was known after {seconds:.1f} s")
+        assert seconds <= NOTICED
+        assert cluster.reason() is None
+
+
+async def test_while_nothing_comes_through_it_says_so_and_afterwards_all_is_well(core: Core, gate: Gate) -> None:
+    async with watching(gate) as cluster:
+        gate.hang()
+        await create(core, "meanwhile")
+        await until(lambda: str(cluster.reason()).startswith("what is known of the cluster is too old: nodes: "))
+        gate.shut()
+        gate.open()
+        await until(lambda: cluster.inventory.nodes.get("meanwhile") and cluster.reason() is None)

@@ -1,0 +1,33 @@
+"""A node that is a host of pools, and what is said when it changes."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from tests.builders import cluster, node, pool
+from webhook.placement import keys
+from webhook.placement.cluster import BoundPod, Node, Pool, Taint
+from webhook.placement.node_change import breakages
+
+IB: Final = {keys.TAG: "ib"}
+HOST: Final = node("node-a", labels=IB)
+BARE: Final = node("node-a")
+OTHERS: Final = [node("node-b", labels=IB), node("node-c")]
+SIZED: Final = pool("P", size=2, tags=["ib"], given=["node-b", "node-a"])
+TAGGED: Final = pool("T", tags=["ib"])
+INFRA: Final = Taint("dedicated", "infra", "NoSchedule")
+EVICTING: Final = Taint("dedicated", "infra", "NoExecute")
+
+
+def broken(
+    after: Node | None,
+    *pools: Pool,
+    before: Node = HOST,
+    others: Iterable[Node] = OTHERS,
+    pods: Iterable[BoundPod] = (),
+) -> list[str]:
+    """What is said of the change; the cluster knows the node as it was."""
+    return list(map(str, breakages(before, after, cluster([before, *others], pools, pods))))
+
+
+def tainted(taint: Taint) -> Node:
+    return node("node-a", labels=IB, taints=[taint])

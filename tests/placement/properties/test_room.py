@@ -1,0 +1,155 @@
+"""Room for many equal pods, and what a refusal of them says, against a count node by node."""
+
+import dataclasses
+import re
+
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from tests.placement.properties import core
+from tests.placement.properties.clusters import TEAM, Cluster, Json, standing
+from tests.placement.properties.dice import examples
+from tests.placement.properties.many import Many, decided
+from tests.placement.properties.requested import requested
+from tests.placement.properties.rewrite import entangled, without
+from tests.placement.properties.strategies import clusters
+from webhook.placement.cluster import Phase
+from webhook.placement.crowd import Crowd
+from webhook.placement.decision import Decision
+from webhook.placement.problem import Fault, shorten
+from webhook.placement.refusal import Refusal
+from webhook.placement.remedy import CLAUSE_LIMIT
+from webhook.placement.world import World
+
+COUNTS = st.integers(1, 12)
+"""Few enough to count by hand, more than most of the clusters hold."""
+
+FITTING = re.compile(r": (\d+) of (\d+) pods? fits?(?:,.*| on .*)?\.$")
+DROPPED = re.compile(r"^(?:drop|lower) (.*) \((\d+) of \d+ would fit\)\.$")
+LOWERED = re.compile(r"lower replicas to (\d+)")
+
+
+def crowded(pod: Json, cluster: Cluster, count: int) -> tuple[Decision, Refusal]:
+    """The decision about so many pods of which one could run, but not all."""
+    one = decided(pod, cluster, 1)
+    assume(not one.refused and not one.refusal and not one.ask.elastic)
+    decision = decided(pod, cluster, count)
+    assume(decision.refusal)
+    assert decision.refusal is not None
+    return decision, decision.refusal
+
+
+@given(clusters(), requested(), COUNTS)
+@examples(500)
+def test_there_is_room_for_as_many_as_a_count_node_by_node_finds(cluster: Cluster, pod: Json, most: int) -> None:
+    decision = core.decided(pod, cluster)
+    assume(decision.verdict is not None)
+    assert decision.verdict is not None
+    world = World(core.inventory(cluster), core.POLICY)
+    many = Many(pod, cluster)
+    found = many.room(most)
+    event(f"room for {found}")
+    assert Crowd(decision.ask, decision.verdict.hard, world).room(most) == found
+
+
+@given(clusters(), requested(), COUNTS)
+@examples(200)
+def test_so_many_are_refused_exactly_if_there_is_no_room_for_all(cluster: Cluster, pod: Json, count: int) -> None:
+    one = decided(pod, cluster, 1)
+    assume(not one.refused and not one.refusal and not one.ask.elastic)
+    assert decided(pod, cluster, count).refused == (Many(pod, cluster).room(count) < count)
+
+
+@given(clusters(), requested(), COUNTS)
+@examples(100)
+def test_more_of_what_is_refused_are_refused_too(cluster: Cluster, pod: Json, count: int) -> None:
+    assume(decided(pod, cluster, count).refused)
+    assert all(decided(pod, cluster, more).refused for more in (count + 1, 2 * count, 10**6))
+
+
+@given(clusters(), requested(), COUNTS)
+@examples(100)
+def test_the_first_line_names_a_smallest_conflict(cluster: Cluster, pod: Json, count: int) -> None:
+    """The clauses alone leave too little room; without any one of them there is enough, other things being equal."""
+    decision, refusal = crowded(pod, cluster, count)
+    assume(refusal.fault is Fault.FORBIDDEN)
+    assert decision.verdict is not None
+    *clauses, said = refusal.clauses
+    event(f"{len(clauses)} clauses")
+    assert said == f"replicas {count}"
+    written = {judged.constraint.clause for judged in decision.verdict.hard} - {""}
+    rest = written - set(clauses)
+    assert room(pod, cluster, rest, count) < count
+    for clause in clauses:
+        assert room(pod, cluster, {*rest, clause}, count) == count, clause
+
+
+def room(pod: Json, cluster: Cluster, dropped: set[str], count: int, *, equal: bool = True) -> int:
+    """The room that there would be if the author of the pod dropped these clauses."""
+    many = Many(without(pod, dropped), cluster)
+    assume(not (equal and entangled(Many(pod, cluster).asked, many.asked)))
+    return many.room(count)
+
+
+@given(clusters(), requested(), COUNTS)
+@examples(100)
+def test_what_it_counts_is_true(cluster: Cluster, pod: Json, count: int) -> None:
+    _, refusal = crowded(pod, cluster, count)
+    found = FITTING.search(refusal.headline)
+    assert found, refusal.headline
+    assert (int(found[1]), int(found[2])) == (Many(pod, cluster).room(count), count)
+
+
+@given(clusters(), requested(), COUNTS)
+@examples(100)
+def test_fewer_fit_if_it_says_so(cluster: Cluster, pod: Json, count: int) -> None:
+    _, refusal = crowded(pod, cluster, count)
+    fewer = LOWERED.search(refusal.text)
+    assert fewer
+    assert not decided(pod, cluster, int(fewer[1])).refused
+
+
+@given(clusters(), requested(), COUNTS)
+@examples(100)
+def test_without_the_clause_that_it_names_as_many_fit_as_it_says(cluster: Cluster, pod: Json, count: int) -> None:
+    decision, refusal = crowded(pod, cluster, count)
+    found = DROPPED.search(refusal.text.rpartition(", or ")[2])
+    assume(found)
+    assert found is not None
+    assert decision.verdict is not None
+    clauses = {judged.constraint.clause for judged in decision.verdict.hard} | set(map(str, decision.ask.clauses))
+    [dropped] = (clause for clause in clauses if shorten(clause, CLAUSE_LIMIT) == found[1])
+    event(dropped.partition("(")[0].partition(" ")[0])
+    own = dropped.startswith(("spec.", "requests", "nodeSelector", "the pod's", "mapping", "uniform", "run-"))
+    assert room(pod, cluster, {dropped}, count, equal=own) == int(found[2]), refusal.text
+
+
+@given(clusters(), requested(), COUNTS, st.sampled_from(["Deployment/w", "CronJob/w"]))
+@examples(100)
+def test_pods_of_its_own_count_as_if_they_were_gone(cluster: Cluster, pod: Json, count: int, owner: str) -> None:
+    """As neighbours: what they use is free only for who waits, and pools that get hosts see who runs where."""
+    assume(not Many(pod, cluster).asked.bound)
+    assume(all(pool.phase is Phase.READY for pool in cluster.pools if pool.sized))
+    assume(all(len(standing(pool, cluster.nodes)) == len(pool.given) for pool in cluster.pools))
+    own = {at for at, found in enumerate(cluster.pods) if found.job and found.namespace == TEAM and at % 2}
+    run = owner.replace("CronJob/w", "Job/w-29391840")
+    live = tuple(replace(found, owner=run) if at in own else found for at, found in enumerate(cluster.pods))
+    gone = tuple(found for at, found in enumerate(cluster.pods) if at not in own)
+    before = decided(pod, dataclasses.replace(cluster, pods=live), count, owner=owner)
+    after = decided(pod, dataclasses.replace(cluster, pods=gone), count)
+    event(f"{len(own)} leave")
+    assert (before.refused, before.message) == (after.refused, after.message)
+
+
+@given(clusters(), requested(), COUNTS)
+@examples(100)
+def test_the_same_is_always_said_the_same_way(cluster: Cluster, pod: Json, count: int) -> None:
+    first, second = (decided(pod, cluster, count) for _ in range(2))
+    assert (first.message, first.warnings) == (second.message, second.warnings)
+
+
+@given(clusters(), requested(), st.integers(0, 2**31))
+@examples(100)
+def test_however_many_they_are_the_answer_is_short(cluster: Cluster, pod: Json, count: int) -> None:
+    assert re.fullmatch(r"[\x20-\x7e\n]{0,1024}", decided(pod, cluster, count).message)

@@ -1,0 +1,42 @@
+"""A pool that has hosts already, and whether it could have the others."""
+
+from typing import Final
+
+import pytest
+
+from tests.builders import cluster, node, nodes, pool
+from webhook.placement import keys
+from webhook.placement.cluster import Phase, Pool, Taint
+from webhook.placement.completion import complete
+from webhook.placement.policy import Policy
+from webhook.placement.quota import Quota
+from webhook.placement.world import World
+
+TAINTED: Final = node("node-z", taints=[Taint("dedicated", "infra", "NoSchedule")])
+IB: Final = {keys.TAG: "ib"}
+
+
+def refusal(wanted: Pool, policy: Policy | None = None) -> str:
+    """Why the pool, which the cluster knows, cannot be completed."""
+    return complete(wanted, World(cluster([*nodes(2, labels=IB), TAINTED], [wanted]), policy or Policy())).refusal
+
+
+def test_a_host_that_a_pool_has_is_never_counted_out() -> None:
+    assert refusal(pool(size=4, tags=["ib"], given=["node-z"], phase=Phase.PENDING)) == (
+        "HostPool MyPool cannot be completed: it needs 4 hosts and 3 nodes are eligible.\n"
+        "Nearest fix: add 1 node, or lower size to 3."
+    )
+
+
+def test_a_host_beyond_the_size_is_none_of_its_own() -> None:
+    """Anyone may have edited the status."""
+    wanted = pool(size=1, tags=["ib"], given=["gone", "node-z"], phase=Phase.PENDING)
+    found = complete(wanted, World(cluster([TAINTED], [wanted]), Policy()))
+    assert [str(reason) for reason in found.reasons] == ["1 node lacks the tag ib"]
+
+
+@pytest.mark.parametrize(
+    ("given", "refused"), [(["node-a", "node-b"], False), (["node-a", "gone"], True)], ids=["all", "all but one"]
+)
+def test_a_quota_that_was_lowered_is_no_matter_to_a_pool_that_has(given: list[str], refused: bool) -> None:  # noqa: FBT001 -- of a table
+    assert bool(refusal(pool(size=2, mode="Exclusive", given=given), Policy(quota=Quota(1)))) is refused

@@ -1,0 +1,85 @@
+"""What is kept, under which key, and for how long it holds."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.builders import NAMESPACE, Json, asked, bound_pod, cluster, job, node, nodes, pod, pool, typed
+from webhook.placement.inventory import Inventory
+from webhook.placement.memo import Key, Memo, key_of
+from webhook.placement.policy import Policy
+from webhook.placement.world import World
+
+ALONE, TOGETHER = pod("host(MyPool)"), pod('hostColocation("t")')
+
+
+def key(found: Json, inventory: Inventory) -> Key:
+    made = key_of(typed(found), NAMESPACE, inventory)
+    assert made is not None
+    return made
+
+
+def kept(found: Json, inventory: Inventory) -> Memo[str]:
+    memo = Memo[str]()
+    memo.keep(World(inventory, Policy()), key(found, inventory), asked(found, inventory), "answer")
+    return memo
+
+
+def test_what_was_kept_is_found() -> None:
+    inventory = cluster(nodes(1), pools=[pool()])
+    assert kept(ALONE, inventory).find(inventory, key(ALONE, inventory)) == "answer"
+
+
+def test_what_was_not_kept_is_not_found() -> None:
+    inventory = cluster(nodes(1), pools=[pool()])
+    assert kept(ALONE, inventory).find(inventory, key(TOGETHER, inventory)) is None
+
+
+def test_in_another_cluster_nothing_is_found() -> None:
+    inventory, other = (cluster(nodes(1), pools=[pool()]) for _ in range(2))
+    assert kept(ALONE, inventory).find(other, key(ALONE, other)) is None
+
+
+CHANGES: dict[str, Callable[[Inventory], None]] = {
+    "a node": lambda inventory: inventory.set_node(node("node-z")),
+    "a pool": lambda inventory: inventory.set_pool(pool("Other")),
+    "a job": lambda inventory: inventory.set_job(job({"parallel-0": "hostIsolation"})),
+    "an isolated pod of the job": lambda inventory: inventory.set_pod(bound_pod(isolated=["Sink"])),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_what_was_kept_is_lost_with_a_change_of(change: Callable[[Inventory], None]) -> None:
+    inventory = cluster(nodes(1), pools=[pool()])
+    before, memo = key(ALONE, inventory), kept(ALONE, inventory)
+    change(inventory)
+    assert memo.find(inventory, before) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        pytest.param(ALONE, "answer", id="without a clause about other pods"),
+        pytest.param(TOGETHER, None, id="with one"),
+    ],
+)
+def test_another_pod_of_the_job_matters_only_to_a_pod(found: Json, expected: str | None) -> None:
+    inventory = cluster(nodes(1), pools=[pool()])
+    memo = kept(found, inventory)
+    inventory.set_pod(bound_pod())
+    assert memo.find(inventory, key(found, inventory)) == expected
+
+
+def near(**labels: str) -> dict[str, Any]:
+    """An affinity with pods of these labels; a mapping cannot be part of a key as it is."""
+    term = {"topologyKey": "zone", "labelSelector": {"matchLabels": labels}}
+    return {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def test_an_affinity_with_labels_is_part_of_the_key() -> None:
+    inventory = cluster(nodes(1))
+    one, same, other = (key(pod(affinity=near(app=app)), inventory) for app in ("a", "a", "b"))
+    assert hash(one) == hash(same)
+    assert one == same
+    assert one != other

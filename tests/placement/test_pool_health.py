@@ -1,0 +1,87 @@
+"""What is wrong with the hosts of a pool."""
+
+from typing import Any
+
+import pytest
+
+from tests.builders import bound_pod, cluster, node, pool, selector
+from webhook.placement import keys
+from webhook.placement.cluster import BoundPod, Node, Pool, Taint
+from webhook.placement.pool_health import troubles
+
+CORDONED = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")
+UNREADY = Taint("node.kubernetes.io/not-ready", effect="NoSchedule")
+DEDICATED = Taint("dedicated", "infra", "NoExecute")
+SOFT = Taint("soft", effect="PreferNoSchedule")
+OWN = Taint(keys.EXCLUSIVE, "default.p", "NoSchedule")
+OTHERS = Taint(keys.EXCLUSIVE, "default.q", "NoSchedule")
+
+
+def asked(**tweaks: Any) -> Pool:
+    return pool("P", name="p", **{"size": 1, "given": ["node-a"], **tweaks})
+
+
+def found(wanted: Pool, *nodes: Node, pods: tuple[BoundPod, ...] = ()) -> list[tuple[str, str]]:
+    """Kind and sentence of every trouble."""
+    return [(trouble.kind, str(trouble)) for trouble in troubles(wanted, cluster(nodes, [wanted], pods))]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "there", "expected"),
+    [
+        pytest.param(asked(), [node(taints=[SOFT])], [], id="nothing"),
+        pytest.param(asked(), [], [("gone", "host 0 (node-a) is gone")], id="gone"),
+        pytest.param(asked(), [node(uid="another")], [("gone", "host 0 (node-a) is gone")], id="another node"),
+        pytest.param(asked(), [node(taints=[CORDONED])], [("unusable", "host 0 (node-a) is cordoned")], id="cordoned"),
+        pytest.param(asked(), [node(taints=[UNREADY])], [("unusable", "host 0 (node-a) is not ready")], id="not ready"),
+        pytest.param(
+            asked(),
+            [node(taints=[UNREADY, DEDICATED])],
+            [("unusable", "host 0 (node-a) has the taint dedicated=infra:NoExecute")],
+            id="the first of several taints",
+        ),
+        pytest.param(asked(mode="Exclusive"), [node(taints=[OWN])], [], id="closed for itself"),
+        pytest.param(
+            asked(),
+            [node(taints=[OTHERS])],
+            [("unusable", "host 0 (node-a) belongs to an exclusive HostPool")],
+            id="closed for another pool",
+        ),
+        pytest.param(
+            asked(tags=["ib"]),
+            [node()],
+            [("unlabelled", "host 0 (node-a) has lost a tag or label that the pool asks for")],
+            id="a tag lost",
+        ),
+        pytest.param(
+            asked(selector=selector("zone", "Exists")),
+            [node(taints=[CORDONED])],
+            [
+                ("unusable", "host 0 (node-a) is cordoned"),
+                ("unlabelled", "host 0 (node-a) has lost a tag or label that the pool asks for"),
+            ],
+            id="both",
+        ),
+        pytest.param(asked(tags=["ib"]), [node(labels={keys.TAG: "ib"})], [], id="its tag there"),
+        pytest.param(asked(size=None, hosts=["node-a"]), [node()], [], id="listed"),
+    ],
+)
+def test_hosts_may_be_in_trouble(wanted: Pool, there: list[Node], expected: list[tuple[str, str]]) -> None:
+    assert found(wanted, *there) == expected
+
+
+def test_strangers_are_trouble_for_an_exclusive_pool() -> None:
+    stranger = bound_pod("node-a")
+    assert found(asked(mode="Exclusive"), node(), pods=(stranger,)) == [
+        ("shared", "host 0 (node-a) runs a processing element of another pool or job")
+    ]
+    assert found(asked(), node(), pods=(stranger,)) == []
+
+
+def test_its_own_pods_are_none() -> None:
+    assert found(asked(mode="Exclusive"), node(), pods=(bound_pod("node-a", pools=["P"]),)) == []
+
+
+def test_troubles_come_in_the_order_of_their_hosts() -> None:
+    wanted = asked(size=2, given=["node-b", "node-a"])
+    assert [text for _, text in found(wanted)] == ["host 0 (node-b) is gone", "host 1 (node-a) is gone"]

@@ -1,0 +1,22 @@
+"""An object as JSON has it, and parts of it that may be of any type: what is not as expected counts as absent."""
+
+from typing import Any
+
+Document = dict[str, Any]
+"""An object as JSON has it."""
+
+
+def mapping(document: Document, *path: str) -> Document:
+    """The object at the end of the path of fields; empty where there is none."""
+    for key in path:
+        value = document.get(key)
+        if not isinstance(value, dict):
+            return {}
+        document = value
+    return document
+
+
+def sequence(document: Document, key: str) -> list[Document]:
+    """The objects in the list of that name."""
+    value = document.get(key)
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []

@@ -1,0 +1,122 @@
+"""Which HostPools somebody is about to use: whether he may is a question for the API server (``docs/hostpool.md``).
+
+Whoever submits a workload is asked about, not the controllers of Kubernetes that make its pods later: these are
+trusted for pods of workloads that were asked about themselves.
+"""
+
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from webhook.admission.answer import Answer
+from webhook.admission.document import Document
+from webhook.admission.replicas import grown
+from webhook.admission.responses import allowed, denied
+from webhook.admission.review import MALFORMED, Review, read_review
+from webhook.admission.submission import WORKLOADS
+from webhook.admission.workloads import pods_of
+from webhook.placement.ask import read
+from webhook.placement.inventory import Inventory
+from webhook.placement.keys import PLACEMENT
+from webhook.placement.placement_text import annotation
+from webhook.placement.pod import Metadata, Pod
+from webhook.placement.policy import Policy
+from webhook.placement.problem import Fault, Problem, quote, render
+from webhook.placement.world import World
+
+_POD: Final = ("", "Pod", "", "CREATE")
+
+_OWNERS: Final = frozenset({"ReplicaSet", "StatefulSet", "DaemonSet", "Job"})
+"""Kinds whose pods nobody has to answer for again: their workloads are asked about when they are submitted."""
+
+_MAKERS: Final = frozenset({"Deployment", "CronJob"})
+"""Kinds whose workloads were submitted as theirs."""
+
+_MANAGER: Final = "system:kube-controller-manager"
+_ACCOUNTS: Final = "system:serviceaccount:kube-system:"
+"""Whom Kubernetes' own controllers are (kube-controller-manager, ``--use-service-account-credentials``)."""
+
+
+class User(Struct, frozen=True):
+    """Who asks, as the API server has authenticated him (``authentication.k8s.io/v1 UserInfo``)."""
+
+    username: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] | None = None
+    extra: dict[str, tuple[str, ...]] | None = None
+
+    @property
+    def a_controller(self) -> bool:
+        """Whether it is one of Kubernetes' own controllers."""
+        name = self.username
+        return name == _MANAGER or (name.startswith(_ACCOUNTS) and name.endswith("-controller"))
+
+
+class Use(Struct, frozen=True):
+    """Somebody wants to use these pools of the review's namespace; ``pools`` are names of objects and what is said."""
+
+    review: Review
+    user: User
+    pools: tuple[tuple[str, str], ...]
+
+
+class _Request(Struct, frozen=True, rename="camel"):
+    user_info: User = User()
+
+
+class _Asking(Struct, frozen=True):
+    request: _Request = _Request()
+
+
+def use_of(body: bytes, cluster: Inventory, policy: Policy) -> Use | None:
+    """What an admitted review is about to use; ``None`` if nothing, or if somebody has answered for it before."""
+    review = read_review(body)
+    what = review.kind.group, review.kind.kind, review.subresource, review.operation
+    if what != _POD and what not in WORKLOADS:
+        return None
+    user = msgspec.json.decode(body, type=_Asking).request.user_info
+    try:
+        pod = _pod_of(review, user) if what == _POD else _template_of(review, user)
+    except MALFORMED:  # what cannot be read has been answered already
+        return None
+    if pod is None:
+        return None
+    ask, _ = read(pod, review.namespace, World(cluster, policy))
+    pools = dict.fromkeys((pool.name, clause.text) for clause, pool in ask.pools)
+    return Use(review, user, tuple(pools)) if pools else None
+
+
+def unauthorized(use: Use, refused: list[tuple[str, str]], policy: Policy) -> Answer:
+    """The refusal of somebody who may not use these of the pools; in audit mode, a warning."""
+    problems = []
+    for pool, clause in refused:
+        message = f"{clause}: user {quote(use.user.username)} may not use HostPool {pool} of namespace "
+        rule = f"{quote(use.review.namespace)}: that takes the verb use on streamshostpools.streams.ibm.com"
+        problems.append(Problem(annotation(PLACEMENT), message + rule, fault=Fault.FORBIDDEN))
+    if policy.audit:
+        return allowed(use.review, [f"audit: this would be refused: {problem.message}" for problem in problems])
+    return denied(use.review, Fault.FORBIDDEN, render(problems))
+
+
+def _pod_of(review: Review, user: User) -> Pod | None:
+    pod = msgspec.json.decode(review.object, type=Pod)
+    return None if user.a_controller and _has_owner(pod.metadata, _OWNERS) else pod
+
+
+def _template_of(review: Review, user: User) -> Pod | None:
+    document: Document = msgspec.json.decode(review.object, type=Document)
+    old: Document | None = msgspec.json.decode(review.old, type=Document) if review.operation == "UPDATE" else None
+    metadata = msgspec.convert(document.get("metadata") or {}, Metadata)
+    if metadata.deletion_timestamp or (user.a_controller and _has_owner(metadata, _MAKERS)):
+        return None
+    if old is not None and not grown(document, old):
+        return None
+    document |= {"apiVersion": f"{review.kind.group}/v1", "kind": review.kind.kind}
+    [found] = pods_of(document, old)
+    return msgspec.convert(found.pod, Pod)
+
+
+def _has_owner(metadata: Metadata | None, kinds: frozenset[str]) -> bool:
+    owners = (metadata.owner_references if metadata else None) or ()
+    return any(owner.controller and owner.kind in kinds for owner in owners)

@@ -1,0 +1,97 @@
+"""How many pods a workload wants at a time, read from the object (``docs/workloads.md``)."""
+
+import re
+from typing import Final
+
+from webhook.admission.document import Document, mapping, sequence
+from webhook.placement import keys
+from webhook.placement.crowd import Replicas
+
+_PERCENT: Final = re.compile(r"([0-9]{1,9})%", re.ASCII)
+_QUARTER: Final = "25%"
+"""What a Deployment may have too many, and too few, while it is rolled out (Kubernetes, Deployments)."""
+
+_MOST: Final = 2**31 - 1
+"""Pods that a workload can ask for: its number is an ``int32``."""
+
+_SAID: Final = ("annotations", "labels")
+_CONTAINERS: Final = ("containers", "initContainers")
+_WHERE: Final = ("nodeName", "nodeSelector", "affinity", "tolerations", "resources", "overhead")
+"""Fields of a pod in which it says where it runs, and how much room it takes."""
+
+
+def replicas_of(document: Document, old: Document | None = None) -> Replicas:
+    """How many pods the workload wants at a time, and how the user says so; 1 for what has no number of pods.
+
+    With ``old``, what it was before: then its live pods leave, or are among those it wants.
+    """
+    kind = str(document.get("kind"))
+    owner = f"{kind}/{mapping(document, 'metadata').get('name', '')}" if old else ""
+    spec = mapping(document, "spec")
+    if kind == "CronJob":
+        kind, spec = "Job", mapping(spec, "jobTemplate", "spec")
+    if kind == "Job":
+        return _parallel(spec, owner)
+    if kind not in {"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"}:
+        return Replicas(owner=owner, everywhere=kind == "DaemonSet")
+    count = _number(spec.get("replicas"))
+    spare = old is not None and kind == "Deployment" and bool(count) and _needs_spare(spec, mapping(old, "spec"), count)
+    said = f"replicas {count}"
+    return Replicas(count + spare, f"{said} with one more in a rollout" if spare else said, spare=spare, owner=owner)
+
+
+def grown(document: Document, old: Document) -> bool:
+    """Whether it describes other pods than before, or more of them."""
+    spec, before = mapping(document, "spec"), mapping(old, "spec")
+    if document.get("kind") == "CronJob":
+        spec, before = (mapping(found, "jobTemplate", "spec") for found in (spec, before))
+    if spec.get("template") != before.get("template"):
+        return True
+    return any(_number(spec.get(field)) > _number(before.get(field)) for field in ("replicas", "parallelism"))
+
+
+def _parallel(spec: Document, owner: str) -> Replicas:
+    """Pods of a Job: as many at a time as are still to be completed."""
+    parallel = _number(spec.get("parallelism"))
+    completions = spec.get("completions")
+    count = min(parallel, _number(completions)) if isinstance(completions, int) else parallel
+    return Replicas(count, f"parallelism {parallel}", owner=owner)
+
+
+def _needs_spare(spec: Document, before: Document, count: int) -> bool:
+    """Whether a rollout must start a new pod before it may stop an old one, which stands where the new one could.
+
+    One is enough: as soon as it runs an old one goes. Source: ``ResolveFenceposts`` of the deployment controller.
+    """
+    template, replaced = mapping(spec, "template"), mapping(before, "template")
+    strategy = mapping(spec, "strategy")
+    if template == replaced or _wishes(template) != _wishes(replaced) or strategy.get("type") == "Recreate":
+        return False
+    rolling = mapping(strategy, "rollingUpdate")
+    surge = _share(rolling.get("maxSurge", _QUARTER), count, up=True)
+    return surge > 0 and _share(rolling.get("maxUnavailable", _QUARTER), count, up=False) == 0
+
+
+def _wishes(template: Document) -> list[object]:
+    """All that a template says about where its pods run, and how much room they take."""
+    metadata, spec = mapping(template, "metadata"), mapping(template, "spec")
+    said = [(key, text) for field in _SAID for key, text in sorted(mapping(metadata, field).items())]
+    ours = [pair for pair in said if pair[0].startswith(keys.PREFIX)]
+    sizes = [container.get("resources") for field in _CONTAINERS for container in sequence(spec, field)]
+    return [ours, sizes, *(spec.get(field) for field in _WHERE)]
+
+
+def _share(said: object, count: int, *, up: bool) -> int:
+    """A number of pods, or a percentage of them."""
+    if isinstance(said, int):
+        return said
+    found = _PERCENT.fullmatch(str(said))
+    if not found:
+        return 0
+    hundredths = int(found[1]) * count
+    return -(-hundredths // 100) if up else hundredths // 100
+
+
+def _number(said: object) -> int:
+    """How many are wanted: 1 unless it is said."""
+    return min(max(said, 0), _MOST) if isinstance(said, int) else 1

@@ -1,0 +1,89 @@
+"""Where the state of a cluster comes from: a folder, or an API server."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Final, Protocol
+
+from webhook.app.telling import Settling, tell_reading
+from webhook.cluster.configuration import Configuration, NoClusterError, connect
+from webhook.cluster.connection import Connection
+from webhook.cluster.failure import Failure
+from webhook.cluster.follow import SnapshotCluster
+from webhook.cluster.live import LiveCluster
+from webhook.cluster.report import Finding, Report
+from webhook.placement.inventory import Inventory
+from webhook.server.trouble import Trouble
+from webhook.settings import Settings
+
+PATIENCE: Final = 60.0
+"""Seconds that a person waits for the whole of a cluster to be listed; 15,000 nodes and 150,000 pods take ten."""
+
+_LOOK: Final = 0.05
+"""Seconds between two looks whether that is done."""
+
+
+class Cluster(Protocol):
+    """Where the state of a cluster comes from."""
+
+    @property
+    def inventory(self) -> Inventory:
+        """What is known now."""
+        ...
+
+    @property
+    def report(self) -> Report | None:
+        """What was read, and what could not be used."""
+        ...
+
+    def reason(self) -> str | None:
+        """Why nothing can be decided now; ``None`` if it can."""
+        ...
+
+    def ages(self) -> Mapping[str, float]:
+        """Seconds since something was heard of each resource."""
+        ...
+
+    async def run(self) -> None:
+        """Keep it up to date until cancelled."""
+        ...
+
+
+def cluster_of(settings: Settings) -> Cluster:
+    """The snapshot, if there is one, else the API server; blocks while credentials are read."""
+    if settings.snapshot is not None:
+        return SnapshotCluster(settings.snapshot, Inventory, tell=tell_reading)
+    return live(settings, Settling())
+
+
+def live(settings: Settings, tell: Callable[[Report | Finding | Failure], object]) -> LiveCluster[Inventory]:
+    """The API server's; :class:`Trouble` if there is none."""
+    try:
+        configuration = configuration_of(settings)
+    except Trouble as trouble:
+        raise Trouble(f"{trouble}; or give --snapshot with a folder of what kubectl prints") from trouble
+    return LiveCluster(Connection(configuration), Inventory(), limit=settings.stale_after, tell=tell)
+
+
+def configuration_of(settings: Settings) -> Configuration:
+    """How to reach the API server; :class:`Trouble` where there is no cluster."""
+    try:
+        return connect(settings.context)
+    except NoClusterError as error:
+        raise Trouble(str(error)) from error
+
+
+async def seen(cluster: LiveCluster[Inventory]) -> Inventory:
+    """What the cluster holds, as soon as all of it has been listed once."""
+    watching = asyncio.create_task(cluster.run())
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not cluster.synced and not watching.done():
+                await asyncio.wait({watching}, timeout=_LOOK)
+    except TimeoutError:
+        raise Trouble(str(cluster.reason())) from None
+    finally:
+        watching.cancel()
+        await asyncio.wait({watching})
+    if not watching.cancelled():
+        watching.result()
+    return cluster.inventory

@@ -1,0 +1,30 @@
+"""``controller``: host pools, made true."""
+
+import asyncio
+from collections.abc import Callable
+
+from webhook.app.clusters import configuration_of
+from webhook.app.policy import policy_of
+from webhook.app.telling import Settling
+from webhook.cluster.service_account import own_namespace
+from webhook.cluster.translate import NAMESPACE
+from webhook.controller.dismissals import Replacement
+from webhook.controller.figures import figures
+from webhook.controller.program import Controller, Place
+from webhook.controller.rules import Rules
+from webhook.server.background import run_background
+from webhook.server.metrics import Metrics
+from webhook.settings import Settings
+
+
+async def control(settings: Settings, announce: Callable[[str], None]) -> None:
+    """Make host pools true until a signal says stop; :class:`Trouble` without a cluster, or when the lead is lost."""
+    metrics = Metrics()
+    configuration = await asyncio.to_thread(configuration_of, settings)
+    rules = Rules(policy_of(settings), Replacement(settings.replace_unusable_after, settings.replace_unlabelled))
+    place = Place(settings.lease_namespace or own_namespace() or NAMESPACE, settings.lease_name)
+    controller = Controller(configuration, rules, place, limit=settings.stale_after, tell=Settling())
+    figures(controller, metrics.gauge)
+    await run_background(
+        controller.run, controller.cluster.reason, settings, metrics=metrics, announce=announce
+    )  # fmt: skip

@@ -1,0 +1,22 @@
+"""The installation's choices, as the core sees them."""
+
+from webhook.placement.policy import Policy
+from webhook.placement.quota import parse_quota
+from webhook.placement.selector_text import parse_selector
+from webhook.settings import Settings
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The settings that change decisions; ``ValueError`` for a selector that is none."""
+    return Policy(
+        host_binding=settings.host_binding,
+        unknown_annotations=settings.unknown_annotations,
+        elastic=settings.elastic,
+        audit=settings.mode == "audit",
+        verify_pods=settings.verify_pods,
+        exclusive_effect=settings.exclusive_effect,
+        poolable=parse_selector(settings.poolable_nodes),
+        quota=parse_quota(settings.exclusive_quota),
+        guard_nodes=settings.guard_nodes,
+        guard_bindings=settings.guard_bindings,
+    )

@@ -1,0 +1,75 @@
+"""``serve``: reviews, answered by what is known of a cluster."""
+
+import asyncio
+from collections.abc import Awaitable
+
+from webhook.admission.answer import Answer, Outcome
+from webhook.admission.mutate import Ruling, mutate
+from webhook.admission.pool_use import use_of
+from webhook.admission.validate import validate
+from webhook.app.clusters import Cluster, cluster_of
+from webhook.app.policy import policy_of
+from webhook.cluster.asking import authorized
+from webhook.cluster.authorization import Authorization
+from webhook.cluster.live import LiveCluster
+from webhook.cluster.writes import Writes
+from webhook.placement.memo import Memo
+from webhook.placement.policy import Policy
+from webhook.server.lifecycle import Announce, Service, run_server
+from webhook.server.metrics import Metrics
+from webhook.server.reviews import Reviewer
+from webhook.server.trouble import Trouble
+from webhook.settings import Settings
+
+
+async def serve(settings: Settings, announce: Announce) -> None:
+    """Serve reviews until a signal says stop; :class:`Trouble` where there is no cluster."""
+    policy, metrics, memo = policy_of(settings), Metrics(), Memo[Ruling]()
+    cluster = await asyncio.to_thread(cluster_of, settings)
+    authorization = authorization_of(cluster) if settings.authorize_pools else None
+
+    def mutating(body: bytes) -> Answer:
+        return mutate(body, cluster.inventory, policy, memo)
+
+    _watch(cluster, metrics)
+    service = Service(
+        {"/mutate": mutating, "/validate": validator(cluster, policy, authorization)}, cluster.reason, (cluster.run,)
+    )
+    await run_server(service, settings, metrics=metrics, announce=announce)
+
+
+def validator(cluster: Cluster, policy: Policy, authorization: Authorization | None) -> Reviewer:
+    """The reviewer of what is finished; with an ``authorization`` it asks whether pools may be used."""
+
+    def validating(body: bytes) -> Answer | Awaitable[Answer]:
+        answer = validate(body, cluster.inventory, policy)
+        if authorization is None or answer.outcome is not Outcome.ALLOWED:
+            return answer
+        use = use_of(body, cluster.inventory, policy)
+        return answer if use is None else authorized(answer, use, authorization, policy)
+
+    return validating
+
+
+def authorization_of(cluster: Cluster) -> Authorization:
+    """Who may use which pool is known by an API server only."""
+    if not isinstance(cluster, LiveCluster):
+        raise Trouble("--authorize-pools asks an API server about rights, and a snapshot has none")
+    return Authorization(Writes(cluster.connection))
+
+
+def _watch(cluster: Cluster, metrics: Metrics) -> None:
+    """Gauges of what is known of the cluster."""
+
+    def skipped() -> float:
+        report = cluster.report
+        return report.skipped_count if report else 0.0
+
+    metrics.gauge("nodes", "Nodes known.", lambda: float(len(cluster.inventory.nodes.nodes)))
+    metrics.gauge("host_pools", "Host pools known.", lambda: float(len(cluster.inventory.pools)))
+    metrics.gauge("skipped_objects", "Objects that could not be used.", skipped)
+    metrics.gauge(
+        "cache_age_seconds",
+        "Since the API server last said how it stands with a resource, for the longest silent one.",
+        lambda: max(cluster.ages().values(), default=0.0),
+    )

@@ -1,0 +1,49 @@
+"""What is said of a cluster while it is read, and what its first reading leaves in memory."""
+
+import gc
+import logging
+from typing import Final
+
+from webhook.cluster.failure import Failure
+from webhook.cluster.report import Finding, Report
+
+_log = logging.getLogger(__package__)
+
+YOUNG: Final = 20_000
+"""New containers before the garbage collector looks at them: reviews make no cycles, and the default of 700 would look
+every ten reviews."""
+
+
+def tell_reading(outcome: Report | Exception) -> None:
+    """Say how a reading of the snapshot went."""
+    if isinstance(outcome, Exception):
+        _log.error("the snapshot was not read again, the last one stays: %s", outcome)
+        return
+    _log.info("snapshot: %s", outcome)
+    for finding in (*outcome.skipped, *outcome.noted):
+        _log.warning("snapshot: %s", finding)
+    settle()
+
+
+class Settling:
+    """Says what the watches tell, and settles once everything has been listed."""
+
+    def __init__(self) -> None:
+        self._settled = False
+
+    def __call__(self, outcome: Report | Finding | Failure) -> None:
+        """Say it."""
+        if not isinstance(outcome, Report):
+            _log.warning("cluster: %s", outcome)
+            return
+        _log.info("cluster: %s", outcome)
+        if not self._settled:
+            self._settled = True
+            settle()
+
+
+def settle() -> None:
+    """Keep what was just read out of the garbage collector's way: it stays, and there is much of it."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])

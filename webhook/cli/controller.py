@@ -1,0 +1,41 @@
+"""``controller``: makes host pools true, until a signal says stop."""
+
+import argparse
+from typing import Final
+
+import uvloop
+
+from webhook import app
+from webhook.cli import COMMANDS, Subparsers, flags
+from webhook.cli.exits import Exit
+from webhook.server import logs
+
+_FLAGS: Final = (
+    "context", "health_host", "health_port", "log_level", "stale_after", "lease_namespace", "lease_name",
+    "exclusive_effect", "poolable_nodes", "elastic", "exclusive_quota", "replace_unusable_after", "replace_unlabelled",
+)  # fmt: skip
+_DESCRIPTION: Final = (
+    "Give host pools their hosts: choose nodes, label and taint them, and say so in the status of the HostPool. Of all "
+    "controllers of a cluster one acts, the one that holds the Lease. Prints one line when it has begun: the URL of "
+    "health checks. SIGTERM or SIGINT: stop at once, and let another one act."
+)
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the command."""
+    parser = subparsers.add_parser(
+        "controller", help=COMMANDS["controller"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
+    )
+    flags.add(parser, _FLAGS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Control; returns when that is over."""
+    settings = flags.read(arguments)
+    logs.configure(settings.log_level)
+    uvloop.run(app.control(settings, _announce))
+    return Exit.OK
+
+
+def _announce(health: str) -> None:
+    print("controlling health", health, flush=True)

@@ -1,0 +1,53 @@
+"""One host pool explained: whether it could have its hosts now, which, and what rules out each of the other nodes.
+
+It names nodes, as :mod:`webhook.cli.explanation` does, and for the same reason.
+"""
+
+from webhook.admission.document import Document
+from webhook.cli.explanation import NAMESPACE, Explanation, Removed, names
+from webhook.placement.completion import complete
+from webhook.placement.problem import Fault
+from webhook.placement.world import World
+
+_KIND = ("streams.ibm.com/v1", "HostPool")
+
+
+class PoolExplanation(Explanation, frozen=True):
+    """What would become of a pool: ``hosts`` are the nodes that it would get, by index.
+
+    ``candidates`` are those that could serve it; none for a pool that lists its hosts itself.
+    """
+
+    hosts: list[str]
+
+
+def is_pool(document: Document) -> bool:
+    """Whether the manifest is one of a host pool."""
+    return (document.get("apiVersion"), document.get("kind")) == _KIND
+
+
+def explain_pool(file: str, document: Document, world: World) -> PoolExplanation:
+    """Judge the pool as admission would; it counts as applied, so the world knows it."""
+    metadata = document["metadata"]
+    name, namespace = metadata["name"], metadata.get("namespace") or NAMESPACE
+    pool = world.cluster.pools[namespace, name]
+    found = complete(pool, world)
+    out = 0
+    for reason in found.reasons:
+        out |= reason.nodes
+    refused = bool(found.refusal)
+    return PoolExplanation(
+        file=file,
+        origin=f"HostPool {name}",
+        namespace=namespace,
+        verdict="refused" if refused else "admitted",
+        code=Fault.FORBIDDEN.value if refused else 200,
+        message=found.refusal,
+        warnings=[found.warning] if found.warning else [],
+        candidates=names(world.everything & ~out, world) if pool.hosts is None else [],
+        removed=[Removed("", reason.one, names(reason.nodes, world)) for reason in found.reasons],
+        patch=[],
+        before=document,
+        after=None if refused else document,
+        hosts=list(found.hosts),
+    )

@@ -1,0 +1,16 @@
+"""What a pod demands of its node, kept while it waits for one."""
+
+from webhook.placement.cluster import Claim
+from webhook.placement.pod import LabelSelector, PodSpec
+from webhook.placement.selector import requirements_of
+
+
+def claim_of(name: str, spec: PodSpec) -> Claim:
+    """Its node selector and required node affinity; preferences demand nothing."""
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    required = affinity.required if affinity else None
+    return Claim(
+        name,
+        requirements_of(LabelSelector(match_labels=spec.node_selector)),
+        (required.node_selector_terms or ()) if required else None,
+    )

@@ -1,0 +1,80 @@
+"""An Event of events.k8s.io/v1: what people see under an object when they ask kubectl to describe it."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+API: Final = "events.k8s.io/v1"
+
+NOTE_LIMIT: Final = 1024
+WORD_LIMIT: Final = 128
+"""Bytes of a note; of a reason, an action, and of who reports it (Kubernetes, ``core/validation/events.go``)."""
+
+NAME_LIMIT: Final = 253
+"""Characters of an object's name (RFC 1123 subdomain)."""
+
+NAMESPACE: Final = "default"
+"""Where Events about objects without a namespace belong."""
+
+Document = Mapping[str, Any]
+"""An object as JSON has it."""
+
+
+class Regarding(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The object that it is about."""
+
+    api_version: str
+    kind: str
+    name: str
+    namespace: str = ""
+    uid: str = ""
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """What an Event says, and who says it; the same again is the same Event."""
+
+    controller: str
+    instance: str
+    regarding: Regarding
+    type: Literal["Normal", "Warning"]
+    reason: str
+    action: str
+    note: str
+
+    @property
+    def collection(self) -> str:
+        """The path of the collection that it belongs to."""
+        return f"/apis/{API}/namespaces/{self.regarding.namespace or NAMESPACE}/events"
+
+    def document(self, now: str) -> dict[str, Any]:
+        """The Event, under a name that no other one has."""
+        end = f".{secrets.token_hex(8)}"
+        name = f"{self.regarding.name[: NAME_LIMIT - len(end)].rstrip('-.')}{end}"
+        return {
+            "apiVersion": API,
+            "kind": "Event",
+            "metadata": {"namespace": self.regarding.namespace or NAMESPACE, "name": name},
+            "eventTime": now,
+            "reportingController": self.controller,
+            "reportingInstance": self.instance[:WORD_LIMIT],
+            "regarding": self.regarding,
+            "type": self.type,
+            "reason": self.reason[:WORD_LIMIT],
+            "action": self.action[:WORD_LIMIT],
+            "note": self.note,
+        }
+
+
+def series(count: int, now: str) -> Document:
+    """What says that it was said so often; nothing for once."""
+    return {"series": {"count": count, "lastObservedTime": now}} if count > 1 else {}
+
+
+def bounded(note: str) -> str:
+    """The note, at most :data:`NOTE_LIMIT` bytes of UTF-8, cut between two characters."""
+    text = note.encode(errors="replace")
+    if len(text) <= NOTE_LIMIT:
+        return text.decode()
+    return f"{text[: NOTE_LIMIT - 3].decode(errors='ignore')}..."

@@ -1,0 +1,66 @@
+"""How a HostPool stands, in the words of its status (``docs/hostpool.md``). Pure."""
+
+from msgspec.structs import replace
+
+from webhook.controller.pool_status import State
+from webhook.placement.allocation import tag_requirements
+from webhook.placement.cluster import Phase, Pool
+from webhook.placement.inventory import Inventory
+from webhook.placement.policy import Policy
+from webhook.placement.pool_health import troubles
+from webhook.placement.pool_plan import PoolPlan
+from webhook.placement.selector import matching_all, requirements_of
+
+
+def invalid(fault: str) -> State:
+    """It breaks rules, so it gets no hosts."""
+    return State(Phase.FAILED, "Invalid", fault)
+
+
+def unsized(pool: Pool, cluster: Inventory) -> State:
+    """It has no hosts of its own."""
+    needs = (*tag_requirements(pool.tags), *(requirements_of(pool.selector) if pool.selector else ()))
+    count = matching_all(cluster.nodes, needs).bit_count()
+    what = "its hosts are the nodes that carry its tags and labels" if needs else "all nodes are its hosts"
+    return State(Phase.READY, "Unsized", what, eligible=count)
+
+
+def short(pool: Pool, found: PoolPlan, policy: Policy) -> State:
+    """There are not enough nodes, so it has no host."""
+    phase, reason = (
+        (Phase.PENDING, "WaitingForNodes") if pool.elastic or policy.elastic else (Phase.FAILED, "NotEnoughNodes")
+    )
+    return State(phase, reason, found.reason, eligible=found.eligible, ready=0)
+
+
+def settling(found: PoolPlan) -> State:
+    """Its hosts are marked; whether somebody slipped in is yet to be seen."""
+    what = f"{count(len(found.hosts))} marked, and given to it unless somebody slips in"
+    return State(Phase.PENDING, "Settling", what, eligible=found.eligible, ready=0)
+
+
+def ready(pool: Pool, found: PoolPlan, cluster: Inventory) -> State:
+    """It has its hosts, all of them or, if some cannot be replaced, the rest."""
+    wrong = list(troubles(replace(pool, given=found.hosts), cluster))
+    out = {trouble.host.index for trouble in wrong if trouble.kind in {"gone", "unusable"}}
+    missing = [f"{found.reason}, so a host that is gone has not been replaced"] if found.reason else []
+    return State(
+        Phase.READY,
+        "HostsAssigned",
+        f"it has {count(len(found.hosts))}",
+        hosts=found.hosts,
+        ready=len(found.hosts) - len(out),
+        eligible=found.eligible,
+        degraded=(*missing, *map(str, wrong)),
+    )
+
+
+def releasing(pool: Pool, busy: int) -> State:
+    """It is deleted, and pods that name it are still there."""
+    what = f"pods of the pool still run on {count(busy)}"
+    return State(Phase.RELEASING, "PodsLeft", what, hosts=pool.given, ready=len(pool.given))
+
+
+def count(hosts: int) -> str:
+    """So many hosts, in words."""
+    return f"{hosts} host{'s' * (hosts != 1)}"

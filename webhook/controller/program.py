@@ -1,0 +1,98 @@
+"""The controller as a whole: caches that every candidate keeps, and work that only the leader does."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.cluster.configuration import Configuration
+from webhook.cluster.connection import Connection
+from webhook.cluster.failure import Cause, Failure
+from webhook.cluster.live import STALE, LiveCluster
+from webhook.cluster.report import Finding, Report
+from webhook.cluster.writes import Writes
+from webhook.controller.election import Election, own_identity
+from webhook.controller.events import Events
+from webhook.controller.rules import Rules
+from webhook.controller.terms import Terms
+from webhook.controller.together import all_of
+from webhook.controller.work import Work
+
+NAME: Final = "streams.ibm.com/hostpools"
+"""What Events call the controller."""
+
+_LOOK: Final = 0.05
+"""Seconds between two looks whether everything has been listed."""
+
+_GLANCE: Final = 1.0
+"""Seconds between two looks whether what is known is still fresh enough."""
+
+
+class Place(Struct, frozen=True):
+    """Which Lease the candidates share."""
+
+    namespace: str
+    lease: str
+
+
+class Controller:
+    """One candidate. ``tell`` hears of lists, of objects that cannot be used and of failures."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        rules: Rules,
+        place: Place,
+        *,
+        limit: float = STALE,
+        terms: Terms | None = None,
+        tell: Callable[[Report | Finding | Failure], object] = lambda _: None,
+    ) -> None:
+        self._connection = Connection(configuration)
+        identity = own_identity()
+        self.election = Election(
+            Writes(self._connection), namespace=place.namespace, name=place.lease, identity=identity, terms=terms
+        )  # fmt: skip
+        server = Writes(self._connection, fence=self.election.check)
+        self.events = Events(server, controller=NAME, instance=identity)
+        self.work = Work(server, self.events, rules)
+        self.cluster = LiveCluster(
+            self._connection, self.work.watched, kinds=self.work.kinds, limit=limit, tell=tell
+        )  # fmt: skip
+
+    async def run(self) -> None:
+        """Be a candidate until cancelled.
+
+        Raises LostError when the lead was lost, and Failure when it was given back because of caches that are too old:
+        then the process must end.
+        """
+        async with self._connection:
+            watching = asyncio.create_task(self.cluster.run())
+            leading = asyncio.create_task(self._candidate(watching))
+            try:
+                await asyncio.wait({watching, leading}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                # The lease is given back first: that takes the connection, and not the caches.
+                for task in (leading, watching):
+                    task.cancel()
+                    await asyncio.wait({task})
+        ended = [task for task in (leading, watching) if not task.cancelled()]
+        ended[0].result()
+
+    async def _candidate(self, watching: asyncio.Task[None]) -> None:
+        """Stand for election as soon as everything is known: a leader that knows nothing is none."""
+        while not self.cluster.synced:
+            await asyncio.wait({watching}, timeout=_LOOK)
+        await self.election.run(self._lead)
+
+    async def _lead(self) -> None:
+        await all_of([self.work.run(), self.events.run(), self._look_out()])
+
+    async def _look_out(self) -> None:
+        """End with a Failure when what is known is too old to act on: another candidate may be better off."""
+        while True:
+            reason = self.cluster.reason()
+            if reason is not None:
+                raise Failure(Cause.UNREACHABLE, reason)
+            await asyncio.sleep(_GLANCE)

@@ -1,0 +1,50 @@
+"""What whoever leads does: everything between what is heard of a cluster and what is written to it."""
+
+from msgspec import Struct
+
+from webhook.cluster.kinds import JOBS, PODS, AnyKind
+from webhook.controller.clock import Clock, seconds
+from webhook.controller.hostpools import HostPools
+from webhook.controller.node_kind import LearnedNodes
+from webhook.controller.orphans import Orphans
+from webhook.controller.pool_kind import OWN_POOLS
+from webhook.controller.pool_reports import PoolReports, Server, Tells
+from webhook.controller.queue import Queue
+from webhook.controller.rules import Rules
+from webhook.controller.together import all_of
+from webhook.controller.triggers import Triggers
+from webhook.controller.watched import Watched
+from webhook.controller.whose import Whose
+from webhook.controller.workers import run_workers
+from webhook.placement.inventory import Inventory, Name
+
+
+class Queues(Struct, frozen=True):
+    """Keys that wait to be looked at: pools, and nodes with marks that no pool stands for."""
+
+    pools: Queue[Name]
+    nodes: Queue[str]
+
+
+class Work:
+    """``watched`` is to be fed with objects of ``kinds``; nothing is done before :meth:`run`."""
+
+    def __init__(self, server: Server, events: Tells, rules: Rules, *, clock: Clock = seconds) -> None:
+        self.watched = Watched(Inventory())
+        self.queues = Queues(Queue(clock=clock), Queue(clock=clock))
+        inventory, whose, nodes = self.watched.inventory, Whose(self.watched), LearnedNodes(self.watched)
+        self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, OWN_POOLS, JOBS)
+        reports = PoolReports(server, events)
+        self._hostpools = HostPools(server, inventory, reports, rules, learn=nodes.learn, clock=clock)
+        self._orphans = Orphans(server, inventory, whose, clock=clock)
+        self._triggers = Triggers(self.watched, whose, self.queues.pools, self.queues.nodes)
+
+    async def run(self) -> None:
+        """Work until cancelled; LostError when this process may act no more."""
+        self._triggers.begin()
+        await all_of(
+            [
+                run_workers(self.queues.pools, self._hostpools.reconcile, name="host pool"),
+                run_workers(self.queues.nodes, self._orphans.reconcile, name="node", workers=1),
+            ]
+        )

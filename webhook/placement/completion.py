@@ -1,0 +1,101 @@
+"""Whether a pool could have all of its hosts now and, if not, why and what would help (``docs/hostpool.md``).
+
+Tenants read the text: it names no node that the pool does not name itself, and nothing of other namespaces.
+"""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.cluster import Pool
+from webhook.placement.constraint import Reason
+from webhook.placement.eligibility import best_fix, hurdles, labels_of, ruled_out, setting, tags_of
+from webhook.placement.host_list import entries
+from webhook.placement.problem import shorten
+from webhook.placement.quota import Excess, excess, wanted
+from webhook.placement.refusal import within_limit
+from webhook.placement.remedy import CLAUSE_LIMIT, REASON_LIMIT
+from webhook.placement.selector import matching_all
+from webhook.placement.world import World
+
+
+class Completion(Struct, frozen=True):
+    """What becomes of a pool: ``hosts`` are the nodes it would have now, by index.
+
+    ``refusal`` says why it cannot be completed, empty if it can; ``reasons`` why nodes are out, each once. ``warning``
+    is for a pool that is of no use yet: nodes may come.
+    """
+
+    hosts: tuple[str, ...] = ()
+    refusal: str = ""
+    reasons: tuple[Reason, ...] = ()
+    warning: str = ""
+
+
+def complete(pool: Pool, world: World) -> Completion:
+    """Pure and total; the pool need not be in the cluster."""
+    if not pool.sized:
+        return _unsized(pool, world)
+    over = excess(pool, world.cluster, world.policy.quota, wanted)
+    if over and not world.complete(pool):
+        return Completion(refusal=_over_quota(pool, over), reasons=tuple(ruled_out(hurdles(pool, world), world)))
+    found = _literal(pool, world) if pool.hosts is not None else _sized(pool, world)
+    if found.refusal and (pool.elastic or world.policy.elastic):
+        headline = found.refusal.partition("\n")[0]
+        return replace(found, refusal="", warning=f"no hosts yet: {headline}")
+    return found
+
+
+def _sized(pool: Pool, world: World) -> Completion:
+    allocation = world.allocation(pool)
+    hosts = tuple(host.name for host in allocation.hosts)
+    rules = hurdles(pool, world)
+    reasons = tuple(ruled_out(rules, world))
+    if not allocation.reason:
+        return Completion(hosts, reasons=reasons)
+    size, has = pool.size or 0, allocation.eligible
+    missing = size - has
+    fix = best_fix(rules, world)
+    more = min(missing, fix.nodes.bit_count()) if fix else missing
+    change = fix.text(more) if fix else f"add {more} node{'s' * (more != 1)}"
+    enough = "" if more == missing else f" ({has + more} of {size} would be eligible)"
+    lower = f", or lower size to {has}" if has else ""
+    lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in reasons]
+    last = f"Nearest fix: {shorten(change, REASON_LIMIT)}{enough}{lower}."
+    return Completion(hosts, within_limit(_first(pool, allocation.reason), lines, last), reasons)
+
+
+def _literal(pool: Pool, world: World) -> Completion:
+    allocation = world.allocation(pool)
+    hosts = tuple(host.name for host in allocation.hosts)
+    if not allocation.reason:
+        return Completion(hosts)
+    faults = (entry.fault for entry in entries(pool, world.cluster, world.policy) if entry.fault)
+    lines = [f"  {shorten(fault, REASON_LIMIT)}" for fault in faults]
+    last = "Nearest fix: list each host once, by the name or an address of a node."
+    return Completion(hosts, within_limit(_first(pool, allocation.reason), lines, last))
+
+
+def _unsized(pool: Pool, world: World) -> Completion:
+    needs = labels_of(pool)
+    reasons = tuple(ruled_out(hurdles(pool, world)[:1], world))
+    if matching_all(world.cluster.nodes, needs):
+        return Completion(reasons=reasons)
+    rules = [f"has the {tags_of(pool)}"] if pool.tags else []
+    rules += ["meets the selector"] if pool.selector else []
+    labels = setting(needs)
+    fix = f"; label one {labels}" if labels else ""
+    missing = shorten(" and ".join(rules) or "is there", REASON_LIMIT)
+    return Completion(reasons=reasons, warning=f"HostPool {_name(pool)} has no host now: no node {missing}{fix}")
+
+
+def _over_quota(pool: Pool, over: Excess) -> str:
+    lower = f", or lower size to {over.left}" if over.left else ""
+    return f"{_first(pool, str(over))}\nNearest fix: ask for a larger quota of exclusive hosts{lower}."
+
+
+def _first(pool: Pool, reason: str) -> str:
+    return f"HostPool {_name(pool)} cannot be completed: {reason}."
+
+
+def _name(pool: Pool) -> str:
+    return shorten(pool.spl_name, CLAUSE_LIMIT)

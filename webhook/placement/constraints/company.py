@@ -1,0 +1,67 @@
+"""``run-with`` and ``run-apart-from``: the pod shares its node with such pods of its namespace, or with none of them.
+
+Which pods they are is for the scheduler to find: the labels of other people's pods are not kept (``docs/mapping.md``).
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from msgspec import Struct
+
+from webhook.placement import neighbours
+from webhook.placement.ask import Ask
+from webhook.placement.bits import Bits
+from webhook.placement.company import Company
+from webhook.placement.constraint import Constraint, Reason, Spread
+from webhook.placement.effects import AwayFromPods, Effect, NearPods
+from webhook.placement.keys import HOSTNAME
+from webhook.placement.pod import LabelSelector, PodTerm
+from webhook.placement.problem import Problem
+from webhook.placement.world import World
+
+
+class Beside(Struct, frozen=True, gc=False):
+    """Pods to be near, or away from; ``own`` tells whether the pod is one of them itself."""
+
+    verb: ClassVar[str] = "drop"
+    company: Company
+    own: bool
+    soft: bool = False
+    node: str = ""
+
+    @property
+    def clause(self) -> str:
+        """What the user wrote."""
+        return self.company.clause
+
+    @property
+    def spread(self) -> Spread:
+        """Pods that keep away from pods like themselves are each on a node of its own."""
+        return Spread.APART if self.own and not self.company.near else Spread.FREE
+
+    def filter(self, world: World) -> Bits:
+        """Nodes with a host name of their own; the scheduler sees no company on the others."""
+        return world.cluster.nodes.own_hostname
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """One term, for pods of the namespace, whatever job they belong to."""
+        term = PodTerm(LabelSelector(match_expressions=self.company.needs), HOSTNAME)
+        yield NearPods(self.clause, term) if self.company.near else AwayFromPods(self.clause, term)
+
+    def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
+        """Without a host name of its own."""
+        yield neighbours.nameless(out)
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """Nothing that one label could change."""
+        return ""
+
+
+def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
+    """One constraint a selector; none can be kept for a pod that goes past the scheduler."""
+    for company in ask.mapping.company:
+        if ask.spec.node_name:
+            message = f"{company.clause} is kept by the scheduler, which this pod goes past: use nodeSelector instead"
+            yield Problem("spec.nodeName", message)
+        else:
+            yield Beside(company, company.matches(ask.labels))

@@ -1,0 +1,114 @@
+"""Uniform worker mapping: all workers of a job on one node, or each on a node of its own (``docs/mapping.md``).
+
+The workers of a job are its pods that ask for it; they carry a label by which they know one another.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from msgspec import Struct
+
+from webhook.placement import keys, neighbours
+from webhook.placement.ask import Ask
+from webhook.placement.beside import room_beside
+from webhook.placement.bits import Bits
+from webhook.placement.constraint import Constraint, Reason, Spread
+from webhook.placement.effects import PREFERENCE, AddLabel, AwayFromPods, Effect, NearPods
+from webhook.placement.problem import Problem
+from webhook.placement.siblings import Mark
+from webhook.placement.world import World
+
+SOFT = "uniform"
+"""What the annotation ``preferred`` calls it."""
+
+MARK: Mark = keys.WORKER, "true"
+"""The label of a worker."""
+
+
+class SameNode(Struct, frozen=True, gc=False):
+    """All on one node: ``held`` are the nodes with live workers, ``roomy`` those with room for one more beside them."""
+
+    verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.TOGETHER
+    clause: str
+    soft: bool
+    job: str
+    held: Bits
+    roomy: Bits
+    node: str = ""
+
+    def filter(self, world: World) -> Bits:
+        """The node of the others, if there are any, else all that have a host name of their own."""
+        return world.cluster.nodes.own_hostname & (self.roomy if self.held else world.everything)
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """The label of a worker, and a term that keeps the pod beside others that have it."""
+        yield AddLabel(self.clause, *MARK)
+        yield NearPods(self.clause, neighbours.with_label(*MARK, self.job), PREFERENCE if self.soft else None)
+
+    def explain(self, world: World, out: Bits) -> Iterator[Reason]:
+        """Without a host name of its own, not where the others are, or no room there."""
+        nameless = out & ~world.cluster.nodes.own_hostname
+        elsewhere = out & ~nameless & ~self.held
+        if nameless:
+            yield neighbours.nameless(nameless)
+        if elsewhere:
+            what = "not run the job's other workers"
+            yield Reason(f"does {what}", f"do {what}", elsewhere)
+        if full := out & ~nameless & ~elsewhere:
+            what = "the job's other workers and cannot hold this one beside them"
+            yield Reason(f"runs {what}", f"run {what}", full)
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """Nothing short of moving the others."""
+        return ""
+
+
+class SeparateNodes(Struct, frozen=True, gc=False):
+    """Each on a node of its own: ``held`` are the nodes with live workers."""
+
+    verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.APART
+    clause: str
+    soft: bool
+    job: str
+    held: Bits
+    node: str = ""
+
+    def filter(self, world: World) -> Bits:
+        """Nodes with a host name of their own and no worker."""
+        return world.cluster.nodes.own_hostname & ~self.held
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """The label of a worker, and a term that keeps the pod away from others that have it."""
+        yield AddLabel(self.clause, *MARK)
+        yield AwayFromPods(self.clause, neighbours.with_label(*MARK, self.job), PREFERENCE if self.soft else None)
+
+    def explain(self, world: World, out: Bits) -> Iterator[Reason]:
+        """Without a host name of its own, or taken by a worker."""
+        nameless = out & ~world.cluster.nodes.own_hostname
+        if nameless:
+            yield neighbours.nameless(nameless)
+        if out & ~nameless:
+            what = "another worker of the job"
+            yield Reason(f"already runs {what}", f"already run {what}", out & ~nameless)
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """Nothing short of stopping one of the others."""
+        return ""
+
+
+def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
+    """The one constraint, if the pod asks for it."""
+    uniform = ask.mapping.uniform
+    if uniform == "none":
+        return ()
+    clause, soft = f"uniform {uniform}", SOFT in ask.soft
+    if not ask.job:
+        return (neighbours.needs_job(clause),)
+    siblings = world.siblings(ask.namespace, ask.job)
+    held = siblings.holding((MARK,))
+    if uniform == "all-separate-nodes":
+        return (SeparateNodes(clause, soft, ask.job, held),)
+    held &= world.everything
+    return (SameNode(clause, soft, ask.job, held, room_beside(held, (MARK,), siblings, ask.requests, world)),)

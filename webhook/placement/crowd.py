@@ -1,0 +1,85 @@
+"""How many pods of one template a cluster has room for at a time (``docs/workloads.md``).
+
+Room is what nodes have to give, whether or not it is free: pods may wait for others to finish, but not for ever.
+"""
+
+import bisect
+import functools
+import operator
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.ask import Ask
+from webhook.placement.bits import Bits, to_slots
+from webhook.placement.cluster import Tally
+from webhook.placement.constraint import Spread
+from webhook.placement.constraints.resources import Room
+from webhook.placement.verdict import Judged, constraints_of, judge
+from webhook.placement.world import World
+
+
+class Replicas(Struct, frozen=True):
+    """How many pods a workload wants at a time.
+
+    ``count`` of them, which ``said`` names as the user would (``replicas 5``). ``spare`` tells that one of them is only
+    there while the others are replaced. ``owner`` is the workload whose live pods make room for these, such as
+    ``Deployment/pipeline``. ``everywhere`` stands for a DaemonSet: one on every node that its template selects.
+    """
+
+    count: int = 1
+    said: str = ""
+    spare: bool = False
+    owner: str = ""
+    everywhere: bool = False
+
+
+class Crowd:
+    """The hard constraints of a pod, asked how many such pods they leave room for."""
+
+    def __init__(self, ask: Ask, hard: Sequence[Judged], world: World) -> None:
+        self.hard = tuple(hard)
+        self._ask = ask
+        self._world = world
+        self._scaled = functools.cache(self._together)
+
+    def spreads(self, chosen: Collection[int] | None = None) -> set[Spread]:
+        """How the pods have to lie, if of the constraints that somebody wrote only the ``chosen`` positions count."""
+        return {judged.constraint.spread for judged in self._counting(self.hard, chosen)}
+
+    def room(self, most: int, chosen: Collection[int] | None = None) -> int:
+        """How many pods there is room for, at most ``most``, if only the ``chosen`` constraints count."""
+        spreads = self.spreads(chosen)
+        if Spread.TOGETHER not in spreads:
+            return self._sum(most, chosen, apart=Spread.APART in spreads)
+        most = min(most, 1) if Spread.APART in spreads else most
+        return bisect.bisect_left(range(1, most + 1), 1, key=lambda count: not self._meet(self._scaled(count), chosen))
+
+    def _sum(self, most: int, chosen: Collection[int] | None, *, apart: bool) -> int:
+        counting = self._counting(self.hard, chosen)
+        needs: dict[str, int] = {}
+        pinned: Bits = 0
+        for judged in counting:
+            if isinstance(judged.constraint, Room):
+                needs.update(judged.constraint.requests)
+                pinned |= judged.constraint.pinned
+        copies = self._world.cluster.nodes.capacity.copies(needs, free=pinned)
+        return min(most, int(np.minimum(copies[to_slots(self._meet(self.hard, chosen))], 1 if apart else most).sum()))
+
+    def _together(self, count: int) -> tuple[Judged, ...]:
+        """The same constraints for one pod that asks for as much as ``count`` of them."""
+        needs: Tally = {resource: amount * count for resource, amount in self._ask.requests.items()}
+        constraints, _ = constraints_of(replace(self._ask, requests=needs), self._world)
+        return judge(constraints, self._world).hard
+
+    def _meet(self, hard: Sequence[Judged], chosen: Collection[int] | None) -> Bits:
+        nodes = (judged.nodes for judged in self._counting(hard, chosen))
+        return functools.reduce(operator.and_, nodes, self._world.everything)
+
+    @staticmethod
+    def _counting(hard: Sequence[Judged], chosen: Collection[int] | None) -> list[Judged]:
+        return [
+            judged for at, judged in enumerate(hard) if chosen is None or at in chosen or not judged.constraint.clause
+        ]

@@ -1,0 +1,60 @@
+"""The hosts of a literal pool, entry by entry: which node each means, and why one means none (``docs/hostpool.md``)."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from webhook.placement.addresses import canonical
+from webhook.placement.bits import Bits, slots
+from webhook.placement.cluster import Pool
+from webhook.placement.inventory import Inventory
+from webhook.placement.policy import Policy
+from webhook.placement.problem import quote
+from webhook.placement.selector import matching_all, requirements_of
+
+
+class Entry(Struct, frozen=True, gc=False):
+    """An entry of ``spec.hosts``: the name of its ``node``, or why it has none.
+
+    ``fault`` names what the user wrote, and nothing else of the cluster.
+    """
+
+    index: int
+    node: str = ""
+    fault: str = ""
+
+
+def entries(pool: Pool, cluster: Inventory, policy: Policy) -> Iterator[Entry]:
+    """Every entry in its place. What was given to the pool stays: neither a moved address nor a new rule takes it."""
+    texts = pool.hosts or ()
+    standing = cluster.hosts(pool)
+    kept = {host.index: host.name for host in pool.given if standing[host.index]}
+    poolable = matching_all(cluster.nodes, requirements_of(policy.poolable))
+    first: dict[str, int] = {}
+    for index, text in enumerate(texts):
+        stays = index in kept and (canonical(text) is not None or kept[index] == text)
+        found = cluster.nodes.named(kept[index]) if stays else _meant(text, cluster)
+        fault = _fault(text, found, found if stays else poolable)
+        if not fault:
+            node = cluster.nodes.names[next(slots(found))]
+            earlier = first.setdefault(node, index)
+            if earlier == index:
+                yield Entry(index, node)
+                continue
+            fault = f"{quote(text)} is the node of hosts[{earlier}] as well"
+        yield Entry(index, fault=f"hosts[{index}]: {fault}")
+
+
+def _meant(text: str, cluster: Inventory) -> Bits:
+    """The nodes of that address, if the text is one, else of that name."""
+    address = canonical(text)
+    return cluster.nodes.addresses.of(address) if address else cluster.nodes.named(text)
+
+
+def _fault(text: str, found: Bits, poolable: Bits) -> str:
+    count = found.bit_count()
+    if not count:
+        return f"{quote(text)} is no node"
+    if count > 1:
+        return f"{quote(text)} is the address of {count} nodes"
+    return "" if found & poolable else f"{quote(text)} may not be pooled (poolable nodes)"

@@ -1,0 +1,45 @@
+"""Worker mapping and the clauses of one pod that no cluster, or no scheduler, could ever keep together."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from webhook.placement import keys
+from webhook.placement.clauses import Clause, ClauseName
+from webhook.placement.placement_text import annotation
+from webhook.placement.problem import Problem
+from webhook.placement.worker_mapping import WorkerMapping
+
+_AGAINST: Final[dict[str, frozenset[str]]] = {
+    "all-same-node": frozenset({ClauseName.EXLOCATION, ClauseName.ISOLATION}),
+    "all-separate-nodes": frozenset({ClauseName.COLOCATION}),
+}
+"""The clauses that cannot hold for workers that are mapped so."""
+
+
+def conflicts(mapping: WorkerMapping, clauses: Sequence[Clause], soft: Collection[str]) -> Iterator[Problem]:
+    """A problem for each pair that contradicts itself; what is only preferred (``soft``) contradicts nothing."""
+    uniform = "none" if "uniform" in soft else mapping.uniform
+    hard = [clause for clause in clauses if clause.name not in soft]
+    contrary = _AGAINST.get(uniform, frozenset())
+    for text in dict.fromkeys(clause.text for clause in hard if clause.name in contrary):
+        yield Problem(annotation(keys.UNIFORM), f"uniform {uniform} and {text} contradict each other")
+    yield from _together(mapping, uniform, hard)
+
+
+def _together(mapping: WorkerMapping, uniform: str, hard: Sequence[Clause]) -> Iterator[Problem]:
+    """A problem if there are several kinds of pods that the pod must be near to.
+
+    Of several affinity terms Kubernetes counts only a pod that meets them all, and lets one that meets its own terms
+    go anywhere while there is none (``satisfyPodAffinity`` of its scheduler).
+    """
+    company = [beside.clause for beside in mapping.company if beside.near]
+    colocated = dict.fromkeys(clause.text for clause in hard if clause.name is ClauseName.COLOCATION)
+    near = [" and ".join(colocated)] if colocated else []
+    near += [f"uniform {uniform}"] if uniform == "all-same-node" else []
+    near += company
+    if len(near) > 1:
+        key = keys.RUN_WITH if company else keys.UNIFORM
+        both = ("both", "both") if len(near) == 2 else ("all", "all of them")  # noqa: PLR2004 - two are both
+        message = f"{', '.join(near[:-1])} and {near[-1]} cannot {both[0]} be required"
+        rule = f"Kubernetes looks for one pod that meets {both[1]} at once; keep one"
+        yield Problem(annotation(key), f"{message}: {rule}")

@@ -1,0 +1,71 @@
+"""What is wrong with the hosts that a pool has: what ``Degraded`` says (``docs/hostpool.md``)."""
+
+import functools
+import operator
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from webhook.placement.allocation import strangers, tag_requirements
+from webhook.placement.bits import Bits
+from webhook.placement.cluster import Pool, PoolHost
+from webhook.placement.constraints.taints import in_words
+from webhook.placement.inventory import Inventory
+from webhook.placement.keys import EXCLUSIVE, exclusive
+from webhook.placement.selector import matching_all, requirements_of
+
+
+class Trouble(Struct, frozen=True):
+    """One host and what is wrong with it: ``gone``, ``unusable``, ``unlabelled`` or ``shared`` with a stranger."""
+
+    host: PoolHost
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        """For the message of a condition."""
+        return f"host {self.host.index} ({self.host.name}) {self.text}"
+
+
+def troubles(pool: Pool, cluster: Inventory) -> Iterator[Trouble]:
+    """Everything that is wrong with the hosts in the pool's status, by index."""
+    hosts = cluster.hosts(pool)
+    serving = functools.reduce(operator.or_, hosts.values(), 0)
+    tagged = _tagged(pool, cluster)
+    foreign = strangers(pool, cluster) & serving if pool.exclusive else 0
+    for host in pool.given:
+        node = hosts[host.index]
+        if not node:
+            yield Trouble(host, "gone", "is gone")
+            continue
+        if why := _kept_away(node, cluster) or _taken(node, pool, cluster):
+            yield Trouble(host, "unusable", why)
+        if not node & tagged:
+            yield Trouble(host, "unlabelled", "has lost a tag or label that the pool asks for")
+        if node & foreign:
+            yield Trouble(host, "shared", "runs a processing element of another pool or job")
+
+
+def _tagged(pool: Pool, cluster: Inventory) -> Bits:
+    """Nodes that carry what the pool asks for."""
+    if pool.hosts is not None:
+        return cluster.nodes.everything
+    needs = (*tag_requirements(pool.tags), *(requirements_of(pool.selector) if pool.selector else ()))
+    return matching_all(cluster.nodes, needs)
+
+
+def _kept_away(node: Bits, cluster: Inventory) -> str:
+    """The first of the taints that keep pods away from it, in words; nothing if there is none but for exclusiveness."""
+    if not node & cluster.nodes.kept_away():
+        return ""
+    by_key = cluster.nodes.taints
+    found = (taint for key in by_key if key != EXCLUSIVE for taint, nodes in by_key[key].items() if nodes & node)
+    return in_words(min(found))
+
+
+def _taken(node: Bits, pool: Pool, cluster: Inventory) -> str:
+    """Whether an exclusive pool has taken it: it may, as long as nothing runs there."""
+    own = exclusive(pool.namespace, pool.name)
+    taints = cluster.nodes.taints.get(EXCLUSIVE, {})
+    others = (nodes for taint, nodes in taints.items() if taint.value != own)
+    return "belongs to an exclusive HostPool" if any(nodes & node for nodes in others) else ""
