@@ -142,7 +142,8 @@ def _pids(plane: ControlPlane, running: Kubelet) -> dict[str, list[int]]:
     """Processes by what they do; this one is kubelet, kube-proxy and the one that counts."""
     ours: dict[str, list[Process | None]] = {name: [] for name in ("webhook", "others of the plane")}
     for worker in running.workers.values():
-        ours["others of the plane" if "certificates" in worker.name else "webhook"].append(worker.process)
+        beside = any(part in worker.name for part in ("-certificates-", "-controller-"))
+        ours["others of the plane" if beside else "webhook"].append(worker.process)
     followers = [each.process for each in (plane.scheduler, plane.controllers, plane.kwok)]
     found: dict[str, list[Process | None]] = {
         "API server": [plane.apiserver.process],

@@ -119,6 +119,10 @@ class TestHostsInUse:
         desk.pod(**pod)
         assert await desk.in_use() == 0
 
+    async def test_run_pods_of_no_job_that_name_it(self, desk: Desk) -> None:
+        desk.pod(placement="host(P)", labels={})
+        assert await desk.in_use() == 1
+
     @pytest.mark.parametrize(("job", "expected"), [("job", 1), ("another", 0)])
     async def test_of_a_jobs_own_pool_are_that_jobs(self, desk: Desk, job: str, expected: int) -> None:
         desk.pod(placement="host(P)")

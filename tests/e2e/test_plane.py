@@ -16,9 +16,10 @@ from tests.e2e.waiting import until
 from tests.e2e.workloads import deployment, is_ready, namespace, pod, pod_spec
 
 RUNNER = """
-import pathlib, sys, time
+import pathlib, signal, sys, time
 from tests.e2e.plane import ControlPlane
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell may have switched off for what runs behind
 with ControlPlane(pathlib.Path(sys.argv[1])) as plane:
     print(*plane.pids(), flush=True)
     time.sleep(60)

@@ -21,6 +21,9 @@ PATIENCE: Final = 60.0
 _LOOK: Final = 0.05
 """Seconds between two looks whether that is done."""
 
+_FAREWELL: Final = 0.25
+"""Seconds for TLS connections to end before the loop does (aiohttp, graceful shutdown); else Python complains."""
+
 
 class Cluster(Protocol):
     """Where the state of a cluster comes from."""
@@ -84,6 +87,7 @@ async def seen(cluster: LiveCluster[Inventory]) -> Inventory:
     finally:
         watching.cancel()
         await asyncio.wait({watching})
+        await asyncio.sleep(_FAREWELL)
     if not watching.cancelled():
         watching.result()
     return cluster.inventory

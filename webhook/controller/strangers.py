@@ -36,8 +36,9 @@ async def strangers_on(hosts: Collection[PoolHost], pool: Pool, cluster: Invento
 
 async def hosts_in_use(pool: Pool, cluster: Inventory, reader: Reader) -> int:
     """How many nodes run a pod that names the pool, be it about to end."""
-    label = keys.JOB if pool.job is None else f"{keys.JOB}={pool.job}"
-    selectors = {"labelSelector": label, "fieldSelector": _ALIVE}
+    selectors = {"fieldSelector": _ALIVE}
+    if pool.job is not None:
+        selectors["labelSelector"] = f"{keys.JOB}={pool.job}"
     found = _pods(reader, f"/api/v1/namespaces/{pool.namespace}/pods", selectors)
     return len({pod.node async for pod in found if pod.node and is_user(pod, pool, cluster)})
 
