@@ -4,11 +4,12 @@ import pytest
 
 from tests.builders import bound_pod, cluster, node, nodes, pool
 from webhook.placement import keys
-from webhook.placement.allocation import Allocation, allocate, tag_requirements
+from webhook.placement.allocation import Allocation, allocate
 from webhook.placement.cluster import Pool, Taint
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Requirement
 from webhook.placement.policy import Policy
+from webhook.placement.pool_labels import tag_requirements
 
 POLICY = Policy()
 

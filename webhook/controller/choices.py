@@ -1,7 +1,5 @@
 """The choice of a pool's hosts, from what is known just now: the core's plan, and what the controller knows besides."""
 
-import functools
-import operator
 from collections.abc import Iterable
 from typing import Final
 
@@ -11,7 +9,7 @@ from webhook.controller.barred import Barred
 from webhook.controller.clock import Clock
 from webhook.controller.dismissals import Dismissals, Replacement
 from webhook.controller.marks import Mark, mark_of
-from webhook.placement.bits import Bits
+from webhook.placement.bits import union
 from webhook.placement.cluster import Pool, PoolHost
 from webhook.placement.inventory import Inventory, Name
 from webhook.placement.policy import Policy
@@ -52,7 +50,7 @@ class Choices:
     def of(self, pool: Pool) -> Choice:
         """The hosts that the pool is to have now."""
         barred = self._barred.of((pool.namespace, pool.name))
-        nodes = _union(self._cluster.nodes.named(name) for name in barred)
+        nodes = union(self._cluster.nodes.named(name) for name in barred)
         lost = {host.index for host in pool.given if host.name in barred}
         unwanted, due = self._dismissals.of(pool, self._cluster) if published(pool) else (set[int](), None)
         waits = [*barred.values(), *(() if due is None else (due,))]
@@ -83,7 +81,3 @@ class Choices:
     def _is_marked(self, host: PoolHost, mark: Mark) -> bool:
         node = self._cluster.nodes.get(host.name)
         return node is not None and mark.on(node, host.index)
-
-
-def _union(sets: Iterable[Bits]) -> Bits:
-    return functools.reduce(operator.or_, sets, 0)

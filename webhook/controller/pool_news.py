@@ -5,10 +5,10 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from webhook.controller.pool_states import count
 from webhook.controller.pool_status import State
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.pool_plan import published
+from webhook.placement.problem import counted
 
 NAMED: Final = 10
 """Hosts named in one Event; the status has all of them."""
@@ -44,7 +44,7 @@ def news(before: Pool | None, state: State) -> Iterator[News]:
 def _assigned(state: State) -> Iterator[News]:
     names = [host.name for host in state.hosts[:NAMED]]
     more = f" and {len(state.hosts) - NAMED} more" if len(state.hosts) > NAMED else ""
-    yield News("Normal", "HostsAssigned", f"{count(len(state.hosts))}: {', '.join(names)}{more}")
+    yield News("Normal", "HostsAssigned", f"{counted(len(state.hosts), 'host')}: {', '.join(names)}{more}")
 
 
 def _replaced(before: Pool, state: State) -> Iterator[News]:

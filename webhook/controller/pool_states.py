@@ -3,13 +3,14 @@
 from msgspec.structs import replace
 
 from webhook.controller.pool_status import State
-from webhook.placement.allocation import tag_requirements
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 from webhook.placement.pool_health import troubles
+from webhook.placement.pool_labels import labels_of
 from webhook.placement.pool_plan import PoolPlan
-from webhook.placement.selector import matching_all, requirements_of
+from webhook.placement.problem import counted
+from webhook.placement.selector import matching_all
 
 
 def invalid(fault: str) -> State:
@@ -19,7 +20,7 @@ def invalid(fault: str) -> State:
 
 def unsized(pool: Pool, cluster: Inventory) -> State:
     """It has no hosts of its own."""
-    needs = (*tag_requirements(pool.tags), *(requirements_of(pool.selector) if pool.selector else ()))
+    needs = labels_of(pool)
     count = matching_all(cluster.nodes, needs).bit_count()
     what = "its hosts are the nodes that carry its tags and labels" if needs else "all nodes are its hosts"
     return State(Phase.READY, "Unsized", what, eligible=count)
@@ -35,7 +36,7 @@ def short(pool: Pool, found: PoolPlan, policy: Policy) -> State:
 
 def settling(found: PoolPlan) -> State:
     """Its hosts are marked; whether somebody slipped in is yet to be seen."""
-    what = f"{count(len(found.hosts))} marked, and given to it unless somebody slips in"
+    what = f"{counted(len(found.hosts), 'host')} marked, and given to it unless somebody slips in"
     return State(Phase.PENDING, "Settling", what, eligible=found.eligible, ready=0)
 
 
@@ -47,7 +48,7 @@ def ready(pool: Pool, found: PoolPlan, cluster: Inventory) -> State:
     return State(
         Phase.READY,
         "HostsAssigned",
-        f"it has {count(len(found.hosts))}",
+        f"it has {counted(len(found.hosts), 'host')}",
         hosts=found.hosts,
         ready=len(found.hosts) - len(out),
         eligible=found.eligible,
@@ -57,10 +58,5 @@ def ready(pool: Pool, found: PoolPlan, cluster: Inventory) -> State:
 
 def releasing(pool: Pool, busy: int) -> State:
     """It is deleted, and pods that name it are still there."""
-    what = f"pods of the pool still run on {count(busy)}"
+    what = f"pods of the pool still run on {counted(busy, 'host')}"
     return State(Phase.RELEASING, "PodsLeft", what, hosts=pool.given, ready=len(pool.given))
-
-
-def count(hosts: int) -> str:
-    """So many hosts, in words."""
-    return f"{hosts} host{'s' * (hosts != 1)}"

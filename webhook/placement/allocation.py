@@ -3,7 +3,7 @@
 An entry keeps its index for ever; a vanished node is replaced in place; nothing shifts (``docs/hostpool.md``).
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from msgspec import Struct
@@ -13,8 +13,9 @@ from webhook.placement.bits import Bits, to_slots
 from webhook.placement.cluster import BoundPod, Pool, PoolHost
 from webhook.placement.host_list import entries
 from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Requirement
 from webhook.placement.policy import Policy
+from webhook.placement.pool_labels import labels_of
+from webhook.placement.problem import counted
 from webhook.placement.quota import excess
 from webhook.placement.score import base
 from webhook.placement.selector import matching_all, requirements_of
@@ -35,19 +36,6 @@ class Allocation(Struct, frozen=True):
     over_quota: bool = False
 
 
-def tag_requirements(tags: Collection[str], *, several: bool = False) -> tuple[Requirement, ...]:
-    """Tags as node label requirements, sorted: one tag as a value of the shared key, several as a key each.
-
-    ``several`` says that others count beside these: a key has one value, so then even one tag is a key of its own.
-    """
-    if not tags:
-        return ()
-    distinct = sorted(set(tags))
-    if len(distinct) == 1 and not several:
-        return (Requirement(keys.TAG, "In", (distinct[0],)),)
-    return tuple(Requirement(keys.TAGS + tag, "Exists") for tag in distinct)
-
-
 def allocate(pool: Pool, cluster: Inventory, policy: Policy, *, barred: Bits = 0) -> Allocation:
     """The hosts of a sized or literal pool, kept where they stand and completed from the eligible nodes.
 
@@ -64,8 +52,7 @@ def eligible(pool: Pool, cluster: Inventory, policy: Policy) -> Bits:
     exclusive pool and, for an exclusive pool, run no processing element of any other pool or job.
     """
     nodes = cluster.nodes
-    found = matching_all(nodes, tag_requirements(pool.tags))
-    found &= matching_all(nodes, requirements_of(pool.selector)) if pool.selector else found
+    found = matching_all(nodes, labels_of(pool))
     found &= matching_all(nodes, requirements_of(policy.poolable))
     own = keys.exclusive(pool.namespace, pool.name)
     for by_taint in nodes.taints.values():
@@ -113,18 +100,22 @@ def is_user(pod: BoundPod, pool: Pool, cluster: Inventory) -> bool:
 
 
 def _may_serve(pool: Pool, namespace: str, job: str, cluster: Inventory) -> bool:
-    """Whether pods of the job may mean this pool by its name."""
-    if namespace != pool.namespace or pool.job not in (None, job):
-        return False
-    meant = pool_of(pool.spl_name, namespace, job, cluster)
-    return not meant or any(other.name == pool.name for other in meant)
+    """Whether pods of the job may mean this pool by its name: it is open to them, and among those of that name."""
+    meant = _meant(pool, namespace, job, cluster)
+    return meant is not None and (not meant or pool.name in meant)
 
 
 def _serves(pool: Pool, namespace: str, job: str, cluster: Inventory) -> bool:
     """Whether pods of the job mean this pool by its name, and no other."""
+    meant = _meant(pool, namespace, job, cluster)
+    return meant is not None and meant <= {pool.name}
+
+
+def _meant(pool: Pool, namespace: str, job: str, cluster: Inventory) -> set[str] | None:
+    """The pools that pods of the job mean by this pool's name, by object name; ``None`` if it is closed to them."""
     if namespace != pool.namespace or pool.job not in (None, job):
-        return False
-    return all(other.name == pool.name for other in pool_of(pool.spl_name, namespace, job, cluster))
+        return None
+    return {other.name for other in pool_of(pool.spl_name, namespace, job, cluster)}
 
 
 def pool_of(spl_name: str, namespace: str, job: str, cluster: Inventory) -> list[Pool]:
@@ -140,7 +131,7 @@ def _literal(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits) -> Al
     hosts = tuple(_host(entry.index, entry.node, cluster) for entry in found)
     wanted = len(pool.hosts or ())
     # Tenants read this: it counts entries and does not name those that the reader may not have written.
-    reason = f"it lists {_count(wanted, 'host')} and finds {_count(len(hosts), 'node')}"
+    reason = f"it lists {counted(wanted, 'host')} and finds {counted(len(hosts), 'node')}"
     return Allocation(hosts, len(hosts), "" if len(hosts) == wanted else reason)
 
 
@@ -179,11 +170,7 @@ def _cheapest(nodes: Bits, count: int, cluster: Inventory) -> Iterator[str]:
 
 
 def _shortage(size: int, count: int) -> str:
-    return f"it needs {_count(size, 'host')} and {_count(count, 'node')} {'is' if count == 1 else 'are'} eligible"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
+    return f"it needs {counted(size, 'host')} and {counted(count, 'node')} {'is' if count == 1 else 'are'} eligible"
 
 
 def _host(index: int, name: str, cluster: Inventory) -> PoolHost:

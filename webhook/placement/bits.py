@@ -4,13 +4,20 @@ An integer of 15,000 bits is ANDed in well under a microsecond, so a verdict, a 
 loops of ``&`` and ``bit_count``.
 """
 
-from collections.abc import Iterator
+import functools
+import operator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 
 Bits = int
 """A set of node slots."""
+
+
+def union(sets: Iterable[Bits]) -> Bits:
+    """The slots that are in any of the sets."""
+    return functools.reduce(operator.or_, sets, 0)
 
 
 def from_mask(mask: npt.NDArray[np.bool_]) -> Bits:

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from webhook.placement.cluster import Pool
 from webhook.placement.constraint import Reason
-from webhook.placement.eligibility import best_fix, hurdles, labels_of, ruled_out, setting, tags_of
+from webhook.placement.eligibility import best_fix, hurdles, ruled_out
 from webhook.placement.host_list import entries
-from webhook.placement.problem import shorten
+from webhook.placement.pool_labels import labels_of, setting, tags_of
+from webhook.placement.problem import counted, shorten
 from webhook.placement.quota import Excess, excess, wanted
 from webhook.placement.refusal import within_limit
 from webhook.placement.remedy import CLAUSE_LIMIT, REASON_LIMIT
@@ -56,7 +57,7 @@ def _sized(pool: Pool, world: World) -> Completion:
     missing = size - has
     fix = best_fix(rules, world)
     more = min(missing, fix.nodes.bit_count()) if fix else missing
-    change = fix.text(more) if fix else f"add {more} node{'s' * (more != 1)}"
+    change = fix.text(more) if fix else f"add {counted(more, 'node')}"
     enough = "" if more == missing else f" ({has + more} of {size} would be eligible)"
     lower = f", or lower size to {has}" if has else ""
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in reasons]

@@ -11,7 +11,7 @@ from webhook.placement.constraints.host import NamedHost
 from webhook.placement.constraints.hostpool import PoolHosts
 from webhook.placement.constraints.uniform import SameNode
 from webhook.placement.crowd import Crowd, Replicas
-from webhook.placement.problem import Fault, shorten
+from webhook.placement.problem import Fault, counted, shorten
 from webhook.placement.refusal import Refusal, as_written, cannot_hold, within_limit
 from webhook.placement.remedy import CLAUSE_LIMIT, REASON_LIMIT, mends, placed, without_each
 from webhook.placement.verdict import Verdict
@@ -64,7 +64,7 @@ def _fitting(crowd: Crowd, verdict: Verdict, room: int, count: int) -> str:
     spreads = crowd.spreads()
     # Pods that must be both apart and together are at most one, wherever that is.
     how = " on " if found == 1 else next((said for spread, said in _HOW.items() if spread in spreads), " on ")
-    where = "" if spreads >= _CONTRARY else f"{how}{found} of {total} node{'s' * (total != 1)}"
+    where = "" if spreads >= _CONTRARY else f"{how}{found} of {counted(total, 'node')}"
     return f"{room} of {count} pods {'fits' if room == 1 else 'fit'}{where}"
 
 

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
-from webhook.placement.allocation import strangers, tag_requirements
-from webhook.placement.bits import Bits
+from webhook.placement.allocation import strangers
+from webhook.placement.bits import Bits, union
 from webhook.placement.cluster import Pool
 from webhook.placement.constraint import Reason
 from webhook.placement.constraints.exclusive import NobodyElses
 from webhook.placement.constraints.taints import Tolerated, in_words
 from webhook.placement.keys import EXCLUSIVE
-from webhook.placement.pod import Requirement
+from webhook.placement.pool_labels import SETTABLE, labels_of, setting, tag_requirements, tags_of
 from webhook.placement.remedy import without_each
 from webhook.placement.selector import matching_all, requirements_of
 from webhook.placement.world import World
@@ -39,9 +39,7 @@ class Hurdle(Struct, frozen=True):
 
 def hurdles(pool: Pool, world: World) -> tuple[Hurdle, ...]:
     """The rules for hosts of a sized pool, in the order of blame; what it holds already keeps all of them."""
-    held = 0
-    for index, nodes in world.cluster.hosts(pool).items():
-        held |= nodes if index < (pool.size or 0) else 0
+    held = union(nodes for index, nodes in world.cluster.hosts(pool).items() if index < (pool.size or 0))
     found = (_labelled(pool, world), _poolable(world), _untainted(world), _free(pool, world), _alone(pool, world))
     return tuple(Hurdle(one.nodes | held, one.explain, one.fixes) for one in found)
 
@@ -65,27 +63,10 @@ def best_fix(rules: tuple[Hurdle, ...], world: World) -> Fix | None:
     return best if best and best.nodes else None
 
 
-def tags_of(pool: Pool) -> str:
-    """The pool's tags in words."""
-    return f"tag{'s' * (len(pool.tags) != 1)} {', '.join(sorted(pool.tags))}"
-
-
-def labels_of(pool: Pool) -> tuple[Requirement, ...]:
-    """What the labels of a host have to be, by tags and by selector."""
-    return (*tag_requirements(pool.tags), *(requirements_of(pool.selector) if pool.selector else ()))
-
-
-def setting(needs: Iterable[Requirement]) -> str:
-    """The labels to set so that these requirements hold, as far as labels that are set can do it."""
-    wanted = (f"{need.key}={(need.values or ('true',))[0]}" for need in needs if need.operator in {"In", "Exists"})
-    return " and ".join(wanted)
-
-
 def _labelled(pool: Pool, world: World) -> Hurdle:
     tagged = matching_all(world.cluster.nodes, tag_requirements(pool.tags))
     needs = labels_of(pool)
-    # No label that is set meets NotIn or DoesNotExist, and none is proposed for Gt and Lt.
-    others = [need for need in needs if need.operator not in {"In", "Exists"}]
+    others = [need for need in needs if need.operator not in SETTABLE]
 
     def explain(out: Bits) -> Iterator[Reason]:
         if out & ~tagged:

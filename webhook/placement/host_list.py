@@ -7,6 +7,7 @@ from msgspec import Struct
 from webhook.placement.addresses import canonical
 from webhook.placement.bits import Bits, slots
 from webhook.placement.cluster import Pool
+from webhook.placement.index import NodeIndex
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 from webhook.placement.problem import quote
@@ -33,7 +34,7 @@ def entries(pool: Pool, cluster: Inventory, policy: Policy) -> Iterator[Entry]:
     first: dict[str, int] = {}
     for index, text in enumerate(texts):
         stays = index in kept and (canonical(text) is not None or kept[index] == text)
-        found = cluster.nodes.named(kept[index]) if stays else _meant(text, cluster)
+        found = cluster.nodes.named(kept[index]) if stays else meant(text, cluster.nodes)
         fault = _fault(text, found, found if stays else poolable)
         if not fault:
             node = cluster.nodes.names[next(slots(found))]
@@ -45,10 +46,10 @@ def entries(pool: Pool, cluster: Inventory, policy: Policy) -> Iterator[Entry]:
         yield Entry(index, fault=f"hosts[{index}]: {fault}")
 
 
-def _meant(text: str, cluster: Inventory) -> Bits:
+def meant(text: str, nodes: NodeIndex) -> Bits:
     """The nodes of that address, if the text is one, else of that name."""
     address = canonical(text)
-    return cluster.nodes.addresses.of(address) if address else cluster.nodes.named(text)
+    return nodes.addresses.of(address) if address else nodes.named(text)
 
 
 def _fault(text: str, found: Bits, poolable: Bits) -> str:

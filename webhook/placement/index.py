@@ -4,8 +4,6 @@ Every question of a request is answered by a handful of set operations, whatever
 what changed. Slots belong to node *names*: a pod may be seen before its node, and outlive it.
 """
 
-import functools
-import operator
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -14,7 +12,7 @@ import numpy.typing as npt
 
 from webhook.placement import keys
 from webhook.placement.addresses import canonical
-from webhook.placement.bits import Bits, slots
+from webhook.placement.bits import Bits, slots, union
 from webhook.placement.capacity import Capacity
 from webhook.placement.cluster import Node, Taint
 from webhook.placement.numbers import Numbers
@@ -139,7 +137,7 @@ class NodeIndex:
         """Nodes with a hard taint, that of exclusive pools aside."""
         if self._kept_away is None:
             tainted = (nodes for key, nodes in self.tainted.items() if key != keys.EXCLUSIVE)
-            self._kept_away = functools.reduce(operator.or_, tainted, 0)
+            self._kept_away = union(tainted)
         return self._kept_away
 
     def ranks(self) -> npt.NDArray[np.int64]:

@@ -4,12 +4,10 @@ It holds no clock and reads nothing: whoever watches the cluster, or reads a sna
 ``remove_``. Every update costs what changed, every question a few set operations.
 """
 
-import functools
-import operator
 from collections.abc import Collection, Iterator
 
 from webhook.placement import keys
-from webhook.placement.bits import Bits
+from webhook.placement.bits import Bits, union
 from webhook.placement.cluster import BoundPod, Job, Node, Pool, Tally
 from webhook.placement.index import NodeIndex
 from webhook.placement.jobmodel import JobModel
@@ -199,9 +197,7 @@ class Inventory:
         """The hosts of every exclusive pool, as far as its status says."""
         if self._exclusives is None:
             self._exclusives = {
-                name: functools.reduce(operator.or_, self.hosts(pool).values(), 0)
-                for name, pool in self.pools.items()
-                if pool.exclusive
+                name: union(self.hosts(pool).values()) for name, pool in self.pools.items() if pool.exclusive
             }
         return self._exclusives
 

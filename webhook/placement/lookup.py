@@ -8,7 +8,7 @@ from webhook.placement.clauses import DEFAULT_POOL, Clause, PoolName
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.inventory import Inventory
 from webhook.placement.nearest import nearest
-from webhook.placement.problem import Fault, Problem, quote
+from webhook.placement.problem import Fault, Problem, counted, quote
 from webhook.placement.world import World
 
 _LISTED = 10
@@ -88,5 +88,5 @@ def _unusable(pool: Pool, name: PoolName) -> str:
     size = len(pool.hosts) if pool.hosts is not None else pool.size or 0
     if name.index >= size:
         last = f"0 to {size - 1}" if size > 1 else "0 only"
-        return f"HostPool {pool.spl_name} has {size} host{'s' * (size != 1)}, index {last}"
+        return f"HostPool {pool.spl_name} has {counted(size, 'host')}, index {last}"
     return ""

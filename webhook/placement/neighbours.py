@@ -9,6 +9,7 @@ from webhook.placement.clauses import Clause
 from webhook.placement.constraint import Reason
 from webhook.placement.pod import LabelSelector, PodTerm, Requirement
 from webhook.placement.problem import Problem
+from webhook.placement.world import World
 
 
 @functools.lru_cache(1024)
@@ -47,3 +48,25 @@ def nameless(nodes: Bits) -> Reason:
     """Why nodes cannot take part: the scheduler does not see who else is on them."""
     label = f"{keys.HOSTNAME} label"
     return Reason(f"has no {label} of its own", f"have no {label} of their own", nodes)
+
+
+def taken(out: Bits, what: str, world: World) -> Iterator[Reason]:
+    """Why nodes are out for a pod that keeps away from ``what``: without a host name of their own, or one is there."""
+    unseen = out & ~world.cluster.nodes.own_hostname
+    if unseen:
+        yield nameless(unseen)
+    if out & ~unseen:
+        yield Reason(f"already runs {what}", f"already run {what}", out & ~unseen)
+
+
+def elsewhere(out: Bits, held: Bits, whom: str, world: World) -> Iterator[Reason]:
+    """Why nodes are out for a pod that belongs beside ``whom``: no host name, not among those ``held``, or no room."""
+    unseen = out & ~world.cluster.nodes.own_hostname
+    absent = out & ~unseen & ~held
+    if unseen:
+        yield nameless(unseen)
+    if absent:
+        yield Reason(f"does not run {whom}", f"do not run {whom}", absent)
+    if full := out & ~unseen & ~absent:
+        what = f"{whom} and cannot hold this one beside them"
+        yield Reason(f"runs {what}", f"run {what}", full)

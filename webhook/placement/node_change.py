@@ -11,10 +11,10 @@ from msgspec import Struct
 from webhook.placement import keys
 from webhook.placement.allocation import is_stranger
 from webhook.placement.cluster import BoundPod, Node, Phase, Pool, Taint
-from webhook.placement.eligibility import labels_of, tags_of
 from webhook.placement.index import HARD, NodeIndex
 from webhook.placement.inventory import Inventory, Name
 from webhook.placement.pod import Requirement
+from webhook.placement.pool_labels import labels_of, tags_of
 from webhook.placement.refusal import within_limit
 from webhook.placement.selector import matching_all
 

@@ -1,18 +1,17 @@
 """What is wrong with the hosts that a pool has: what ``Degraded`` says (``docs/hostpool.md``)."""
 
-import functools
-import operator
 from collections.abc import Iterator
 
 from msgspec import Struct
 
-from webhook.placement.allocation import strangers, tag_requirements
-from webhook.placement.bits import Bits
+from webhook.placement.allocation import strangers
+from webhook.placement.bits import Bits, union
 from webhook.placement.cluster import Pool, PoolHost
 from webhook.placement.constraints.taints import in_words
 from webhook.placement.inventory import Inventory
 from webhook.placement.keys import EXCLUSIVE, exclusive
-from webhook.placement.selector import matching_all, requirements_of
+from webhook.placement.pool_labels import labels_of
+from webhook.placement.selector import matching_all
 
 
 class Trouble(Struct, frozen=True):
@@ -30,7 +29,7 @@ class Trouble(Struct, frozen=True):
 def troubles(pool: Pool, cluster: Inventory) -> Iterator[Trouble]:
     """Everything that is wrong with the hosts in the pool's status, by index."""
     hosts = cluster.hosts(pool)
-    serving = functools.reduce(operator.or_, hosts.values(), 0)
+    serving = union(hosts.values())
     tagged = _tagged(pool, cluster)
     foreign = strangers(pool, cluster) & serving if pool.exclusive else 0
     for host in pool.given:
@@ -50,8 +49,7 @@ def _tagged(pool: Pool, cluster: Inventory) -> Bits:
     """Nodes that carry what the pool asks for."""
     if pool.hosts is not None:
         return cluster.nodes.everything
-    needs = (*tag_requirements(pool.tags), *(requirements_of(pool.selector) if pool.selector else ()))
-    return matching_all(cluster.nodes, needs)
+    return matching_all(cluster.nodes, labels_of(pool))
 
 
 def _kept_away(node: Bits, cluster: Inventory) -> str:

@@ -4,19 +4,18 @@ Pure: it says what should be, from what is known. A node is claimed by writing o
 that then died is found by the label it left (``docs/hostpool.md``).
 """
 
-import functools
-import operator
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement import keys
 from webhook.placement.allocation import Allocation, allocate, eligible
-from webhook.placement.bits import Bits, slots
+from webhook.placement.bits import Bits, slots, union
 from webhook.placement.cluster import Phase, Pool, PoolHost, Taint
 from webhook.placement.inventory import Inventory, Name
 from webhook.placement.policy import Policy
+from webhook.placement.pool_marks import marked
 
 
 class PoolPlan(Struct, frozen=True):
@@ -61,7 +60,7 @@ def published(pool: Pool) -> bool:
 
 def marked_nodes(name: Name, cluster: Inventory) -> list[str]:
     """The names of nodes that carry the pool's label or its taint, sorted."""
-    return sorted(_names(_marked(name, cluster), cluster))
+    return sorted(_names(marked(name, cluster), cluster))
 
 
 def taint_of(pool: Pool, policy: Policy) -> Taint | None:
@@ -80,7 +79,7 @@ def _claimed(
     key = keys.membership(pool.namespace, pool.name)
     standing = cluster.hosts(replace(pool, given=tuple(given)))
     taken = {index for index, nodes in standing.items() if nodes}
-    nodes = cluster.nodes.with_key(key) & ~_union(standing.values()) & ~barred
+    nodes = cluster.nodes.with_key(key) & ~union(standing.values()) & ~barred
     if not nodes:
         return []
     found: dict[int, PoolHost] = {}
@@ -94,21 +93,9 @@ def _claimed(
 
 
 def _stray(pool: Pool, hosts: Collection[PoolHost], cluster: Inventory) -> tuple[str, ...]:
-    serving = _union(cluster.nodes.named(host.name) for host in hosts)
-    return tuple(sorted(_names(_marked((pool.namespace, pool.name), cluster) & ~serving, cluster)))
-
-
-def _marked(name: Name, cluster: Inventory) -> Bits:
-    own = keys.exclusive(*name)
-    taints = cluster.nodes.taints.get(keys.EXCLUSIVE, {})
-    return cluster.nodes.with_key(keys.membership(*name)) | _union(
-        nodes for taint, nodes in taints.items() if taint.value == own
-    )
+    serving = union(cluster.nodes.named(host.name) for host in hosts)
+    return tuple(sorted(_names(marked((pool.namespace, pool.name), cluster) & ~serving, cluster)))
 
 
 def _names(nodes: Bits, cluster: Inventory) -> Iterator[str]:
     return (cluster.nodes.names[slot] for slot in slots(nodes))
-
-
-def _union(sets: Iterable[Bits]) -> Bits:
-    return functools.reduce(operator.or_, sets, 0)

@@ -60,6 +60,11 @@ def quote(text: str, limit: int = 80) -> str:
     return f'"{shown}..."' if len(text) > limit else f'"{shown}"'
 
 
+def counted(count: int, noun: str) -> str:
+    """So many of them, in words."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
 def shorten(text: str, limit: int) -> str:
     """The text escaped, and cut to ``limit`` characters with ``...``."""
     shown = escape(text)

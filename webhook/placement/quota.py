@@ -6,10 +6,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.placement import keys
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.inventory import Inventory
-from webhook.placement.problem import quote
+from webhook.placement.pool_marks import closed_for
+from webhook.placement.problem import counted, quote
 
 _ENTRY: Final = re.compile(
     r"(?:(?P<namespace>[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)[ ]*=[ ]*)?(?P<count>[0-9]{1,6})", re.ASCII
@@ -43,7 +43,7 @@ class Excess(Struct, frozen=True):
 
     def __str__(self) -> str:
         """It names the namespace, which is the reader's own, and none of its pools."""
-        may = f"namespace {self.namespace} may have {self.limit} exclusive host{'s' * (self.limit != 1)}"
+        may = f"namespace {self.namespace} may have {counted(self.limit, 'exclusive host')}"
         if not self.taken:
             return f"{may} and this HostPool asks for {self.asked}"
         return f"{may}, its HostPools have {self.taken} already, and this one asks for {self.asked}"
@@ -60,12 +60,8 @@ def wanted(pool: Pool, cluster: Inventory) -> int:
 
 def holding(pool: Pool, cluster: Inventory) -> int:
     """Hosts that the pool has, by its status or by their taint: one is written before the other."""
-    own = keys.exclusive(pool.namespace, pool.name)
-    found = cluster.exclusives()[pool.namespace, pool.name]
-    for taint, nodes in cluster.nodes.taints.get(keys.EXCLUSIVE, {}).items():
-        if taint.value == own:
-            found |= nodes
-    return found.bit_count()
+    name = pool.namespace, pool.name
+    return (cluster.exclusives()[name] | closed_for(name, cluster)).bit_count()
 
 
 def excess(pool: Pool, cluster: Inventory, quota: Quota, count: Count = holding) -> Excess | None:

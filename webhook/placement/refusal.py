@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from webhook.placement.ask import Ask
 from webhook.placement.conflict import smallest
-from webhook.placement.problem import MESSAGE_LIMIT, Fault, shorten
+from webhook.placement.problem import MESSAGE_LIMIT, Fault, counted, shorten
 from webhook.placement.remedy import CLAUSE_LIMIT, REASON_LIMIT, Without, nearest_fix, placed
 from webhook.placement.verdict import Judged, Verdict
 from webhook.placement.world import World
@@ -45,7 +45,7 @@ def refuse(verdict: Verdict, ask: Ask, world: World, without: Without) -> Refusa
     chosen |= {text for text in placed(ask) if without(text)}
     clauses = pinned or tuple(dict.fromkeys(found for found in map(_clause, written) if found in chosen))
     total = verdict.everything.bit_count()
-    first = f"{cannot_hold(clauses)}: 0 of {total} node{'s' * (total != 1)} can run this pod."
+    first = f"{cannot_hold(clauses)}: 0 of {counted(total, 'node')} can run this pod."
     fix = f"Nearest fix: {nearest_fix(verdict, ask, world, without)}."
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
     text = within_limit(first, lines, fix)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from webhook.placement.ask import NODE_NAME, Ask
 from webhook.placement.bits import Bits
-from webhook.placement.problem import shorten
+from webhook.placement.problem import counted, shorten
 from webhook.placement.verdict import Judged, Verdict
 from webhook.placement.world import World
 
@@ -90,7 +90,7 @@ def _others(verdict: Verdict, ask: Ask, pair: Sequence[str]) -> Bits:
 
 
 def _would(count: int) -> str:
-    return f"{count} node{'s' * (count != 1)} would fit"
+    return f"{counted(count, 'node')} would fit"
 
 
 def without_each(everything: Bits, sets: Sequence[Bits]) -> list[Bits]:

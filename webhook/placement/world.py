@@ -6,10 +6,10 @@ the controller is about to write them, and a pod of a pool that is still being g
 
 from collections.abc import Iterable
 
-from webhook.placement.addresses import canonical
 from webhook.placement.allocation import Allocation
 from webhook.placement.bits import Bits
 from webhook.placement.cluster import Phase, Pool
+from webhook.placement.host_list import meant
 from webhook.placement.inventory import Inventory, Name
 from webhook.placement.keys import MEMBERSHIP
 from webhook.placement.policy import Policy
@@ -75,8 +75,7 @@ class World:
 
     def meant(self, text: str) -> Bits:
         """The nodes that ``host("text")`` means: of that address, if it is one, else of that name."""
-        address = canonical(text)
-        return self.cluster.nodes.addresses.of(address) if address else self.named(text)
+        return meant(text, self.cluster.nodes)
 
     def hosts(self, pool: Pool) -> dict[int, Bits]:
         """The hosts of a sized or literal pool by index: those it was given, or those it would get now."""

@@ -58,16 +58,7 @@ class Together(Struct, frozen=True, gc=False):
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Without a host name of its own, not where the group is, or no room there."""
-        nameless = out & ~world.cluster.nodes.own_hostname
-        elsewhere = out & ~nameless & ~self.held
-        if nameless:
-            yield neighbours.nameless(nameless)
-        if elsewhere:
-            what = f"not run the pods of {self.clause}"
-            yield Reason(f"does {what}", f"do {what}", elsewhere)
-        if full := out & ~nameless & ~elsewhere:
-            what = f"the pods of {self.clause} and cannot hold this one beside them"
-            yield Reason(f"runs {what}", f"run {what}", full)
+        return neighbours.elsewhere(out, self.held, f"the pods of {self.clause}", world)
 
     def mend(self, _world: World, _out: Bits) -> str:
         """Nothing short of moving the others."""

@@ -41,12 +41,7 @@ class Apart(Struct, frozen=True, gc=False):
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Without a host name of its own, or taken by a pod of the token."""
-        nameless = out & ~world.cluster.nodes.own_hostname
-        if nameless:
-            yield neighbours.nameless(nameless)
-        if out & ~nameless:
-            what = f"a pod of {self.clause}"
-            yield Reason(f"already runs {what}", f"already run {what}", out & ~nameless)
+        return neighbours.taken(out, f"a pod of {self.clause}", world)
 
     def mend(self, _world: World, _out: Bits) -> str:
         """Nothing short of stopping one of the others."""

@@ -10,7 +10,6 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement import keys
-from webhook.placement.allocation import tag_requirements
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.clauses import ClauseName, PoolName
@@ -18,8 +17,9 @@ from webhook.placement.cluster import Phase, Pool
 from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect, PreferNodes, RequireNodes, Tolerate
 from webhook.placement.pod import NodeTerm, Requirement, Toleration
+from webhook.placement.pool_labels import SETTABLE, labels_of, setting, tags_of
 from webhook.placement.problem import Problem
-from webhook.placement.selector import matching, matching_all, requirements_of
+from webhook.placement.selector import matching, matching_all
 from webhook.placement.world import World
 
 
@@ -61,7 +61,7 @@ class PoolHosts(Struct, frozen=True, gc=False):
             what = self._what(world)
             yield Reason(f"is not {what}", f"are not {what}", strangers)
         if out & ~strangers:
-            tags = _listed(self.pool.tags)
+            tags = tags_of(self.pool)
             yield Reason(f"has lost the {tags}", f"have lost the {tags}", out & ~strangers)
 
     def mend(self, world: World, out: Bits) -> str:
@@ -72,12 +72,9 @@ class PoolHosts(Struct, frozen=True, gc=False):
             if world.allocation(self.pool).over_quota:
                 return "ask for a larger quota of exclusive hosts, or for a smaller pool"
             return f"make more nodes eligible for HostPool {self.pool.spl_name}, or a smaller pool"
-        settable = [need for need in self.tags if need.operator in _SETTABLE]
-        others = [need for need in self.tags if need.operator not in _SETTABLE]
-        if not settable or not out & matching_all(world, others):
-            return ""
-        wanted = (f"{need.key}={(need.values or ('true',))[0]}" for need in settable)
-        return f"label one more node {' and '.join(wanted)}"
+        labels = setting(self.tags)
+        others = [need for need in self.tags if need.operator not in SETTABLE]
+        return f"label one more node {labels}" if labels and out & matching_all(world, others) else ""
 
     def _what(self, world: World) -> str:
         name = f"HostPool {self.pool.spl_name}"
@@ -88,16 +85,12 @@ class PoolHosts(Struct, frozen=True, gc=False):
             return f"host {self.index} of {name}"
         if self.pool.sized:
             return f"among the hosts of {name}"
-        return f"in {name} ({_listed(self.pool.tags) if self.pool.tags else 'by its selector'})"
+        return f"in {name} ({tags_of(self.pool) if self.pool.tags else 'by its selector'})"
 
     def _shortage(self, world: World) -> str:
         if not self.pool.sized or self.pool.phase is Phase.READY:
             return ""
         return world.allocation(self.pool).reason
-
-
-_SETTABLE = frozenset({"In", "Exists"})
-"""Operators that a label can be added for."""
 
 
 def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
@@ -110,8 +103,7 @@ def _pools(ask: Ask) -> Iterator[Constraint]:
     several = len({tag for _, pool in ask.pools for tag in pool.tags}) > 1
     for clause, pool in ask.pools:
         index = clause.argument.index if isinstance(clause.argument, PoolName) else None
-        tags = tag_requirements(pool.tags, several=several)
-        needs = (*tags, *requirements_of(pool.selector)) if pool.selector else tags
+        needs = labels_of(pool, several=several)
         yield PoolHosts(clause.text, soft, pool, index, _membership(pool, index), needs)
 
 
@@ -120,8 +112,3 @@ def _membership(pool: Pool, index: int | None) -> tuple[Requirement, ...]:
         return ()
     key = keys.membership(pool.namespace, pool.name)
     return (Requirement(key, "Exists") if index is None else Requirement(key, "In", (str(index),)),)
-
-
-def _listed(tags: Iterable[str]) -> str:
-    ordered = sorted(tags)
-    return f"tag{'s' * (len(ordered) != 1)} {', '.join(ordered)}"

@@ -62,12 +62,7 @@ class Alone(Struct, frozen=True, gc=False):
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Without a host name of its own, or taken by another element of the job."""
-        nameless = out & ~world.cluster.nodes.own_hostname
-        if nameless:
-            yield neighbours.nameless(nameless)
-        if out & ~nameless:
-            what = "another processing element of the job"
-            yield Reason(f"already runs {what}", f"already run {what}", out & ~nameless)
+        return neighbours.taken(out, "another processing element of the job", world)
 
     def mend(self, _world: World, _out: Bits) -> str:
         """Nothing short of stopping one of the others."""

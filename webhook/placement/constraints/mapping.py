@@ -10,6 +10,7 @@ from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect, PreferNodes, RequireNodes
 from webhook.placement.pod import NodeTerm, Requirement
+from webhook.placement.pool_labels import setting
 from webhook.placement.problem import Problem
 from webhook.placement.selector import matching
 from webhook.placement.world import World
@@ -47,10 +48,9 @@ class Mapped(Struct, frozen=True, gc=False):
 
     def mend(self, _world: World, _out: Bits) -> str:
         """The label that a node could be given, if it is one that people give."""
-        key, values = self.need.key, self.need.values or ("true",)
-        domain = f".{key.rpartition('/')[0]}"
-        if self.need.operator in {"In", "Exists"} and not domain.endswith(f".{_KUBERNETES}"):
-            return f"label one more node {key}={values[0]}"
+        domain, label = f".{self.need.key.rpartition('/')[0]}", setting((self.need,))
+        if label and not domain.endswith(f".{_KUBERNETES}"):
+            return f"label one more node {label}"
         return f"add a node that matches {self.clause}"
 
 

@@ -4,8 +4,6 @@ Source: ``component-helpers/scheduling/corev1/helpers.go`` and ``core/v1/tolerat
 exclusive pools has a family of its own.
 """
 
-import functools
-import operator
 from collections.abc import Collection, Iterable, Iterator
 from typing import ClassVar
 
@@ -13,7 +11,7 @@ from msgspec import Struct
 
 from webhook.placement import keys
 from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
+from webhook.placement.bits import Bits, union
 from webhook.placement.cluster import Taint
 from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect
@@ -68,7 +66,7 @@ class Tolerated(Struct, frozen=True, gc=False):
         for key, tainted in index.tainted.items():
             if key not in mentioned and "" not in mentioned:
                 kept_away |= tainted if key != keys.EXCLUSIVE else 0
-        return world.everything & ~functools.reduce(operator.or_, self._mentioned(world, mentioned), kept_away)
+        return world.everything & ~(kept_away | union(self._mentioned(world, mentioned)))
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """Nothing: tolerations are the user's to choose."""
@@ -91,8 +89,7 @@ class Tolerated(Struct, frozen=True, gc=False):
             fix = words[2] if words else f"tolerate {taint}"
             keeping[fix] = keeping.get(fix, 0) | world.cluster.nodes.taints[taint.key][taint] & out
         alone = {
-            fix: (nodes & ~functools.reduce(operator.or_, (keeping[other] for other in keeping if other != fix), 0))
-            for fix, nodes in keeping.items()
+            fix: (nodes & ~union(keeping[other] for other in keeping if other != fix)) for fix, nodes in keeping.items()
         }
         best = max(alone, key=lambda fix: alone[fix].bit_count())
         return best if alone[best] else ""

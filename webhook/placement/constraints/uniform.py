@@ -48,16 +48,7 @@ class SameNode(Struct, frozen=True, gc=False):
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Without a host name of its own, not where the others are, or no room there."""
-        nameless = out & ~world.cluster.nodes.own_hostname
-        elsewhere = out & ~nameless & ~self.held
-        if nameless:
-            yield neighbours.nameless(nameless)
-        if elsewhere:
-            what = "not run the job's other workers"
-            yield Reason(f"does {what}", f"do {what}", elsewhere)
-        if full := out & ~nameless & ~elsewhere:
-            what = "the job's other workers and cannot hold this one beside them"
-            yield Reason(f"runs {what}", f"run {what}", full)
+        return neighbours.elsewhere(out, self.held, "the job's other workers", world)
 
     def mend(self, _world: World, _out: Bits) -> str:
         """Nothing short of moving the others."""
@@ -86,12 +77,7 @@ class SeparateNodes(Struct, frozen=True, gc=False):
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Without a host name of its own, or taken by a worker."""
-        nameless = out & ~world.cluster.nodes.own_hostname
-        if nameless:
-            yield neighbours.nameless(nameless)
-        if out & ~nameless:
-            what = "another worker of the job"
-            yield Reason(f"already runs {what}", f"already run {what}", out & ~nameless)
+        return neighbours.taken(out, "another worker of the job", world)
 
     def mend(self, _world: World, _out: Bits) -> str:
         """Nothing short of stopping one of the others."""

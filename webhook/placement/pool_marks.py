@@ -1,0 +1,17 @@
+"""The marks by which a node belongs to a pool: a label, and for an exclusive pool a taint (``docs/hostpool.md``)."""
+
+from webhook.placement import keys
+from webhook.placement.bits import Bits, union
+from webhook.placement.inventory import Inventory, Name
+
+
+def marked(name: Name, cluster: Inventory) -> Bits:
+    """Nodes that carry the pool's label or its taint."""
+    return cluster.nodes.with_key(keys.membership(*name)) | closed_for(name, cluster)
+
+
+def closed_for(name: Name, cluster: Inventory) -> Bits:
+    """Nodes that carry the pool's taint, of whatever effect."""
+    own = keys.exclusive(*name)
+    taints = cluster.nodes.taints.get(keys.EXCLUSIVE, {})
+    return union(nodes for taint, nodes in taints.items() if taint.value == own)
