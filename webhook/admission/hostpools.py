@@ -13,7 +13,7 @@ from webhook.placement.completion import complete
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Metadata
 from webhook.placement.policy import Policy
-from webhook.placement.pool_spec import HostPoolSpec, problems_of_spec
+from webhook.placement.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec
 from webhook.placement.problem import Fault, Problem, quote
 from webhook.placement.world import World
 
@@ -65,20 +65,7 @@ def _completed(pool: Pool, world: World) -> Iterator[Finding]:
 
 def _value(new: HostPool, namespace: str) -> Pool:
     """The pool as placement knows it, without any host; its name may be yet to be made up."""
-    spec = new.spec
-    name = new.metadata.name or new.metadata.generate_name or ""
-    return Pool(
-        namespace=namespace,
-        name=name,
-        spl_name=spec.name or name,
-        job=spec.job or None,
-        hosts=spec.hosts,
-        size=spec.size,
-        tags=spec.tags or (),
-        selector=spec.selector,
-        mode="Exclusive" if spec.mode == "Exclusive" else "Shared",
-        elastic=bool(spec.elastic),
-    )
+    return pool_of_spec(new.spec, namespace, new.metadata.name or new.metadata.generate_name or "")
 
 
 def _taken(new: HostPool, namespace: str, cluster: Inventory) -> Iterator[Problem]:

@@ -10,28 +10,22 @@ import msgspec
 from msgspec import Struct
 
 from webhook.admission.answer import Answer
-from webhook.admission.document import Document
-from webhook.admission.replicas import grown
-from webhook.admission.responses import allowed, denied
+from webhook.admission.findings import answer
 from webhook.admission.review import MALFORMED, Review, read_review
-from webhook.admission.submission import WORKLOADS
-from webhook.admission.workloads import pods_of
+from webhook.admission.submission import WORKLOADS, described
 from webhook.placement.ask import read
 from webhook.placement.inventory import Inventory
 from webhook.placement.keys import PLACEMENT
 from webhook.placement.placement_text import annotation
 from webhook.placement.pod import Metadata, Pod
 from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, Problem, quote, render
+from webhook.placement.problem import Fault, Problem, quote
 from webhook.placement.world import World
 
 _POD: Final = ("", "Pod", "", "CREATE")
 
 _OWNERS: Final = frozenset({"ReplicaSet", "StatefulSet", "DaemonSet", "Job"})
 """Kinds whose pods nobody has to answer for again: their workloads are asked about when they are submitted."""
-
-_MAKERS: Final = frozenset({"Deployment", "CronJob"})
-"""Kinds whose workloads were submitted as theirs."""
 
 _MANAGER: Final = "system:kube-controller-manager"
 _ACCOUNTS: Final = "system:serviceaccount:kube-system:"
@@ -94,29 +88,19 @@ def unauthorized(use: Use, refused: list[tuple[str, str]], policy: Policy) -> An
         message = f"{clause}: user {quote(use.user.username)} may not use HostPool {pool} of namespace "
         rule = f"{quote(use.review.namespace)}: that takes the verb use on streamshostpools.streams.ibm.com"
         problems.append(Problem(annotation(PLACEMENT), message + rule, fault=Fault.FORBIDDEN))
-    if policy.audit:
-        return allowed(use.review, [f"audit: this would be refused: {problem.message}" for problem in problems])
-    return denied(use.review, Fault.FORBIDDEN, render(problems))
+    return answer(use.review, problems, policy)
 
 
 def _pod_of(review: Review, user: User) -> Pod | None:
     pod = msgspec.json.decode(review.object, type=Pod)
-    return None if user.a_controller and _has_owner(pod.metadata, _OWNERS) else pod
+    return None if user.a_controller and _owned(pod.metadata) else pod
 
 
 def _template_of(review: Review, user: User) -> Pod | None:
-    document: Document = msgspec.json.decode(review.object, type=Document)
-    old: Document | None = msgspec.json.decode(review.old, type=Document) if review.operation == "UPDATE" else None
-    metadata = msgspec.convert(document.get("metadata") or {}, Metadata)
-    if metadata.deletion_timestamp or (user.a_controller and _has_owner(metadata, _MAKERS)):
-        return None
-    if old is not None and not grown(document, old):
-        return None
-    document |= {"apiVersion": f"{review.kind.group}/v1", "kind": review.kind.kind}
-    [found] = pods_of(document, old)
-    return msgspec.convert(found.pod, Pod)
+    found = described(review, trusted=user.a_controller)
+    return msgspec.convert(found.pod, Pod) if found else None
 
 
-def _has_owner(metadata: Metadata | None, kinds: frozenset[str]) -> bool:
+def _owned(metadata: Metadata | None) -> bool:
     owners = (metadata.owner_references if metadata else None) or ()
-    return any(owner.controller and owner.kind in kinds for owner in owners)
+    return any(owner.controller and owner.kind in _OWNERS for owner in owners)

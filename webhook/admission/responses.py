@@ -1,7 +1,7 @@
 """Answers in the API server's own words (``docs/refusals.md``)."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 from msgspec.json import Encoder
@@ -27,6 +27,10 @@ class _Failure(Struct, frozen=True, gc=False, rename="camel"):
     status: Literal["Failure"] = "Failure"
     api_version: Literal["v1"] = "v1"
     kind: Literal["Status"] = "Status"
+
+
+UNAVAILABLE: Final = "ServiceUnavailable"
+"""Kubernetes' reason for 503 (apimachinery, ``StatusReason``)."""
 
 
 def status_body(code: int, reason: str, message: str) -> bytes:
@@ -98,6 +102,12 @@ def denied(
         review.uid, allowed=False, status=result, warnings=_warnings(warnings), audit_annotations=audit or {}
     )
     return _answer(review, response, Outcome.DENIED, result.reason, text)
+
+
+def errored(message: str) -> Answer:
+    """Our own trouble: HTTP 503, whose text the user sees."""
+    body = status_body(503, UNAVAILABLE, message)
+    return Answer(503, body, Outcome.ERRORED, reason=UNAVAILABLE)
 
 
 def unreadable(message: str) -> Answer:

@@ -11,7 +11,7 @@ from webhook.admission.mutate import audit, opted_in
 from webhook.admission.replicas import grown
 from webhook.admission.responses import allowed, denied, unreadable_object
 from webhook.admission.review import MALFORMED, Review
-from webhook.admission.workloads import pods_of
+from webhook.admission.workloads import Found, pods_of
 from webhook.placement.decision import Decision
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Pod
@@ -36,21 +36,31 @@ _MAKERS: Final = frozenset({"Deployment", "CronJob"})
 def submitted(review: Review, cluster: Inventory, policy: Policy) -> Answer:
     """Decide about all pods that the workload is going to have."""
     try:
-        document = msgspec.json.decode(review.object)
-        old = msgspec.json.decode(review.old) if review.operation == "UPDATE" else None
-        if not isinstance(document, dict):
-            return allowed(review)
-        document |= {"apiVersion": f"{review.kind.group}/v1", "kind": review.kind.kind}
-        old = old if isinstance(old, dict) else None
-        if _settled(document, old):
-            return allowed(review)
-        [found] = pods_of(document, old)
-        pod = msgspec.convert(found.pod, Pod)
+        found = described(review)
+        pod = msgspec.convert(found.pod, Pod) if found else None
     except MALFORMED as error:
         return denied(review, Fault.INVALID, unreadable_object(review.kind.kind, error))
-    if not opted_in(pod):
+    if found is None or pod is None or not opted_in(pod):
         return allowed(review)
     return _answer(review, decide_replicas(pod, review.namespace, cluster, policy, found.replicas), policy)
+
+
+def described(review: Review, *, trusted: bool = True) -> Found | None:
+    """The pods of the workload under review; ``None`` if there is nothing to decide, or it is no object.
+
+    That is so where it goes away, where its pods stay as they were, and where it belongs to a workload that was decided
+    about, if whoever says so is ``trusted``. Raises one of :data:`MALFORMED`.
+    """
+    document = msgspec.json.decode(review.object)
+    old = msgspec.json.decode(review.old) if review.operation == "UPDATE" else None
+    if not isinstance(document, dict):
+        return None
+    document |= {"apiVersion": f"{review.kind.group}/v1", "kind": review.kind.kind}
+    old = old if isinstance(old, dict) else None
+    if _settled(document, old, trusted=trusted):
+        return None
+    [found] = pods_of(document, old)
+    return found
 
 
 def _answer(review: Review, decision: Decision, policy: Policy) -> Answer:
@@ -63,10 +73,10 @@ def _answer(review: Review, decision: Decision, policy: Policy) -> Answer:
     return denied(review, decision.fault, decision.message, decision.warnings, noted)
 
 
-def _settled(document: Document, old: Document | None) -> bool:
+def _settled(document: Document, old: Document | None, *, trusted: bool) -> bool:
     """Whether there is nothing to decide: it goes away, somebody else answers for it, or its pods stay as they were."""
     metadata = mapping(document, "metadata")
     makers = (str(owner.get("kind")) for owner in sequence(metadata, "ownerReferences") if owner.get("controller"))
-    if metadata.get("deletionTimestamp") or any(kind in _MAKERS for kind in makers):
+    if metadata.get("deletionTimestamp") or (trusted and any(kind in _MAKERS for kind in makers)):
         return True
     return old is not None and not grown(document, old)

@@ -1,8 +1,10 @@
 """Reviews that end with a question to the API server: may this user use these HostPools?"""
 
-from webhook.admission.answer import Answer, Outcome
+from msgspec.structs import replace
+
+from webhook.admission.answer import Answer
 from webhook.admission.pool_use import Use, unauthorized
-from webhook.admission.responses import status_body
+from webhook.admission.responses import errored
 from webhook.cluster.authorization import Authorization
 from webhook.cluster.failure import Failure
 from webhook.placement.policy import Policy
@@ -18,6 +20,5 @@ async def authorized(answer: Answer, use: Use, authorization: Authorization, pol
         ]
     except Failure as failure:
         text = f"whether the HostPools may be used could not be found out: {failure}"
-        body = status_body(503, "ServiceUnavailable", text)
-        return Answer(status=503, body=body, outcome=Outcome.ERRORED, reason="ServiceUnavailable", message=text)
+        return replace(errored(text), message=text)
     return unauthorized(use, refused, policy) if refused else answer

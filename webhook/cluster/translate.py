@@ -10,6 +10,8 @@ from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
 
+from msgspec.structs import replace
+
 from webhook.cluster import wire
 from webhook.cluster.claim import claim_of
 from webhook.cluster.hostpool import faults
@@ -20,7 +22,7 @@ from webhook.placement.clauses import ClauseName, PoolName
 from webhook.placement.cluster import BoundPod, Element, Job, Node, Phase, Pool, PoolHost, Tally
 from webhook.placement.placement_text import read_placement
 from webhook.placement.pod import Amount, PodSpec
-from webhook.placement.pool_spec import HostPoolSpec
+from webhook.placement.pool_spec import HostPoolSpec, pool_of_spec
 from webhook.placement.problem import quote
 from webhook.placement.quantity import milli, parse_quantity, whole
 from webhook.placement.requests import pod_requests
@@ -101,17 +103,8 @@ def pool(source: wire.HostPool) -> Pool:
     metadata, name = _metadata(source.metadata)
     _refuse(faults(spec, status))
     phase = Phase(status.phase or Phase.PENDING)
-    return Pool(
-        namespace=metadata.namespace or NAMESPACE,
-        name=name,
-        spl_name=spec.name or name,
-        job=spec.job or None,
-        hosts=spec.hosts,
-        size=spec.size,
-        tags=spec.tags or (),
-        selector=spec.selector,
-        mode="Exclusive" if spec.mode == "Exclusive" else "Shared",
-        elastic=bool(spec.elastic),
+    return replace(
+        pool_of_spec(spec, metadata.namespace or NAMESPACE, name),
         phase=phase if metadata.deletion_timestamp is None else Phase.RELEASING,
         given=tuple(PoolHost(host.index, host.name, host.uid or "") for host in status.hosts or ()),
         reason=next((_reason(found) for found in status.conditions or () if found.type == "Ready"), ""),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from webhook.placement.addresses import canonical, is_node_name
+from webhook.placement.cluster import Pool
 from webhook.placement.keys import LABEL_LIMIT, LABEL_VALUE
 from webhook.placement.pod import LabelSelector
 from webhook.placement.problem import Problem, quote
@@ -34,6 +35,22 @@ class HostPoolSpec(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     selector: LabelSelector | None = None
     mode: str | None = None
     elastic: bool | None = None
+
+
+def pool_of_spec(spec: HostPoolSpec, namespace: str, name: str) -> Pool:
+    """The pool that the object of that name asks for, without any host yet."""
+    return Pool(
+        namespace=namespace,
+        name=name,
+        spl_name=spec.name or name,
+        job=spec.job or None,
+        hosts=spec.hosts,
+        size=spec.size,
+        tags=spec.tags or (),
+        selector=spec.selector,
+        mode="Exclusive" if spec.mode == "Exclusive" else "Shared",
+        elastic=bool(spec.elastic),
+    )
 
 
 def problems_of_spec(spec: HostPoolSpec) -> Iterator[Problem]:

@@ -8,13 +8,13 @@ from typing import Final
 
 from aiohttp import hdrs, web
 
-from webhook.admission.answer import Answer, Outcome
-from webhook.admission.responses import status_body
+from webhook.admission.answer import Answer
+from webhook.admission.responses import errored
 from webhook.placement.problem import quote
 from webhook.server import logs, target
 from webhook.server.limits import MIB, REVIEWS, Limits
 from webhook.server.metrics import Metrics
-from webhook.server.replies import REASONS, Fault, failure, json
+from webhook.server.replies import Fault, failure, json
 
 Reviewer = Callable[[bytes], Answer | Awaitable[Answer]]
 """Answers the body of one review in much less than a millisecond; or later, when somebody else has to be asked."""
@@ -117,7 +117,7 @@ class Reviews:
             async with asyncio.timeout(give_up - perf_counter()):
                 return await answer
         except TimeoutError:
-            return _errored("the review was not decided in time; try again")
+            return errored("the review was not decided in time; try again")
         except Exception:  # noqa: BLE001 -- the same boundary
             return _failed(path)
 
@@ -136,12 +136,7 @@ class Reviews:
 def _failed(path: str) -> Answer:
     """Something went wrong in deciding; to be called where it is caught."""
     _log.exception("the review failed", extra={"facts": {"path": path}})
-    return _errored("the webhook failed to decide; its log has the details")
-
-
-def _errored(message: str) -> Answer:
-    failed = status_body(503, REASONS[503], message)
-    return Answer(status=503, body=failed, outcome=Outcome.ERRORED, reason=REASONS[503])
+    return errored("the webhook failed to decide; its log has the details")
 
 
 def _late(message: str) -> Fault:
