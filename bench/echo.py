@@ -4,12 +4,13 @@ It decodes and decides nothing, so what the product adds is the decision and the
 ``python -m bench.echo CERTIFICATE KEY``; prints one line when it answers, like the product.
 """
 
-import asyncio
 import ssl
 import sys
 
 import uvloop
 from aiohttp import web
+
+from bench.standing import stand
 
 KEEP_ALIVE = 3630.0
 """Seconds an idle connection is kept: as long as the product keeps it."""
@@ -36,14 +37,7 @@ async def serve(certificate: str, key: str) -> None:
     app = web.Application()
     app.router.add_post("/mutate", _answer)
     runner = web.AppRunner(app, access_log=None, keepalive_timeout=KEEP_ALIVE, handle_signals=True)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
-        host, port = runner.addresses[0][:2]
-        print(f"ready https://{host}:{port}", flush=True)
-        await asyncio.Event().wait()
-    finally:
-        await runner.cleanup()
+    await stand(runner, context)
 
 
 if __name__ == "__main__":

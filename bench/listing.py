@@ -16,6 +16,7 @@ import msgspec
 import uvloop
 from aiohttp import web
 
+from bench.standing import stand
 from webhook.cluster.kinds import KINDS
 
 VERSION: Final = "1000"
@@ -64,14 +65,7 @@ async def serve(folder: Path, certificate: str, key: str) -> None:
     for kind in KINDS:
         app.router.add_get(kind.path, _handler(_files(folder, kind.resource)))
     runner = web.AppRunner(app, access_log=None, handle_signals=True, shutdown_timeout=0)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
-        host, port = runner.addresses[0][:2]
-        print(f"ready https://{host}:{port}", flush=True)
-        await asyncio.Event().wait()
-    finally:
-        await runner.cleanup()
+    await stand(runner, context)
 
 
 if __name__ == "__main__":

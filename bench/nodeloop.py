@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from webhook.placement import keys
-from webhook.placement.allocation import tag_requirements
 from webhook.placement.clauses import Clause, ClauseName, PoolName
 from webhook.placement.cluster import BoundPod, Job, Node, Pool, Tally
 from webhook.placement.constraints.taints import tolerates
 from webhook.placement.index import HARD
 from webhook.placement.pod import NodeTerm, Pod, Requirement, Toleration
+from webhook.placement.pool_labels import tag_requirements
 from webhook.placement.requests import pod_requests
 from webhook.placement.spl import parse_placement
 

@@ -1,5 +1,8 @@
 """Every command meets an empty environment and a terminal that is wide enough."""
 
+import logging
+from collections.abc import Iterator
+
 import pytest
 
 from webhook import settings
@@ -11,3 +14,14 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(settings.variable(field), raising=False)
     monkeypatch.setenv("COLUMNS", "500")
     monkeypatch.setattr("sys.argv", ["streams-placement"])
+
+
+@pytest.fixture
+def own_logs() -> Iterator[None]:
+    """For commands that set up logging: the root logger is bare, and put back."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers.clear()
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)

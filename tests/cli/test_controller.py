@@ -2,13 +2,12 @@
 
 import asyncio
 import json
-import logging
 import os
 import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -21,15 +20,7 @@ from webhook.settings import Settings
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/streams-placement-controller"
 
 
-@pytest.fixture(autouse=True)
-def _logs() -> Iterator[None]:
-    """Put the root logger back."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    root.handlers.clear()
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
+pytestmark = pytest.mark.usefixtures("own_logs")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 import re
 import signal
 import ssl
@@ -21,16 +20,7 @@ from webhook.cli import main
 from webhook.server.lifecycle import Announce
 from webhook.settings import Settings
 
-
-@pytest.fixture(autouse=True)
-def _logs() -> Iterator[None]:
-    """Put the root logger back."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    root.handlers.clear()
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
+pytestmark = pytest.mark.usefixtures("own_logs")
 
 
 @pytest.fixture

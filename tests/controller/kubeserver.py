@@ -8,6 +8,7 @@ from pathlib import Path
 
 from aiohttp import web
 
+from tests.cluster.live.loopback import answering
 from tests.cluster.live.objectserver import Given, ObjectServer, RefusedError, refused
 from tests.controller.kube import NODES, PODS, POOLS, Change, Kube
 from webhook.cluster.access import Access
@@ -33,17 +34,8 @@ class KubeServer:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["KubeServer"]:
-        app = web.Application(client_max_size=8 << 20)
-        app.router.add_route("*", "/{path:.*}", self._answer)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.01, handler_cancellation=True)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        try:
+        async with answering(self._answer) as self.url:
             yield self
-        finally:
-            await runner.cleanup()
-            await asyncio.sleep(0.01)
 
     def configuration(self) -> Configuration:
         return Configuration(Given(Access(server=self.url)))

@@ -3,23 +3,13 @@
 import pytest
 
 from tests.builders import cluster, node, nodes, pool
+from tests.placement.crowds import OPEN, POOLS, TAGGED, THREE
 from tests.templates import crowded, replica
 from webhook.placement import keys
 from webhook.placement.cluster import Taint
 from webhook.placement.decision import Decision
 from webhook.placement.problem import Fault
 
-TAGGED = {keys.TAG: "x"}
-THREE = cluster(nodes(3))
-POOLS = cluster(
-    [node("node-a", labels=TAGGED), node("node-b", labels=TAGGED), node("node-c", labels={"disk": "ssd"})],
-    [
-        pool(tags=["x"]),
-        pool("Sized", size=2, given=["node-a", "node-b"]),
-        pool("Closed", size=1, mode="Exclusive", given=["node-c"]),
-    ],
-)
-OPEN = cluster([node("node-a", labels=TAGGED), node("node-b", labels=TAGGED), node("node-c")], [pool(tags=["x"])])
 TAINTED = cluster([*nodes(2), node("node-c", taints=[Taint("dedicated", "ml", "NoSchedule")])])
 CORDONED = cluster([*nodes(2), node("node-c", taints=[Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")])])
 HELD = cluster(nodes(3), pods=[replica("node-a", "Deployment/other", apart="a")])

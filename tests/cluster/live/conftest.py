@@ -9,6 +9,8 @@ import uvloop
 
 from tests.cluster.live.apiserver import ApiServer
 from tests.cluster.live.kubeconfig import Kubeconfig
+from tests.cluster.live.objectserver import ObjectServer
+from tests.cluster.live.rights import Rights
 from tests.server.pki import Authority, Pair
 
 
@@ -58,3 +60,16 @@ async def server(pair: Pair, tmp_path: Path, kubeconfig: Kubeconfig) -> AsyncIte
         kubeconfig.server = server.url
         kubeconfig.write(token="secret")
         yield server
+
+
+@pytest.fixture
+async def objects() -> AsyncIterator[ObjectServer]:
+    """Single objects, as an API server keeps them."""
+    async with ObjectServer().running() as server:
+        yield server
+
+
+@pytest.fixture
+def rights(objects: ObjectServer) -> Rights:
+    """Who may use which pool, asked of that server."""
+    return Rights(objects)

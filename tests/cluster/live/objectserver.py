@@ -3,7 +3,6 @@
 The lists and watches of a cluster are another server's (``apiserver``).
 """
 
-import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 
 from aiohttp import web
 
+from tests.cluster.live.loopback import answering
 from webhook.cluster.access import Access
 from webhook.cluster.configuration import Configuration
 
@@ -66,17 +66,8 @@ class ObjectServer:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["ObjectServer"]:
-        app = web.Application(client_max_size=8 << 20)
-        app.router.add_route("*", "/{path:.*}", self._answer)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.01, handler_cancellation=True)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        try:
+        async with answering(self._answer) as self.url:
             yield self
-        finally:
-            await runner.cleanup()
-            await asyncio.sleep(0.01)
 
     def configuration(self) -> Configuration:
         """The way here."""

@@ -10,12 +10,13 @@ from tests.answers import refused
 from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
 from tests.cluster.live.objectserver import refused as said_no
+from tests.cluster.live.rights import Rights
 from webhook.admission.answer import Outcome
 from webhook.admission.pool_use import Use, User, use_of
 from webhook.admission.validate import validate
 from webhook.cluster import authorization
 from webhook.cluster.asking import authorized
-from webhook.cluster.authorization import PATH, Authorization
+from webhook.cluster.authorization import Authorization
 from webhook.cluster.connection import Connection
 from webhook.cluster.failure import Cause, Failure
 from webhook.cluster.writes import Writes
@@ -27,37 +28,9 @@ JANE = User("jane", uid="u1", groups=("developers",), extra={"scopes": ("all",)}
 POOLS = cluster(nodes(1, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=["ib"]), pool("Other", tags=["ib"])])
 
 
-class Rights:
-    """A stand-in for the API server's authorizer, on an :class:`ObjectServer`: who may use which pool."""
-
-    def __init__(self, server: ObjectServer) -> None:
-        self.granted: set[tuple[str, str]] = set()
-        self.asked: list[dict[str, object]] = []
-        server.before = self._answer
-
-    async def _answer(self, seen: Seen) -> web.StreamResponse | None:
-        assert (seen.method, seen.path) == ("POST", PATH)
-        self.asked.append(seen.json)
-        spec = seen.json["spec"]
-        return web.json_response(
-            {"status": {"allowed": (spec["user"], spec["resourceAttributes"]["name"]) in self.granted}}
-        )
-
-
 @pytest.fixture
-async def server() -> AsyncIterator[ObjectServer]:
-    async with ObjectServer().running() as server:
-        yield server
-
-
-@pytest.fixture
-def rights(server: ObjectServer) -> Rights:
-    return Rights(server)
-
-
-@pytest.fixture
-async def writes(server: ObjectServer) -> AsyncIterator[Writes]:
-    async with Connection(server.configuration()) as connection:
+async def writes(objects: ObjectServer) -> AsyncIterator[Writes]:
+    async with Connection(objects.configuration()) as connection:
         yield Writes(connection)
 
 
@@ -130,11 +103,11 @@ async def test_no_more_answers_are_kept_than_there_is_room_for(
     assert [seen["spec"]["resourceAttributes"]["name"] for seen in rights.asked] == ["p1", "p2", "p3", "p1"]  # type: ignore[index] -- JSON
 
 
-async def test_an_answer_that_cannot_be_read_is_a_failure(server: ObjectServer, writes: Writes) -> None:
+async def test_an_answer_that_cannot_be_read_is_a_failure(objects: ObjectServer, writes: Writes) -> None:
     async def nonsense(_: Seen) -> web.StreamResponse:
         return web.json_response({"status": []})
 
-    server.before = nonsense
+    objects.before = nonsense
     with pytest.raises(Failure, match="the API server's answer about rights is unreadable: ") as caught:
         await Authorization(writes).may_use(JANE, "team", "p1")
     assert caught.value.cause is Cause.UNREADABLE
@@ -167,11 +140,11 @@ async def test_who_may_not_use_one_is_told_which(rights: Rights, writes: Writes)
     assert "mypool" not in message
 
 
-async def test_nobody_gets_through_while_rights_cannot_be_found_out(server: ObjectServer, writes: Writes) -> None:
+async def test_nobody_gets_through_while_rights_cannot_be_found_out(objects: ObjectServer, writes: Writes) -> None:
     async def down(_: Seen) -> web.StreamResponse:
         return said_no(500, "InternalError")
 
-    server.before = down
+    objects.before = down
     body, found = use("host(MyPool)")
     answer = await authorized(validate(body, POOLS, Policy(verify_pods=False)), found, Authorization(writes), Policy())
     assert (answer.status, answer.outcome) == (503, Outcome.ERRORED)

@@ -8,7 +8,7 @@ import pytest
 from tests.answers import response
 from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.objectserver import ObjectServer
-from tests.cluster.live.test_authorization import Rights
+from tests.cluster.live.rights import Rights
 from webhook import app
 from webhook.admission.answer import Answer
 from webhook.app.serving import authorization_of, validator
@@ -26,20 +26,9 @@ POLICY = Policy(verify_pods=False)
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[ObjectServer]:
-    async with ObjectServer().running() as server:
-        yield server
-
-
-@pytest.fixture
-def rights(server: ObjectServer) -> Rights:
-    return Rights(server)
-
-
-@pytest.fixture
-async def live(server: ObjectServer) -> AsyncIterator[LiveCluster[Inventory]]:
+async def live(objects: ObjectServer) -> AsyncIterator[LiveCluster[Inventory]]:
     inventory = cluster(nodes(1, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=["ib"])])
-    async with Connection(server.configuration()) as connection:
+    async with Connection(objects.configuration()) as connection:
         yield LiveCluster(connection, inventory)
 
 

@@ -23,12 +23,6 @@ NODE = f"{NODES}/a"
 
 
 @pytest.fixture
-async def objects() -> AsyncIterator[ObjectServer]:
-    async with ObjectServer().running() as server:
-        yield server
-
-
-@pytest.fixture
 async def connection(objects: ObjectServer) -> AsyncIterator[Connection]:
     async with Connection(objects.configuration()) as connection:
         yield connection

@@ -11,8 +11,8 @@ from typing import Final
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from webhook.cluster.configuration import connect
 from webhook.controller.dismissals import Replacement
-from webhook.controller.hostpools import Rules
 from webhook.controller.program import Controller, Place
+from webhook.controller.rules import Rules
 from webhook.controller.tenure import LostError
 from webhook.controller.terms import Terms
 from webhook.placement.policy import Policy
