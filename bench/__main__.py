@@ -159,6 +159,9 @@ def _load(
         load = throughput.measure(echo, product, others, rounds=rounds, seconds=seconds, tell=found.tell)
         said = f"{load}, echo {load.echo_cpu:.0f} µs, product {load.product_cpu:.0f} µs of CPU time"
         found.fact(f"{scenario.scale}, no two reviews with the same text, so that nothing kept serves: {said}")
+        demanding = bodies.write(generator.CACHE / "families", bodies.families().values())
+        load = throughput.measure(echo, product, demanding, rounds=rounds, seconds=seconds, tell=found.tell)
+        found.figure("throughput_families", load.ratio, str(load))
     if scenario.latency:
         mixed = list(bodies.mixed().values())
         delay = latency.measure(echo, product, mixed, rounds=rounds, seconds=seconds, tell=found.tell)

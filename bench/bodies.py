@@ -41,11 +41,12 @@ _OWN: dict[str, Any] = {
 
 
 class Wish(Struct, frozen=True):
-    """What a pod asks for: a placement text, its job's number, and more of a spec."""
+    """What a pod asks for: a placement text, its job's number, more of a spec, and of annotations."""
 
     placement: str
     job: int = 0
     spec: Mapping[str, Any] = {}
+    annotations: Mapping[str, str] = {}
 
 
 WISHES: Mapping[str, Wish] = {
@@ -57,6 +58,43 @@ WISHES: Mapping[str, Wish] = {
     "own affinity, host(P)": Wish("Filter: host(Tagged2)", spec=_OWN),
 }
 """The kinds of reviews, each as frequent as the others in the mixed set."""
+
+
+_DEMANDS: Mapping[str, str] = {
+    keys.PREFERRED: "mapping",
+    keys.MAPPED: "true",
+    keys.MAPPING: (
+        f"[{{key: {DOMAIN}/network, operator: In, values: [100g]}}, "
+        f"{{key: {DOMAIN}/generation, operator: Gt, values: ['2']}}]"
+    ),
+    keys.UNIFORM: "all-separate-nodes",
+    keys.RUN_APART_FROM: "app=batch",
+    keys.HARDWARE: (
+        "[{name: cpu, requests: 1, limits: 2, container-name: runtime}, "
+        "{name: memory, limits: 800, container-name: runtime}, "
+        f"{{name: {DOMAIN}/fpga, limits: 1, mandatory: false, weight: 7, container-name: runtime}}, "
+        f"{{name: {DOMAIN}/disk, value: hdd, mandatory: false, weight: 3}}, "
+        "{name: feature.node.kubernetes.io/cpu-cpuid.AVX512F, value: 'true'}]"
+    ),
+}
+
+FAMILIES: Mapping[str, Wish] = {
+    'host(Tagged0), hostExlocation("apart"), hardware, mapping': Wish(
+        'Filter: host(Tagged0), hostExlocation("apart")', spec=_OWN, annotations=_DEMANDS
+    ),
+    "hostIsolation, hardware, mapping": Wish("Audit: hostIsolation", job=1, annotations=_DEMANDS),
+    "host(Sized0[1]), hardware, mapping": Wish("Filter: host(Sized0[1])", annotations=_DEMANDS),
+}
+"""Reviews that ask something of as many families as a pod can at once."""
+
+
+def families() -> dict[str, bytes]:
+    """Every one of them in every size, by name."""
+    return {
+        f"{kind}, {size} KB": review(wish, ELEMENTS + at, size << 10)
+        for size in SIZES
+        for at, (kind, wish) in enumerate(FAMILIES.items())
+    }
 
 
 def mixed() -> dict[str, bytes]:
@@ -139,7 +177,7 @@ def _pod(wish: Wish, element: int, size: int) -> dict[str, Any]:
             "namespace": NAMESPACE,
             "creationTimestamp": None,
             "labels": {"app.kubernetes.io/name": "streams", keys.JOB: job_name(wish.job), keys.PE: f"new-{element}"},
-            "annotations": {f"{DOMAIN}/config-hash": "0" * 64, keys.PLACEMENT: wish.placement},
+            "annotations": {f"{DOMAIN}/config-hash": "0" * 64, keys.PLACEMENT: wish.placement, **wish.annotations},
             "ownerReferences": [owner],
             "managedFields": [_managed(names)],
         },

@@ -12,6 +12,7 @@ from webhook.placement.clauses import Clause, ClauseName, PoolName
 from webhook.placement.cluster import BoundPod, Job, Node, Pool, Tally
 from webhook.placement.constraints.taints import tolerates
 from webhook.placement.index import HARD
+from webhook.placement.intents import Intents
 from webhook.placement.pod import NodeTerm, Pod, Requirement, Toleration
 from webhook.placement.pool_labels import tag_requirements
 from webhook.placement.requests import pod_requests
@@ -25,6 +26,7 @@ class Objects:
         self.nodes: dict[str, Node] = {}
         self.pods: dict[str, list[BoundPod]] = {}
         self.pools: dict[tuple[str, str], Pool] = {}
+        self.intents = Intents()
 
     def set_node(self, node: Node) -> None:
         """A node was added."""

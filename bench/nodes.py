@@ -11,6 +11,9 @@ _SIZES = ((16, 64), (32, 128), (64, 256))
 
 _TAGS = sorted({tag for tags in SEVERAL_TAGS for tag in tags})
 
+FPGAS = 8
+"""One of so many nodes has an accelerator that pods may want."""
+
 _TAINTS = {
     "control-plane": {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"},
     "gpu": {"key": f"{DOMAIN}/dedicated", "value": "gpu", "effect": "NoSchedule"},
@@ -111,6 +114,7 @@ def _status(index: int, cores: int, memory: int, special: str) -> dict[str, Any]
         "memory": f"{memory * 1024**2 - 1_250_000}Ki",
         "pods": "110",
         **({f"{DOMAIN}/gpu": "4"} if special == "gpu" else {}),
+        **({f"{DOMAIN}/fpga": "2"} if index % FPGAS == 3 else {}),
     }
     return {
         "addresses": [

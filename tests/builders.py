@@ -1,7 +1,7 @@
 """Minimal valid objects with one keyword per tweak: a cluster, its parts, pods and the reviews that carry them."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -58,11 +58,12 @@ def bound_pod(
     labels: Mapping[str, str] = {},
     isolated: Iterable[str] = (),
     terminating: bool = False,
+    owner: str = "",
 ) -> BoundPod:
     """A live pod of another element of the same job, which requests nothing but its place."""
     uid = uid or f"uid-of-{job}-{pe}-{on}"
     needs = {"pods": 1} | dict(requests)
-    return BoundPod(uid, namespace, on, needs, job, pe, tuple(pools), dict(labels), tuple(isolated), terminating)
+    return BoundPod(uid, namespace, on, needs, job, pe, tuple(pools), dict(labels), tuple(isolated), terminating, owner)
 
 
 def pool(
@@ -108,10 +109,15 @@ def job(elements: Mapping[str, str | Mapping[str, str]], *, name: str = JOB, nam
 
 
 def cluster(
-    nodes: Iterable[Node] = (), pools: Iterable[Pool] = (), pods: Iterable[BoundPod] = (), jobs: Iterable[Job] = ()
+    nodes: Iterable[Node] = (),
+    pools: Iterable[Pool] = (),
+    pods: Iterable[BoundPod] = (),
+    jobs: Iterable[Job] = (),
+    *,
+    spared: Collection[str] | None = None,
 ) -> Inventory:
     """An inventory of these objects."""
-    inventory = Inventory()
+    inventory = Inventory(spared)
     for one_node in nodes:
         inventory.set_node(one_node)
     for one_pool in pools:

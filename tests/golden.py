@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import jsonpatch
-import yaml
 
 from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
 from webhook.admission.workloads import pods_of
 from webhook.cli.client import is_workload, review
+from webhook.cli.differences import as_yaml
 from webhook.cluster.manifests import read_manifests
 from webhook.cluster.snapshot import read_snapshot
 from webhook.placement.inventory import Inventory
@@ -59,7 +59,8 @@ def results(path: Path, cluster: Inventory) -> Iterator[dict[str, Any]]:
 
 def answered(entry: Entry, document: dict[str, Any], cluster: Inventory) -> dict[str, Any]:
     """The response to the creation of the object."""
-    body = json.dumps(review(document, "default"), separators=(",", ":")).encode()
+    namespace = document["metadata"].get("namespace", "default")
+    body = json.dumps(review(document, namespace), separators=(",", ":")).encode()
     response: dict[str, Any] = json.loads(entry(body, cluster, Policy()).body)["response"]
     return response
 
@@ -74,24 +75,12 @@ def outcome(pod: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:
     return {"admitted": jsonpatch.apply_patch(pod, patch), **result}
 
 
-class _Dumper(yaml.SafeDumper):
-    """Texts of several lines as blocks, so that a refusal reads like one."""
-
-
-def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in value else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
-
-
-_Dumper.add_representer(str, _text)
-
-
 def main() -> None:
     """Write every file of expected results."""
     cluster = snapshot()
     for path in manifests():
         documents = list(results(path, cluster))
-        expected(path).write_text(yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, width=1000))
+        expected(path).write_text("---\n".join(map(as_yaml, documents)))
 
 
 if __name__ == "__main__":

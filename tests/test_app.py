@@ -10,6 +10,7 @@ import pytest
 
 from tests.golden import EXAMPLES
 from webhook import app
+from webhook.app.clusters import cluster_of
 from webhook.app.policy import policy_of
 from webhook.app.telling import tell_reading
 from webhook.cluster.snapshot import read_snapshot
@@ -41,6 +42,8 @@ def test_every_choice_reaches_the_policy() -> None:
                 "mode": "audit",
                 "verify_pods": False,
                 "exclusive_effect": "NoExecute",
+                "exclusive_strangers": "all",
+                "excluded_namespaces": "kube-system, team-a",
                 "poolable_nodes": "pool",
                 "exclusive_quota": "20,team-a=40",
                 "guard_nodes": "refuse",
@@ -56,7 +59,15 @@ def test_every_choice_reaches_the_policy() -> None:
     assert (policy.elastic, policy.audit, policy.verify_pods) == (True, True, False)
     assert policy.poolable.match_expressions == (Requirement("pool", "Exists"),)
     assert policy.quota == Quota(20, {"team-a": 40})
+    assert policy.spared == {"kube-system", "team-a"}
     assert (policy.guard_nodes, policy.guard_bindings) == ("refuse", True)
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [("streams", None), ("all", {"kube-system"})])
+def test_what_is_kept_of_a_cluster_depends_on_who_is_a_stranger(chosen: str, expected: set[str] | None) -> None:
+    settings = read({"snapshot": str(EXAMPLES / "cluster"), "exclusive_strangers": chosen})
+    serving, explained = cluster_of(settings).inventory, app.explaining(settings, []).cluster
+    assert (serving.outsiders.spared, explained.outsiders.spared) == (expected, expected)
 
 
 async def test_without_any_cluster_there_is_nothing_to_serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -75,7 +86,7 @@ def test_objects_are_named_that_could_not_be_used(caplog: pytest.LogCaptureFixtu
         tell_reading(OSError("gone"))
     gc.unfreeze()
     assert caplog.messages == [
-        "snapshot: 1 Node, 0 Pod, 0 HostPool, 0 Job; 0 finished, 1 skipped, 0 ignored",
+        "snapshot: 1 Node, 0 Pod, 0 HostPool, 0 Job, 0 HPAIntent, 0 Namespace; 0 finished, 1 skipped, 0 ignored",
         "snapshot: nodes.json: Node number 1: metadata.name: missing",
         "the snapshot was not read again, the last one stays: gone",
     ]

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from webhook.placement.outsiders import parse_namespaces
 from webhook.placement.problem import quote
 from webhook.placement.quota import parse_quota
 from webhook.placement.selector_text import parse_selector
@@ -76,6 +77,15 @@ class Settings(BaseSettings):
     exclusive_effect: Literal["NoSchedule", "NoExecute"] = Field(
         "NoSchedule", description="Effect of the taint on hosts of exclusive pools."
     )
+    exclusive_strangers: Literal["streams", "all"] = Field(
+        "streams",
+        description="Pods that are strangers to exclusive pools: those of Streams jobs, or all but DaemonSets' own.",
+    )
+    excluded_namespaces: str = Field(
+        "kube-system",
+        max_length=65_536,
+        description="Namespaces, such as kube-system,monitoring, whose pods are no strangers, unless of Streams jobs.",
+    )
     poolable_nodes: str = Field(
         "!node-role.kubernetes.io/control-plane",
         max_length=4096,
@@ -121,6 +131,12 @@ class Settings(BaseSettings):
     @classmethod
     def _is_a_selector(cls, text: str) -> str:
         parse_selector(text)
+        return text
+
+    @field_validator("excluded_namespaces")
+    @classmethod
+    def _are_namespaces(cls, text: str) -> str:
+        parse_namespaces(text)
         return text
 
     @field_validator("exclusive_quota")

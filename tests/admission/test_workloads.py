@@ -14,25 +14,33 @@ def workload(version: str, kind: str, **spec: Any) -> dict[str, Any]:
 
 
 WORKLOADS = {
-    "Deployment": (workload("apps/v1", "Deployment", template=TEMPLATE), "ReplicaSet"),
-    "ReplicaSet": (workload("apps/v1", "ReplicaSet", template=TEMPLATE), "ReplicaSet"),
-    "StatefulSet": (workload("apps/v1", "StatefulSet", template=TEMPLATE), "StatefulSet"),
-    "DaemonSet": (workload("apps/v1", "DaemonSet", template=TEMPLATE), "DaemonSet"),
-    "ReplicationController": (workload("v1", "ReplicationController", template=TEMPLATE), "ReplicationController"),
-    "Job": (workload("batch/v1", "Job", template=TEMPLATE), "Job"),
-    "CronJob": (workload("batch/v1", "CronJob", jobTemplate={"spec": {"template": TEMPLATE}}), "Job"),
-}
+    kind: workload(version, kind, template=TEMPLATE)
+    for version, kind in (
+        ("apps/v1", "Deployment"),
+        ("apps/v1", "ReplicaSet"),
+        ("apps/v1", "StatefulSet"),
+        ("apps/v1", "DaemonSet"),
+        ("v1", "ReplicationController"),
+        ("batch/v1", "Job"),
+    )
+} | {"CronJob": workload("batch/v1", "CronJob", jobTemplate={"spec": {"template": TEMPLATE}})}
 
 
-@pytest.mark.parametrize(("document", "controller"), WORKLOADS.values(), ids=WORKLOADS)
-def test_a_workload_describes_the_pod_that_its_controller_makes(document: dict[str, Any], controller: str) -> None:
+@pytest.mark.parametrize("document", WORKLOADS.values(), ids=WORKLOADS)
+def test_a_workload_describes_the_pod_that_is_made_of_its_template(document: dict[str, Any]) -> None:
     [found] = pods_of(document)
     assert found.origin == f"{document['kind']} w"
     assert found.pod["metadata"]["labels"] == {"app": "x"}
     assert found.pod["metadata"]["generateName"] == "w-"
     assert found.pod["metadata"]["namespace"] == "team"
-    assert [owner["kind"] for owner in found.pod["metadata"]["ownerReferences"]] == [controller]
     assert found.pod["spec"] == TEMPLATE["spec"]
+
+
+@pytest.mark.parametrize("document", WORKLOADS.values(), ids=WORKLOADS)
+def test_the_pod_of_a_template_is_controlled_by_the_workload_itself(document: dict[str, Any]) -> None:
+    [found] = pods_of(document)
+    reference = {"apiVersion": document["apiVersion"], "kind": document["kind"], "name": "w"}
+    assert found.pod["metadata"]["ownerReferences"] == [{**reference, "uid": "", "controller": True}]
 
 
 def test_a_pod_describes_itself() -> None:

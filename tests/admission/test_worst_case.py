@@ -3,7 +3,7 @@
 import gc
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
@@ -95,10 +95,23 @@ def test_no_placement_is_expensive(placement: str) -> None:
     assert cost(review(pod(placement)), SMALL) <= LIMIT
 
 
+def _listed(items: Iterable[str]) -> str:
+    return f"[{', '.join(items)}]"
+
+
 ANNOTATIONS: dict[str, dict[str, str]] = {
     "unknown keys": {f"{keys.PREFIX}hostColocation{at}": "x" for at in range(5000)},
     "long unknown keys": {f"{keys.PREFIX}{'a' * 60}{at}": "x" for at in range(2000)},
     "keys of others": {f"example.com/{at}": "x" for at in range(5000)},
+    "requirements": {
+        keys.HARDWARE: _listed(f"{{name: a.b/c{at}, limits: 1, mandatory: false, weight: 5}}" for at in range(64))
+    },
+    "requirements for one label": {keys.HARDWARE: _listed(f"{{name: k, value: v{at}}}" for at in range(64))},
+    "more requirements than count": {keys.HARDWARE: f"[{'{},' * (TEXT // 3 - 1)}]"},
+    "fields of a requirement": {keys.HARDWARE: _listed(["{" + ",".join(f"f{at}: v" for at in range(900)) + "}"])},
+    "a mebibyte of requirements": {keys.HARDWARE: "[" * 2**20},
+    "names of intents": {keys.INTENT: ",".join(f"i{at}" for at in range(TEXT // 6))},
+    "a mebibyte of intents": {keys.INTENT: "i," * 2**19},
     "a mebibyte of preferences": {keys.PREFERRED: ",".join(f"h{at}" for at in range(2**17))},
     "a mebibyte of commas": {keys.PREFERRED: "," * 2**20},
     "a mebibyte of binding": {keys.HOST_BINDING: "x" * 2**20},

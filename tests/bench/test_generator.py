@@ -1,5 +1,7 @@
 """The benchmark measures what it says: a cluster that never differs, reviews that are admitted, a fair comparison."""
 
+import base64
+import json
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from webhook.placement.policy import Policy
 from webhook.placement.world import World
 
 SMALL = Scale(nodes=100, pods=1000)
-MIXED = bodies.mixed()
+MIXED, FAMILIES = bodies.mixed(), bodies.families()
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +43,19 @@ def test_the_product_reads_every_object(cluster: Inventory) -> None:
     assert (len(cluster.nodes.nodes), len(cluster.pools), len(cluster.jobs)) == (100, 20, 2)
 
 
-@pytest.mark.parametrize("body", MIXED.values(), ids=MIXED)
+@pytest.mark.parametrize("body", (MIXED | FAMILIES).values(), ids=MIXED | FAMILIES)
 def test_every_review_is_admitted_with_a_patch(body: bytes, cluster: Inventory) -> None:
     assert mutate(body, cluster, Policy()).outcome is Outcome.PATCHED
 
 
-@pytest.mark.parametrize(("name", "body"), MIXED.items(), ids=MIXED)
+@pytest.mark.parametrize("what", ["nodeAffinity", "preferredNodeAffinity", "podAntiAffinity", "labels", "resources"])
+@pytest.mark.parametrize("body", FAMILIES.values(), ids=FAMILIES)
+def test_demanding_reviews_ask_something_of_most_families(body: bytes, what: str, cluster: Inventory) -> None:
+    said = json.loads(mutate(body, cluster, Policy()).body)["response"]["patch"]
+    assert f'\\"{what}\\"' in base64.b64decode(said).decode()
+
+
+@pytest.mark.parametrize(("name", "body"), (MIXED | FAMILIES).items(), ids=MIXED | FAMILIES)
 def test_a_pod_has_the_size_that_its_name_says(name: str, body: bytes) -> None:
     assert len(read_review(body).object) == (4096 if name.endswith(" 4 KB") else 10240)
 

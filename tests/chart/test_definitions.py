@@ -9,17 +9,25 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tools.crds import FOLDER, files
-from webhook.cluster.definitions import DEFINITIONS, hostpool_definition
+from webhook.cluster.definitions import DEFINITIONS, hostpool_definition, hpaintent_definition
 from webhook.cluster.hostpool_patterns import HOST, NAME, VALUE
 from webhook.cluster.kinds import KINDS
 from webhook.cluster.wire import HostPoolStatus
 from webhook.placement.addresses import canonical, is_node_name
+from webhook.placement.hardware import HEAVIEST, LIGHTEST
+from webhook.placement.hardware_fields import FIELDS, fields_of
+from webhook.placement.hardware_text import REQUIREMENT_LIMIT
+from webhook.placement.intent import CONSUMER_LIMIT, read_intent
 from webhook.placement.keys import LABEL_VALUE
 from webhook.placement.pool_spec import HostPoolSpec, problems_of_spec
+from webhook.placement.resource_name import UNITS
 
 VERSION: dict[str, Any] = hostpool_definition()["spec"]["versions"][0]
 SCHEMA: dict[str, Any] = VERSION["schema"]["openAPIV3Schema"]
 SPEC: dict[str, Any] = SCHEMA["properties"]["spec"]
+INTENT: dict[str, Any] = hpaintent_definition()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+CONSUMERS: dict[str, Any] = INTENT["properties"]["spec"]["properties"]["consumers"]
+REQUIREMENTS: dict[str, Any] = CONSUMERS["items"]["properties"]["requirements"]
 
 
 def test_the_files_of_the_chart_are_the_definitions() -> None:
@@ -55,12 +63,14 @@ def described(schema: dict[str, Any], path: str = "") -> list[str]:
     return missing
 
 
-def test_every_field_is_explained_to_kubectl_explain() -> None:
-    assert described(SCHEMA) == [".apiVersion", ".kind", ".metadata"]  # the API server explains these itself
+@pytest.mark.parametrize("schema", [SCHEMA, INTENT], ids=["HostPool", "HPAIntent"])
+def test_every_field_is_explained_to_kubectl_explain(schema: dict[str, Any]) -> None:
+    assert described(schema) == [".apiVersion", ".kind", ".metadata"]  # the API server explains these itself
 
 
-def test_no_field_is_open() -> None:
-    assert "x-kubernetes-preserve-unknown-fields" not in str(SCHEMA)
+@pytest.mark.parametrize("schema", [SCHEMA, INTENT], ids=["HostPool", "HPAIntent"])
+def test_no_field_is_open(schema: dict[str, Any]) -> None:
+    assert "x-kubernetes-preserve-unknown-fields" not in str(schema)
 
 
 @pytest.mark.parametrize("field", [field for field in HostPoolSpec.__struct_fields__ if field != "elastic"])
@@ -72,6 +82,59 @@ def test_a_field_cannot_be_changed(field: str) -> None:
 def test_columns_show_how_a_pool_stands() -> None:
     names = [column["name"] for column in VERSION["additionalPrinterColumns"]]
     assert names == ["Pool", "Mode", "Size", "Ready hosts", "Status", "Age"]
+
+
+# HPAIntents
+
+ENTRY: dict[str, Any] = REQUIREMENTS["items"]["properties"]
+FORMS: dict[str, dict[str, Any]] = {"flat": ENTRY, "below spec": ENTRY["spec"]["properties"]}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_the_fields_of_a_requirement_are_those_that_are_read(form: dict[str, Any]) -> None:
+    said = {name: "x" for name in form if name not in {"resource", "spec", "metadata"}}
+    found, problems = fields_of({**said, "resource": dict.fromkeys(form["resource"]["properties"], "x")}, "r")
+    assert (set(found), problems) == (set(FIELDS), [])
+
+
+def test_a_requirement_may_be_wrapped_as_it_is_read() -> None:
+    _, problems = fields_of({"name": "n", "metadata": {}, "spec": {}}, "r")
+    assert problems == []
+
+
+def sample(schema: dict[str, Any]) -> object:
+    """Something in every field."""
+    kind = schema.get("type")
+    if kind == "object":
+        return {name: sample(inner) for name, inner in schema["properties"].items()}
+    return [sample(schema["items"])] if kind == "array" else "x"
+
+
+def test_all_fields_around_requirements_are_read() -> None:
+    spec = sample(INTENT["properties"]["spec"])
+    problems = read_intent("default", "i", spec).problems
+    assert [problem.field for problem in problems if "requirements" not in problem.field] == []
+
+
+def test_the_bounds_are_those_of_the_code() -> None:
+    assert (CONSUMERS["maxItems"], REQUIREMENTS["maxItems"]) == (CONSUMER_LIMIT, REQUIREMENT_LIMIT)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_units_and_weights_are_those_of_the_code(form: dict[str, Any]) -> None:
+    weight = form["weight"]
+    assert (form["units"]["enum"], weight["minimum"], weight["maximum"]) == (list(UNITS), LIGHTEST, HEAVIEST)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_an_amount_is_a_number_or_a_quantity(form: dict[str, Any]) -> None:
+    amounts = [place[name] for place in (form, form["resource"]["properties"]) for name in ("requests", "limits")]
+    assert all(amount["x-kubernetes-int-or-string"] and "type" not in amount for amount in amounts)
+
+
+def test_columns_show_what_an_intent_is_for() -> None:
+    columns = hpaintent_definition()["spec"]["versions"][0]["additionalPrinterColumns"]
+    assert [column["name"] for column in columns] == ["App", "First consumer", "Age"]
 
 
 # Patterns, which are matched as a whole

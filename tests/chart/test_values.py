@@ -22,7 +22,7 @@ README: Final = (CHART / "README.md").read_text()
 
 GIVEN: Final = {
     "host", "port", "health_host", "health_port", "tls_cert", "tls_key", "client_ca",  # by the pod
-    "lease_namespace", "lease_name",
+    "lease_namespace", "lease_name", "excluded_namespaces",
     "tls_self_signed", "tls_dir", "snapshot", "context",  # for those without a cluster
 }  # fmt: skip
 """Settings that nobody chooses for an installation."""
@@ -136,7 +136,7 @@ def test_the_conditions_say_the_keys_of_the_code() -> None:
 
 def test_the_policies_say_the_keys_of_the_code() -> None:
     quoted = set(re.findall(r"'(streams\.ibm\.com[^']*)'", TEMPLATES["policies.yaml"]))
-    assert quoted == {keys.INJECTED, keys.EXCLUSIVE, keys.MEMBERSHIP}
+    assert quoted == {keys.INJECTED, keys.EXCLUSIVE, keys.MEMBERSHIP, keys.BIND}
 
 
 # The rest of the packaging

@@ -48,6 +48,8 @@ def test_one_line_tells_that_it_has_begun(seen: list[Settings], capsys: pytest.C
         (["--lease-namespace", "streams"], "lease_namespace", "streams"),
         (["--lease-name", "other"], "lease_name", "other"),
         (["--exclusive-effect", "NoExecute"], "exclusive_effect", "NoExecute"),
+        (["--exclusive-strangers", "all"], "exclusive_strangers", "all"),
+        (["--excluded-namespaces", ""], "excluded_namespaces", ""),
         (["--exclusive-quota", "team-a=4"], "exclusive_quota", "team-a=4"),
         (["--poolable-nodes", "pool"], "poolable_nodes", "pool"),
         (["--elastic"], "elastic", True),

@@ -103,7 +103,7 @@ def test_json_says_everything_about_every_pod(explain: Explain) -> None:
     [found] = as_json(explain, "-f", "examples/refused-tainted-host.yaml")
     assert list(found) == [
         *("file", "origin", "namespace", "verdict", "code", "message", "warnings", "candidates", "removed", "patch"),
-        *("before", "after"),
+        *("before", "after", "ranking"),
     ]
     assert (found["verdict"], found["code"], found["candidates"], found["after"]) == ("refused", 403, [], None)
     assert found["removed"][1] == {

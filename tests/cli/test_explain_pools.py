@@ -39,7 +39,7 @@ def test_a_pool_that_can_be_completed_is_shown_with_the_hosts_it_would_get(expla
         (
             "pool.yaml: HostPool mine in namespace default\n"
             "  admitted, 4 of 13 nodes could be its hosts\n"
-            "  hosts: bar, foo\n"
+            "  hosts: foo.watson.ibm.com, bar\n"
             "  candidates: bar, foo, foo.watson.ibm.com, worker-11\n"
             "  out: worker-1, worker-2, worker-8 (runs a processing element of another pool or job)\n"
             "  out: worker-10, worker-9 (is exclusive to another HostPool)\n"
@@ -49,6 +49,11 @@ def test_a_pool_that_can_be_completed_is_shown_with_the_hosts_it_would_get(expla
             "  out: worker-12 (is cordoned)\n"
         ),
     )
+
+
+def test_where_all_pods_are_strangers_fewer_nodes_will_do(explain: Explain) -> None:
+    _, out = explain("{size: 2, mode: Exclusive}", "--exclusive-strangers", "all", "--excluded-namespaces", "default")
+    assert "  out: foo.watson.ibm.com, worker-1, worker-2, worker-8 (runs a pod of others)\n" in out
 
 
 def test_a_pool_that_cannot_is_shown_with_the_refusal_and_exit_code_1(explain: Explain) -> None:
@@ -97,7 +102,8 @@ def test_the_quota_counts(explain: Explain) -> None:
 
 def test_json_says_the_same(explain: Explain) -> None:
     found = as_json(explain, "{size: 2, mode: Exclusive}")
-    assert (found["verdict"], found["code"], found["hosts"], found["patch"]) == ("admitted", 200, ["bar", "foo"], [])
+    hosts = ["foo.watson.ibm.com", "bar"]
+    assert (found["verdict"], found["code"], found["hosts"], found["patch"]) == ("admitted", 200, hosts, [])
     assert found["before"] == found["after"]
     refused = as_json(explain, "{size: 20}")
     assert (refused["verdict"], refused["code"], refused["after"]) == ("refused", 403, None)

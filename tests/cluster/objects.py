@@ -1,8 +1,10 @@
 """Minimal valid objects as the API server writes them, and a sink that remembers what it was given."""
 
+import dataclasses
 from typing import Any
 
 from webhook.placement.cluster import BoundPod, Job, Node, Pool
+from webhook.placement.intent import Intent
 
 PLACEMENT = "streams.ibm.com/placement"
 
@@ -48,9 +50,51 @@ def job(*elements: object, name: str = "parallel", **metadata: object) -> dict[s
     }
 
 
+def intent(*consumers: object, name: str = "fwall", **metadata: object) -> dict[str, Any]:
+    return {
+        "apiVersion": "streams.ibm.com/v1",
+        "kind": "HPAIntent",
+        "metadata": {"name": name, "namespace": "default", **metadata},
+        "spec": {"consumers": list(consumers)},
+    }
+
+
+def consumer(*requirements: object, name: str = "api-server", **workload: object) -> dict[str, Any]:
+    """Of a Deployment."""
+    return {
+        "consumer": {"apiVersion": "apps/v1", "kind": "Deployment", "name": name, **workload},
+        "requirements": list(requirements),
+    }
+
+
+def namespace(name: str = "edge", inject: str | None = "enabled") -> dict[str, Any]:
+    labels = {"kubernetes.io/metadata.name": name, **({} if inject is None else {"streams.ibm.com/inject": inject})}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+
+
 def listed(*objects: object, kind: str = "List", version: str = "v1") -> dict[str, Any]:
     """A list as kubectl prints it: its kind after its members."""
     return {"apiVersion": version, "items": list(objects), "kind": kind, "metadata": {"resourceVersion": ""}}
+
+
+@dataclasses.dataclass
+class RecordedIntents:
+    """What of HPAIntents and their namespaces is known."""
+
+    found: dict[tuple[str, str], Intent] = dataclasses.field(default_factory=dict)
+    enabled: set[str] = dataclasses.field(default_factory=set)
+
+    def put(self, intent: Intent) -> None:
+        self.found[intent.namespace, intent.name] = intent
+
+    def drop(self, namespace: str, name: str) -> None:
+        del self.found[namespace, name]
+
+    def enable(self, namespace: str) -> None:
+        self.enabled.add(namespace)
+
+    def disable(self, namespace: str) -> None:
+        self.enabled.discard(namespace)
 
 
 class Recorder:
@@ -61,6 +105,7 @@ class Recorder:
         self.pods: dict[str, BoundPod] = {}
         self.pools: dict[tuple[str, str], Pool] = {}
         self.jobs: dict[tuple[str, str], Job] = {}
+        self.intents = RecordedIntents()
 
     def set_node(self, node: Node) -> None:
         self.nodes[node.name] = node

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cluster.objects import Recorder, job, listed, node, pod, pool
+from tests.cluster.objects import Recorder, consumer, intent, job, listed, namespace, node, pod, pool
 from webhook.cluster.report import Report, SnapshotError
 from webhook.cluster.snapshot import read_snapshot
 from webhook.placement.cluster import BoundPod, Node, Phase, Pool, PoolHost, Taint
@@ -179,7 +179,7 @@ POOL = Pool(
     given=(PoolHost(0, "worker-1", "0b1c8b5e-0000-4000-8000-000000000001"),),
     reason="Allocated",
 )
-NOTHING = {"Node": 0, "Pod": 0, "HostPool": 0, "Job": 0}
+NOTHING = {"Node": 0, "Pod": 0, "HostPool": 0, "Job": 0, "HPAIntent": 0, "Namespace": 0}
 
 
 def put(folder: Path, **files: object) -> None:
@@ -239,11 +239,13 @@ def test_lists_of_the_api_server_have_members_without_a_kind(tmp_path: Path) -> 
         ("PodList", "v1", pod()),
         ("HostPoolList", "streams.ibm.com/v1", pool()),
         ("JobList", "streams.ibm.com/v1", job()),
+        ("HPAIntentList", "streams.ibm.com/v1", intent()),
+        ("NamespaceList", "v1", namespace()),
     ):
         del item["kind"], item["apiVersion"]
         put(tmp_path, **{f"{name}_json": listed(item, kind=name, version=version)})
         put(tmp_path, **{f"{name}_yaml": "kind: ConfigMapList\napiVersion: v1\nitems: []"})
-    assert read(tmp_path)[1] == Report(dict.fromkeys(NOTHING, 1), ignored=4)
+    assert read(tmp_path)[1] == Report(dict.fromkeys(NOTHING, 1), ignored=6)
 
 
 def test_a_list_may_be_empty(tmp_path: Path) -> None:
@@ -270,7 +272,65 @@ def test_finished_pods_are_counted_and_hold_nothing(tmp_path: Path) -> None:
 
 def test_a_report_is_one_line(tmp_path: Path) -> None:
     put(tmp_path, all_json=listed(node(), pod("a", phase="Failed"), pod("b"), pool(size=0), {"kind": "X"}, job()))
-    assert str(read(tmp_path)[1]) == "1 Node, 1 Pod, 0 HostPool, 1 Job; 1 finished, 2 skipped, 0 ignored"
+    counts = "1 Node, 1 Pod, 0 HostPool, 1 Job, 0 HPAIntent, 0 Namespace"
+    assert str(read(tmp_path)[1]) == f"{counts}; 1 finished, 2 skipped, 0 ignored"
+
+
+def test_an_intent_is_known_by_its_namespace_and_name(tmp_path: Path) -> None:
+    put(
+        tmp_path, all_json=listed(node(), intent(namespace="edge")), again_yaml=yaml.safe_dump(intent(namespace="edge"))
+    )
+    sink, report = read(tmp_path)
+    assert [*sink.intents.found] == [("edge", "fwall")]
+    assert [str(finding) for finding in report.skipped] == [
+        "all.json: HPAIntent edge/fwall: an earlier HPAIntent has the same name"
+    ]
+
+
+def test_an_intent_with_something_wrong_in_it_is_there_and_noted(tmp_path: Path) -> None:
+    put(tmp_path, all_json=listed(node(), intent(consumer({"name": "cpu", "limits": "lots"}))))
+    sink, report = read(tmp_path)
+    path = "spec.consumers[0].requirements[0].limits"
+    [problem] = sink.intents.found["default", "fwall"].problems
+    assert (problem.field, report.counts["HPAIntent"]) == (f"HPAIntent fwall {path}", 1)
+    assert [str(finding) for finding in report.noted] == [
+        f'all.json: HPAIntent default/fwall: {path}: "lots" is not a Kubernetes quantity'
+    ]
+
+
+def test_an_intent_without_a_spec_asks_for_nothing(tmp_path: Path) -> None:
+    put(tmp_path, all_json=listed(node(), {**intent(), "spec": None}))
+    sink, report = read(tmp_path)
+    assert (sink.intents.found["default", "fwall"].consumers, report.noted) == ((), ())
+
+
+NAMESPACES = {
+    "with the label": (namespace(), {"edge"}),
+    "with another value": (namespace(inject="disabled"), set()),
+    "with an empty value": (namespace(inject=""), set()),
+    "without the label": (namespace(inject=None), set()),
+    "without any label": ({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "edge"}}, set()),
+}
+
+
+@pytest.mark.parametrize(("found", "enabled"), NAMESPACES.values(), ids=NAMESPACES)
+def test_intents_hold_unasked_in_a_namespace(tmp_path: Path, found: object, enabled: set[str]) -> None:
+    put(tmp_path, all_json=listed(node(), found))
+    sink, report = read(tmp_path)
+    assert (sink.intents.enabled, report.counts["Namespace"], report.ignored) == (
+        enabled,
+        len(enabled),
+        1 - len(enabled),
+    )
+
+
+def test_a_namespace_counts_once(tmp_path: Path) -> None:
+    put(tmp_path, all_json=listed(node(), namespace(), namespace(inject=None)))
+    sink, report = read(tmp_path)
+    assert sink.intents.enabled == {"edge"}
+    assert [str(finding) for finding in report.skipped] == [
+        "all.json: Namespace edge: an earlier Namespace has the same name"
+    ]
 
 
 def test_parts_that_are_left_out_are_noted(tmp_path: Path) -> None:

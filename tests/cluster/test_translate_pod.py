@@ -140,9 +140,28 @@ def test_a_pod_that_only_prefers_to_be_alone_keeps_nobody_away() -> None:
     assert bound(pod(labels=PE, annotations=annotations)).isolated == ()
 
 
-@pytest.mark.parametrize(
-    ("labels", "expected"), [(PE, "StatefulSet/w"), ({"app": "web"}, "")], ids=["of a job", "of nobody"]
-)
-def test_the_workload_of_a_jobs_pod_is_known(labels: dict[str, str], expected: str) -> None:
+@pytest.mark.parametrize("labels", [PE, {"app": "web"}], ids=["of a job", "of nobody"])
+def test_the_workload_of_a_pod_is_known(labels: dict[str, str]) -> None:
     owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "w", "uid": "u", "controller": True}
-    assert bound(pod(labels=labels, ownerReferences=[owner])).owner == expected
+    assert bound(pod(labels=labels, ownerReferences=[owner])).owner == "StatefulSet/w"
+
+
+@pytest.mark.parametrize(
+    ("owner", "expected"),
+    [
+        pytest.param(
+            {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "controller": True}, True, id="daemon"
+        ),
+        pytest.param({"apiVersion": "v1", "kind": "Node", "name": "node-a", "controller": True}, True, id="static"),
+        pytest.param(
+            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "controller": True}, False, id="replica"
+        ),
+        pytest.param({"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d"}, False, id="owned, not controlled"),
+    ],
+)
+def test_a_pod_goes_with_its_node_if_that_or_a_daemon_set_made_it(owner: dict[str, Any], *, expected: bool) -> None:
+    assert bound(pod(ownerReferences=[owner])).of_node is expected
+
+
+def test_a_pod_that_nobody_made_does_not_go_with_its_node() -> None:
+    assert not bound(pod()).of_node

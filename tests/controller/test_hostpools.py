@@ -157,6 +157,49 @@ class TestStrangers:
         what = "a processing element of another pool or job got there first, so another node is looked for"
         assert stage.said[0] == ("StrangerFound", f"node-a: {what}")
 
+    @pytest.mark.parametrize(
+        ("spared", "expected"),
+        [(None, "0:node-a"), (frozenset[str](), "0:node-b"), (frozenset({"default"}), "0:node-a")],
+        ids=["only of jobs", "of all pods", "of all other namespaces"],
+    )
+    async def test_an_ordinary_pod_that_slipped_in_counts_if_all_do(
+        self, spared: frozenset[str] | None, expected: str
+    ) -> None:
+        stage = Stage("node-a", "node-b", policy=Policy(spared=spared))
+        stage.delays = {"/api/v1/pods": 60.0}
+        stage.pool(size=1, mode="Exclusive")
+        await stage.lead(0.5)
+        stage.pod("web", "node-a", job="")
+        await asyncio.sleep(3)
+        assert stage.hosts() == [expected]
+        await stage.end()
+
+    async def test_an_ordinary_pod_is_in_the_way_until_it_has_gone_if_all_count(self) -> None:
+        stage = Stage("node-a", policy=Policy(spared=frozenset()))
+        stage.pod("web", "node-a", job="")
+        stage.pool(size=1, mode="Exclusive")
+        await stage.lead()
+        before = stage.status()["phase"], stage.taints("node-a")
+        stage.kube.delete(pod_path("web"))
+        await asyncio.sleep(5)
+        assert (before, stage.hosts()) == (("Failed", []), ["0:node-a"])
+        await stage.end()
+
+    async def test_an_ordinary_pod_that_comes_later_is_reported_if_all_count(self) -> None:
+        stage = Stage("node-a", policy=Policy(spared=frozenset()))
+        stage.pool(size=1, mode="Exclusive")
+        await stage.lead()
+        stage.pod("web", "node-a", job="")
+        await asyncio.sleep(1)
+        during = stage.condition("Degraded")
+        stage.kube.delete(pod_path("web"))
+        await asyncio.sleep(1)
+        assert (during, stage.condition("Degraded")) == (
+            ("True", "HostsInTrouble", "host 0 (node-a) runs a pod of others"),
+            ("False", "HostsServe", ""),
+        )
+        await stage.end()
+
     async def test_its_own_pods_are_none(self, stage: Stage) -> None:
         stage.pool(size=1, mode="Exclusive")
         await stage.lead(0.5)

@@ -27,6 +27,7 @@ from webhook.placement.cluster import PoolHost
 ASKED = pool("P", name="p", size=2, mode="Exclusive")
 HOSTS = [PoolHost(0, "node-a"), PoolHost(1, "node-b")]
 CLUSTER = cluster([], [ASKED])
+DAEMON_SET = {"kind": "DaemonSet", "name": "logs", "controller": True}
 
 
 class Desk:
@@ -35,6 +36,7 @@ class Desk:
     def __init__(self) -> None:
         self.kube = Kube()
         self.line = Line(self.kube)
+        self.cluster = CLUSTER
         self._number = 0
 
     def pod(self, on: str = "node-a", *, placement: str = "", phase: str = "Running", **metadata: Any) -> None:
@@ -51,7 +53,7 @@ class Desk:
         )
 
     async def strangers(self) -> list[str]:
-        return [host.name for host in await strangers_on(HOSTS, ASKED, CLUSTER, self.line)]
+        return [host.name for host in await strangers_on(HOSTS, ASKED, self.cluster, self.line)]
 
     async def in_use(self, **tweaks: Any) -> int:
         asked = pool("P", name="p", size=2, **tweaks)
@@ -82,6 +84,21 @@ class TestStrangers:
     async def test_are_not(self, desk: Desk, pod: dict[str, Any]) -> None:
         desk.pod(**pod)
         assert await desk.strangers() == []
+
+    @pytest.mark.parametrize(
+        ("pod", "expected"),
+        [
+            pytest.param({"labels": {}}, ["node-a"], id="ordinary ones"),
+            pytest.param({}, ["node-a"], id="processing elements"),
+            pytest.param({"labels": {}, "placement": "host(P)"}, [], id="its own"),
+            pytest.param({"labels": {}, "namespace": "kube-system"}, [], id="those of excluded namespaces"),
+            pytest.param({"labels": {}, "ownerReferences": [DAEMON_SET]}, [], id="those of DaemonSets"),
+        ],
+    )
+    async def test_are_where_all_pods_count(self, desk: Desk, pod: dict[str, Any], expected: list[str]) -> None:
+        desk.cluster = cluster([], [ASKED], spared=["kube-system"])
+        desk.pod(**pod)
+        assert await desk.strangers() == expected
 
     async def test_are_those_about_to_end_as_well(self, desk: Desk) -> None:
         desk.pod(deletionTimestamp="2026-01-01T00:00:00Z")

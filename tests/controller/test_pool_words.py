@@ -252,8 +252,8 @@ class TestReports:
 
     async def test_a_stranger_is_told_of(self, desk: tuple[Kube, Line, Said, PoolReports]) -> None:
         *_, said, reports = desk
-        reports.tell(stored(), stranger("node-a"))
-        what = "a processing element of another pool or job got there first, so another node is looked for"
+        reports.tell(stored(), stranger("node-a", "a pod of others"))
+        what = "a pod of others got there first, so another node is looked for"
         assert said.all == [("StrangerFound", f"node-a: {what}")]
 
 

@@ -112,6 +112,15 @@ def test_of_a_pod_without_a_job_nobody_knows_what_it_was(watched: Watched) -> No
     assert [(key, before) for key, before, _ in heard] == [("p2", None)] * 3
 
 
+def test_where_all_pods_are_strangers_everybody_knows_what_it_was() -> None:
+    watched = Watched(Inventory([]))
+    heard = listen(watched.on_pod)
+    watched.set_pod(STRANGER)
+    watched.set_pod(replace(STRANGER))
+    watched.remove_pod("p2")
+    assert heard == [("p2", None, STRANGER), ("p2", STRANGER, None)]
+
+
 def test_a_pod_that_leaves_its_job_is_remembered_once_more(watched: Watched) -> None:
     watched.set_pod(POD)
     heard = listen(watched.on_pod)

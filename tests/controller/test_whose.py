@@ -24,8 +24,8 @@ NAME = ("default", "p")
 class Desk:
     """A cluster that is listened to; :meth:`due` empties the queues after some time."""
 
-    def __init__(self) -> None:
-        self.watched = Watched(Inventory())
+    def __init__(self, inventory: Inventory | None = None) -> None:
+        self.watched = Watched(inventory or Inventory())
         self.whose = Whose(self.watched)
         self.pools: Queue[Name] = Queue(clock=clock)
         self.nodes: Queue[str] = Queue(clock=clock)
@@ -202,6 +202,16 @@ class TestAPod:
         await desk.lead()
         desk.watched.set_pod(bound_pod(job=""))
         assert await desk.due(60) == ([], [])
+
+    async def test_of_others_is_its_pools_business_where_all_are_strangers(self) -> None:
+        desk = Desk(Inventory([]))
+        desk.watched.set_pool(pool(name="p", size=1, given=["node-a"]))
+        desk.watched.set_node(host())
+        await desk.lead()
+        desk.watched.set_pod(bound_pod(job="", uid="u"))
+        first = await desk.due(60)
+        desk.watched.remove_pod("u")
+        assert [first, await desk.due(60)] == [(["p"], []), (["p"], [])]
 
     async def test_that_ends_makes_room_for_pools_that_wait(self, desk: Desk) -> None:
         desk.watched.set_pool(waiting("w"))

@@ -44,3 +44,14 @@ def test_a_host_pool_on_a_page_can_be_used(block: Block) -> None:
     taken = Reading(Inventory())
     taken.document(yaml.safe_load(block.text))
     assert (taken.report().counts["HostPool"], taken.report().skipped) == (1, ())
+
+
+INTENTS = [block for block in blocks("yaml") if "\nkind: HPAIntent\n" in block.text]
+
+
+@pytest.mark.parametrize("block", INTENTS, ids=str)
+def test_an_intent_on_a_page_can_be_used(block: Block) -> None:
+    taken = Reading(Inventory())
+    taken.document(yaml.safe_load(block.text))
+    report = taken.report()
+    assert (report.counts["HPAIntent"], report.skipped, report.noted) == (1, (), ())

@@ -8,9 +8,20 @@ import pytest
 
 from certs import options
 from tests.docs.pages import ROOT, SOURCES, blocks, page
-from webhook.cluster import folder, report, translate, yaml_documents
+from webhook.cluster import folder, hpaintent_rules, hpaintent_schema, report, translate, yaml_documents
 from webhook.controller import figures
-from webhook.placement import clauses, keys, nodeterms, pool_spec, problem, quantity, spl
+from webhook.placement import (
+    clauses,
+    hardware_text,
+    intended,
+    intent,
+    keys,
+    nodeterms,
+    pool_spec,
+    problem,
+    quantity,
+    spl,
+)
 from webhook.placement.cluster import Phase
 from webhook.server import certificate
 from webhook.server.limits import HEALTH, REVIEWS
@@ -129,6 +140,11 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     "node selector terms of a merged pod": (f"{nodeterms.TERM_LIMIT:,}",),
     "hosts of a pool; its tags": (f"{pool_spec.POOL_LIMIT:,}", pool_spec.TAG_LIMIT),
     "PEs of one job": (f"{translate.JOB_LIMIT:,}",),
+    "hardware requirements of a pod; HPAIntents that it names": (
+        hardware_text.REQUIREMENT_LIMIT,
+        intended.INTENT_LIMIT,
+    ),
+    "consumers of an HPAIntent; requirements of one": (intent.CONSUMER_LIMIT, hardware_text.REQUIREMENT_LIMIT),
     "a refusal; a warning; warnings": (f"{problem.MESSAGE_LIMIT:,} bytes", "250 characters", 10),
     "a quantity": (f"{quantity.LENGTH_LIMIT} characters, exponents up to 128",),
     "files of a snapshot; bytes of one": (f"{folder.FILE_LIMIT:,}", f"{folder.SIZE_LIMIT >> 30} GiB"),
@@ -145,3 +161,23 @@ def test_the_table_of_limits_is_that_of_the_code() -> None:
 def test_every_field_of_a_host_pool_is_on_its_page() -> None:
     shown = [row[0].strip("`") for row in rows("hostpool.md", "The object")]
     assert shown == list(pool_spec.HostPoolSpec.__struct_fields__)
+
+
+INTENT: dict[str, Any] = hpaintent_schema.SCHEMA["properties"]["spec"]["properties"]
+CONSUMER: dict[str, Any] = INTENT["consumers"]["items"]["properties"]
+
+
+def test_every_field_of_an_intent_and_its_consumers_is_on_its_page() -> None:
+    text = page("hpaintent.md").partition("\n## The object\n")[2].partition("\n## ")[0]
+    shown = set(re.findall(r"`([\w.-]+)`", "".join(line.split(" | ")[0] for line in text.splitlines() if "|" in line)))
+    workload = {f"consumer.{name}" for name in CONSUMER["consumer"]["properties"]}
+    assert INTENT.keys() | (CONSUMER.keys() - {"consumer"}) | workload <= shown
+
+
+RULES = {rule["message"] for rule in (*hpaintent_rules.ENTRY, *hpaintent_rules.SPEC)}
+
+
+@pytest.mark.parametrize("message", sorted(RULES))
+def test_every_rule_for_intents_is_on_their_page(message: str) -> None:
+    general = re.sub(r"(?<=means the same as )\S+(?=,)", "name", message)
+    assert f"`{general}`" in page("hpaintent.md")

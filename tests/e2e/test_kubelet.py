@@ -154,4 +154,4 @@ def test_deleted_pods_end_with_their_processes(admin: Api, kubelet: Kubelet) -> 
     admin.patch(f"{DEPLOYMENT}/scale", {"spec": {"replicas": 0}})
     until(lambda: not pods(admin), "no pods are left")
     until(lambda: not any(one.alive or one.running for one in workers), "no processes are left")
-    assert said(admin) == "ConnectionRefusedError"
+    until(lambda: said(admin) == "ConnectionRefusedError", "nobody listens any more")

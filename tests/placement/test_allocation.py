@@ -1,11 +1,13 @@
 """Which hosts a pool gets."""
 
+from typing import Literal
+
 import pytest
 
 from tests.builders import bound_pod, cluster, node, nodes, pool
 from webhook.placement import keys
 from webhook.placement.allocation import Allocation, allocate
-from webhook.placement.cluster import Pool, Taint
+from webhook.placement.cluster import Node, Pool, Taint
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Requirement
 from webhook.placement.policy import Policy
@@ -105,3 +107,25 @@ def test_a_literal_pool_is_its_list(hosts: list[str], expected: list[str], reaso
 def test_an_address_of_two_nodes_is_none() -> None:
     twins = [node(name, addresses=["10.0.0.1"]) for name in ("node-a", "node-b")]
     assert allocated(pool(hosts=["10.0.0.1"]), cluster(twins))[2] == "it lists 1 host and finds 0 nodes"
+
+
+def member(name: str, of: str) -> Node:
+    """A node with the label of the pool of that object name."""
+    return node(name, labels={keys.membership("default", of): "0"})
+
+
+@pytest.mark.parametrize("mode", ["Shared", "Exclusive"])
+def test_nodes_of_no_pool_come_first_whatever_they_cost(mode: Literal["Shared", "Exclusive"]) -> None:
+    there = [member("node-a", "other"), node("node-b"), member("node-c", "other")]
+    busy = bound_pod("node-b", job="", requests={"cpu": 4000})
+    inventory = cluster(there, [pool("Other", size=2, given=["node-a", "node-c"])], [busy])
+    assert allocated(pool(size=2, mode=mode), inventory) == (["0:node-b", "1:node-a"], 3, "")
+
+
+def test_its_own_label_puts_no_node_last() -> None:
+    wanted = pool(size=1)
+    assert allocated(wanted, cluster([member("node-a", "mypool"), node("node-b")], [wanted]))[0] == ["0:node-a"]
+
+
+def test_a_label_that_no_pool_stands_for_puts_no_node_last() -> None:
+    assert allocated(pool(size=1), cluster([member("node-a", "gone"), node("node-b")]))[0] == ["0:node-a"]

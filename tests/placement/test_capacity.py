@@ -116,3 +116,24 @@ def test_of_less_than_nothing_no_copy_is_left(capacity: Capacity) -> None:
 def test_counting_copies_changes_nothing(capacity: Capacity) -> None:
     capacity.copies({"cpu": 1}, free=0b11)
     assert [capacity.allocatable("cpu", slot) for slot in (0, 1)] == [4000, 2000]
+
+
+@pytest.mark.parametrize(
+    ("resources", "expected"),
+    [
+        pytest.param(["cpu"], 3, id="each time that it was taken"),
+        pytest.param(["memory"], 1, id="or given back"),
+        pytest.param(["cpu", "memory"], 4, id="of all of them"),
+        pytest.param(["example.com/gpu"], 0, id="never"),
+        pytest.param([], 0, id="of nothing"),
+    ],
+)
+def test_changes_are_counted_by_resource(capacity: Capacity, resources: list[str], expected: int) -> None:
+    capacity.take(0, {"cpu": 1000, "memory": 1}, -1)
+    assert capacity.changes(resources) == expected
+
+
+def test_what_nodes_offer_is_no_change_of_what_is_used(capacity: Capacity) -> None:
+    before = capacity.changes(["cpu"])
+    capacity.offer(0, {"cpu": 8000})
+    assert capacity.changes(["cpu"]) == before

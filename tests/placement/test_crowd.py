@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.builders import GIB, NAMESPACE, bound_pod, cluster, node, nodes, pod, pool, typed
+from tests.placement.equipped import amount, container, required
 from tests.templates import replica
 from webhook.placement import keys
 from webhook.placement.ask import read
@@ -129,3 +130,19 @@ def test_chosen_words_count_together_as_well(chosen: str, expected: int) -> None
 )
 def test_the_pods_lie_as_their_clauses_say(placement: str | None, expected: set[Spread]) -> None:
     assert crowd(placement).spreads() == expected
+
+
+def test_every_node_holds_so_many_copies_whether_or_not_it_can_run_them() -> None:
+    found = crowd('host("node-a")', UNEVEN, requests={"cpu": "2"})
+    assert found.copies()[:3].tolist() == [4, 2, 0]
+
+
+def test_of_what_is_asked_for_twice_the_larger_amount_counts() -> None:
+    """By a requirement, and by another container beside it."""
+    containers = [container("a"), container("b", {"cpu": "1"})]
+    found = crowd(None, UNEVEN, annotations=required(amount("cpu", 1, of="a")), containers=containers)
+    assert found.copies()[:3].tolist() == [4, 2, 0]
+
+
+def test_its_candidates_are_the_nodes_that_can_run_one_of_them() -> None:
+    assert crowd(None, UNEVEN, requests={"cpu": "2"}).candidates == 0b011

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.builders import job
+from webhook.placement.cluster import Element, Job
 from webhook.placement.jobmodel import Isolated, JobModel
 
 AB, BC, DE = (f'hostColocation("{a}"), hostColocation("{b}")' for a, b in ("ab", "bc", "de"))
@@ -55,3 +56,21 @@ def test_groups_join_late_as_well() -> None:
 )
 def test_tokens_are_joined_only_as_the_model_joins_them(tokens: str, *, expected: bool) -> None:
     assert JobModel(job({"p0": AB, "p1": BC, "p2": DE})).joins(frozenset(tokens)) is expected
+
+
+@pytest.mark.parametrize(
+    ("pe", "expected"),
+    [
+        pytest.param("p0", {True, False}, id="an element's own word is not among the others'"),
+        pytest.param("p1", {False}, id="nor where it is the only one"),
+        pytest.param("", {True, False}, id="all are others to a pod of no element"),
+        pytest.param("p9", {True, False}, id="and to an element that the model does not have"),
+    ],
+)
+def test_it_is_known_whether_others_are_bound_to_cpus(pe: str, expected: set[bool]) -> None:
+    elements = Element("p0"), Element("p1", bound=True), Element("p2")
+    assert JobModel(Job("default", "j", elements)).binding(pe) == expected
+
+
+def test_a_job_without_elements_binds_nobody() -> None:
+    assert JobModel(job({})).binding("p0") == frozenset()

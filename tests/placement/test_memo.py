@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from tests.builders import NAMESPACE, Json, asked, bound_pod, cluster, job, node, nodes, pod, pool, typed
+from webhook.placement import keys
 from webhook.placement.inventory import Inventory
-from webhook.placement.memo import Key, Memo, key_of
+from webhook.placement.memo import LENGTH_LIMIT, Key, Memo, key_of
 from webhook.placement.policy import Policy
 from webhook.placement.world import World
 
@@ -83,3 +84,25 @@ def test_an_affinity_with_labels_is_part_of_the_key() -> None:
     assert hash(one) == hash(same)
     assert one == same
     assert one != other
+
+
+@pytest.mark.parametrize(
+    "found",
+    [pytest.param(pod('host("node-a")'), id="by a clause"), pytest.param(pod(nodeName="node-a"), id="by its spec")],
+)
+def test_nothing_is_kept_for_a_pod_that_names_its_node(found: Json) -> None:
+    """Free room there changes with every pod of the cluster."""
+    inventory = cluster(nodes(1))
+    assert kept(found, inventory).find(inventory, key(found, inventory)) is None
+
+
+@pytest.mark.parametrize("name", [f"{keys.PREFIX}contentId", "example.com/note"])
+def test_annotations_that_nobody_reads_are_no_part_of_the_key(name: str) -> None:
+    inventory = cluster(nodes(1))
+    one, other = (pod("hostIsolation", annotations={name: text}) for text in ("a", "b"))
+    assert key(one, inventory) == key(other, inventory)
+
+
+def test_a_pod_of_uncommon_length_has_no_key() -> None:
+    found = pod(nodeSelector={"label": "x" * LENGTH_LIMIT})
+    assert key_of(typed(found), NAMESPACE, cluster(nodes(1))) is None

@@ -1,8 +1,9 @@
 """The live pods of one job."""
 
 import pytest
+from msgspec.structs import replace
 
-from tests.builders import bound_pod
+from tests.builders import bound_pod, cluster, nodes
 from tests.templates import replica
 from webhook.placement.cluster import BoundPod
 from webhook.placement.siblings import POOL, Siblings
@@ -124,3 +125,53 @@ def test_who_is_left_out_leaves_no_trace_and_is_still_there() -> None:
     left = found.without("Deployment/w")
     assert (left.elements.keys(), left.marks, left.isolated, left.pods.keys()) == ({"b"}, {}, {}, {"2"})
     assert found.pods.keys() == {"1", "2"}
+
+
+def to_cpus(uid: str, *, bound: bool = True) -> BoundPod:
+    """A live pod that is bound to cpus, or not."""
+    return replace(bound_pod(uid=uid), bound=bound)
+
+
+@pytest.mark.parametrize(
+    ("pods", "bound", "unbound"),
+    [
+        pytest.param([], False, False, id="nobody"),
+        pytest.param([True], True, False, id="one that is bound to cpus"),
+        pytest.param([False, False], False, True, id="those that are not"),
+        pytest.param([True, False], True, True, id="one of each"),
+    ],
+)
+def test_it_is_known_whether_some_are_bound_to_cpus(pods: list[bool], *, bound: bool, unbound: bool) -> None:
+    found = job_of(*((0, to_cpus(str(at), bound=said)) for at, said in enumerate(pods)))
+    assert (found.bound, found.unbound) == (bound, unbound)
+
+
+@pytest.mark.parametrize("bound", [True, False])
+def test_who_is_gone_is_bound_no_longer(*, bound: bool) -> None:
+    found = job_of((0, to_cpus("1", bound=bound)), (1, to_cpus("2", bound=not bound)))
+    found.remove(0, to_cpus("1", bound=bound))
+    assert (found.bound, found.unbound) == (not bound, bound)
+
+
+def test_who_is_left_out_is_not_among_the_bound() -> None:
+    found = job_of((0, replace(replica("node-a"), bound=True)), (0, to_cpus("2", bound=False)))
+    assert (found.without("Deployment/w").bound, found.bound) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("pod", "notable"),
+    [
+        pytest.param(to_cpus("1"), True, id="bound to cpus"),
+        pytest.param(bound_pod(uid="1", isolated=["Sink"]), True, id="isolated"),
+        pytest.param(bound_pod(uid="1"), False, id="like others"),
+    ],
+)
+def test_all_others_of_the_job_must_mind_a_pod_that_is(pod: BoundPod, *, notable: bool) -> None:
+    inventory = cluster(nodes(1), pods=[bound_pod(uid="0")])
+    siblings = inventory.siblings(pod.namespace, pod.job)
+    moments = [siblings.notable_changed]
+    inventory.set_pod(pod)
+    moments.append(siblings.notable_changed)
+    inventory.remove_pod(pod.uid)
+    moments.append(siblings.notable_changed)
+    assert len(set(moments)) == (3 if notable else 1)

@@ -3,12 +3,13 @@
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.answer import Answer
+from webhook.admission.answer import Answer, Outcome
 from webhook.admission.patch import encode, operations
-from webhook.admission.responses import allowed, denied, patched, unreadable, unreadable_object
+from webhook.admission.responses import allowed, denied, resumed, tail, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
 from webhook.placement import keys
 from webhook.placement.decision import Decision, decide
+from webhook.placement.intended import consumes
 from webhook.placement.inventory import Inventory
 from webhook.placement.memo import Memo, key_of
 from webhook.placement.pod import Metadata, Pod
@@ -24,13 +25,17 @@ _NOTHING = Metadata()
 
 
 class Ruling(Struct, frozen=True, gc=False):
-    """What becomes of a pod, whatever it is called: refused with a ``message``, else given the ``patch``, if any."""
+    """What becomes of a pod, whatever it is called: refused with a ``message``, else admitted.
 
-    patch: bytes
-    message: str
-    fault: Fault
-    warnings: tuple[str, ...]
-    audit: dict[str, str]
+    ``rest`` is then the answer but for its beginning, ``changes`` whether there is a patch in it.
+    """
+
+    message: str = ""
+    fault: Fault = Fault.INVALID
+    rest: bytes = b""
+    changes: bool = False
+    warnings: tuple[str, ...] = ()
+    audit: dict[str, str] = {}
 
 
 def mutate(body: bytes, cluster: Inventory, policy: Policy, memo: Memo[Ruling] | None = None) -> Answer:
@@ -53,12 +58,14 @@ def _created(review: Review, world: World, memo: Memo[Ruling] | None) -> Answer:
     except MALFORMED as error:
         return denied(review, Fault.INVALID, unreadable_object("Pod", error))
     metadata = pod.metadata or _NOTHING
-    if metadata.deletion_timestamp or MIRROR in (metadata.annotations or {}) or not opted_in(pod):
+    if metadata.deletion_timestamp or MIRROR in (metadata.annotations or {}):
+        return allowed(review)
+    if not concerned(pod, review.namespace, world.cluster):
         return allowed(review)
     ruling = _rule(pod, review.namespace, world, memo)
     if ruling.message:
         return denied(review, ruling.fault, ruling.message, ruling.warnings, ruling.audit)
-    return patched(review, ruling.patch, ruling.warnings, ruling.audit)
+    return resumed(review, ruling.rest, Outcome.PATCHED if ruling.changes else Outcome.ALLOWED)
 
 
 def _rule(pod: Pod, namespace: str, world: World, memo: Memo[Ruling] | None) -> Ruling:
@@ -77,11 +84,15 @@ def _rule(pod: Pod, namespace: str, world: World, memo: Memo[Ruling] | None) -> 
 def _ruling(pod: Pod, decision: Decision, policy: Policy) -> Ruling:
     warnings, noted = decision.warnings, audit(decision)
     if policy.audit:
-        return Ruling(b"", "", Fault.INVALID, (_would(pod, decision), *warnings), noted)
+        return _admitted(b"", (_would(pod, decision), *warnings), noted)
     if decision.additions is None:
-        return Ruling(b"", decision.message, decision.fault, warnings, noted)
+        return Ruling(decision.message, decision.fault, warnings=warnings, audit=noted)
     steps = operations(pod, decision.additions)
-    return Ruling(encode(steps) if steps else b"", "", Fault.INVALID, warnings, noted)
+    return _admitted(encode(steps) if steps else b"", warnings, noted)
+
+
+def _admitted(patch: bytes, warnings: tuple[str, ...], noted: dict[str, str]) -> Ruling:
+    return Ruling(rest=tail(patch, warnings, noted), changes=bool(patch), warnings=warnings, audit=noted)
 
 
 def _would(pod: Pod, decision: Decision) -> str:
@@ -99,6 +110,11 @@ def opted_in(pod: Pod) -> bool:
     if keys.JOB in labels or keys.PE in labels:
         return True
     return any(key.startswith(keys.PREFIX) for key in metadata.annotations or ())
+
+
+def concerned(pod: Pod, namespace: str, cluster: Inventory) -> bool:
+    """Whether the pod asks for placement, or an HPAIntent asks for its workload."""
+    return opted_in(pod) or consumes(pod.metadata or _NOTHING, namespace, cluster.intents)
 
 
 def audit(decision: Decision) -> dict[str, str]:

@@ -3,15 +3,25 @@
 A parent that is absent is added with what belongs into it; a list is appended to, never replaced.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from webhook.placement import keys
-from webhook.placement.additions import Additions, PodTerms
-from webhook.placement.pod import Affinity, NodeAffinity, NodeSelector, NodeTerm, Pod, PodAffinity, PodSpec
+from webhook.placement.additions import Additions, ContainerAmounts, PodTerms
+from webhook.placement.containers import at
+from webhook.placement.pod import (
+    Affinity,
+    NodeAffinity,
+    NodeSelector,
+    NodeTerm,
+    Pod,
+    PodAffinity,
+    PodSpec,
+    Resources,
+)
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -45,6 +55,8 @@ def operations(pod: Pod, additions: Additions) -> list[Operation]:
     _affinity(steps, spec.affinity, additions)
     if additions.tolerations:
         _append(steps, "/spec/tolerations", spec.tolerations, additions.tolerations)
+    for wanted in additions.resources:
+        _resources(steps, wanted, at(spec, wanted.place).resources)
     if pod.spec is None and len(steps) > above:
         steps.insert(above, Operation("add", "/spec", {}))
     return steps
@@ -60,7 +72,7 @@ def pointer(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
-def _entries(steps: list[Operation], path: str, there: dict[str, str] | None, wanted: dict[str, str]) -> None:
+def _entries(steps: list[Operation], path: str, there: Mapping[str, object] | None, wanted: dict[str, str]) -> None:
     if there is None:
         steps.append(Operation("add", path, wanted))
         return
@@ -75,6 +87,17 @@ def _append(steps: list[Operation], path: str, there: tuple[Any, ...] | None, wa
         steps.append(Operation("add", path, wanted))
     else:
         steps += [Operation("add", f"{path}/-", value) for value in wanted]
+
+
+def _resources(steps: list[Operation], wanted: ContainerAmounts, there: Resources | None) -> None:
+    """Amounts that a container asks for, each in the place of its own."""
+    path = f"{wanted.place.pointer}/resources"
+    if there is None:
+        steps.append(Operation("add", path, {}))
+    parts = there.requests if there else None, there.limits if there else None
+    for part, own, amounts in zip(("requests", "limits"), parts, (wanted.requests, wanted.limits), strict=True):
+        if amounts:
+            _entries(steps, f"{path}/{part}", own, amounts)
 
 
 def _affinity(steps: list[Operation], there: Affinity | None, additions: Additions) -> None:

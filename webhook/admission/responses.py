@@ -77,19 +77,26 @@ def allowed(review: Review, warnings: Iterable[str] = (), audit: dict[str, str] 
     return _answer(review, response, Outcome.ALLOWED)
 
 
-def patched(review: Review, patch: bytes, warnings: Iterable[str] = (), audit: dict[str, str] | None = None) -> Answer:
-    """Admitted with a patch (JSON); without one if there is nothing to change."""
-    if not patch:
-        return allowed(review, warnings, audit)
+_BEGINNING: Final = b'{"response":{"uid":'
+"""How an answer begins, up to what differs between answers of one ruling."""
+
+
+def tail(patch: bytes, warnings: Iterable[str], audit: dict[str, str]) -> bytes:
+    """An admission with a patch (JSON), if there is anything to change: all of the answer after the uid."""
     response = _Response(
-        review.uid,
+        "",
         allowed=True,
-        patch_type="JSONPatch",
+        patch_type="JSONPatch" if patch else "",
         patch=patch,
         warnings=_warnings(warnings),
-        audit_annotations=audit or {},
+        audit_annotations=audit,
     )
-    return _answer(review, response, Outcome.PATCHED)
+    return _ENCODE(_Reviewed(response))[len(_BEGINNING) + len(b'""') :]
+
+
+def resumed(review: Review, rest: bytes, outcome: Outcome) -> Answer:
+    """The answer to this review that :func:`tail` is the rest of."""
+    return _told(review, _BEGINNING + _ENCODE(review.uid) + rest, outcome)
 
 
 def denied(
@@ -131,9 +138,13 @@ def _warnings(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _answer(review: Review, response: _Response, outcome: Outcome, reason: str = "", message: str = "") -> Answer:
+    return _told(review, _ENCODE(_Reviewed(response)), outcome, reason, message)
+
+
+def _told(review: Review, body: bytes, outcome: Outcome, reason: str = "", message: str = "") -> Answer:
     return Answer(
         200,
-        _ENCODE(_Reviewed(response)),
+        body,
         outcome,
         reason=reason,
         kind=review.kind.kind,

@@ -7,7 +7,7 @@ import msgspec
 
 from webhook.admission.answer import Answer
 from webhook.admission.document import Document, mapping, sequence
-from webhook.admission.mutate import audit, opted_in
+from webhook.admission.mutate import audit, concerned
 from webhook.admission.replicas import grown
 from webhook.admission.responses import allowed, denied, unreadable_object
 from webhook.admission.review import MALFORMED, Review
@@ -40,7 +40,7 @@ def submitted(review: Review, cluster: Inventory, policy: Policy) -> Answer:
         pod = msgspec.convert(found.pod, Pod) if found else None
     except MALFORMED as error:
         return denied(review, Fault.INVALID, unreadable_object(review.kind.kind, error))
-    if found is None or pod is None or not opted_in(pod):
+    if found is None or pod is None or not concerned(pod, review.namespace, cluster):
         return allowed(review)
     return _answer(review, decide_replicas(pod, review.namespace, cluster, policy, found.replicas), policy)
 

@@ -8,7 +8,8 @@ from webhook.admission.answer import Answer
 from webhook.admission.bindings import bound
 from webhook.admission.findings import Finding, answer
 from webhook.admission.hostpools import changed_pool, submitted_pool
-from webhook.admission.mutate import MIRROR, opted_in
+from webhook.admission.hpaintents import submitted_intent
+from webhook.admission.mutate import MIRROR, concerned
 from webhook.admission.nodes import node_changed
 from webhook.admission.responses import allowed, denied, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
@@ -59,7 +60,7 @@ def _created(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Pro
     world = World(cluster, policy)
     ask, problems = read(pod, review.namespace, world)
     constraints, more = constraints_of(ask, world)
-    if opted_in(pod):
+    if concerned(pod, review.namespace, cluster):
         yield from (*problems, *more)
         if problems or more:
             return
@@ -111,5 +112,7 @@ _CHECKS: dict[tuple[str, str, str, str], Check] = {
     ("", "Node", "", "DELETE"): node_changed,
     ("streams.ibm.com", "HostPool", "", "CREATE"): submitted_pool,
     ("streams.ibm.com", "HostPool", "", "UPDATE"): changed_pool,
+    ("streams.ibm.com", "HPAIntent", "", "CREATE"): submitted_intent,
+    ("streams.ibm.com", "HPAIntent", "", "UPDATE"): submitted_intent,
 }
 """Group, kind, subresource and operation to what is checked; everything else is allowed unchanged."""

@@ -14,17 +14,17 @@ from webhook.placement.spl import format_placement, parse_placement
 
 STREAMS: Final = "streams.ibm.com/v1"
 
-_TEMPLATES: Final[dict[tuple[str, str], tuple[tuple[str, ...], str]]] = {
-    ("v1", "PodTemplate"): (("template",), ""),
-    ("v1", "ReplicationController"): (("spec", "template"), "ReplicationController"),
-    ("apps/v1", "Deployment"): (("spec", "template"), "ReplicaSet"),
-    ("apps/v1", "ReplicaSet"): (("spec", "template"), "ReplicaSet"),
-    ("apps/v1", "StatefulSet"): (("spec", "template"), "StatefulSet"),
-    ("apps/v1", "DaemonSet"): (("spec", "template"), "DaemonSet"),
-    ("batch/v1", "Job"): (("spec", "template"), "Job"),
-    ("batch/v1", "CronJob"): (("spec", "jobTemplate", "spec", "template"), "Job"),
+_TEMPLATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+    ("v1", "PodTemplate"): ("template",),
+    ("v1", "ReplicationController"): ("spec", "template"),
+    ("apps/v1", "Deployment"): ("spec", "template"),
+    ("apps/v1", "ReplicaSet"): ("spec", "template"),
+    ("apps/v1", "StatefulSet"): ("spec", "template"),
+    ("apps/v1", "DaemonSet"): ("spec", "template"),
+    ("batch/v1", "Job"): ("spec", "template"),
+    ("batch/v1", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
 }
-"""Version and kind to where the template is, and what kind of controller makes pods of it."""
+"""Version and kind to where the template is."""
 
 RUNTIME: Final = {"name": "streams-runtime", "image": "streams-runtime"}
 """The container of a processing element whose Job does not say otherwise."""
@@ -51,23 +51,25 @@ def pods_of(document: Document, old: Document | None = None) -> Iterator[Found]:
     elif (version, kind) == (STREAMS, "Job"):
         yield from _elements(document, str(name))
     elif (version, kind) in _TEMPLATES:
-        path, controller = _TEMPLATES[str(version), str(kind)]
-        pod = _from_template(mapping(document, *path), document, controller)
+        pod = _from_template(mapping(document, *_TEMPLATES[str(version), str(kind)]), document)
+        if kind != "PodTemplate":
+            pod["metadata"]["ownerReferences"] = [_owner(str(version), str(kind), name)]
         yield Found(f"{kind} {name}", pod, replicas_of(document, old))
 
 
-def _from_template(template: Document, owner: Document, controller: str) -> Document:
-    """The pod that a controller makes of the template: without a name, and owned."""
+def _from_template(template: Document, source: Document) -> Document:
+    """The pod that is made of the template: without a name, in the namespace of the object that it stands in."""
     metadata = dict(mapping(template, "metadata"))
-    name, namespace = mapping(owner, "metadata").get("name", ""), mapping(owner, "metadata").get("namespace")
+    name, namespace = mapping(source, "metadata").get("name", ""), mapping(source, "metadata").get("namespace")
     metadata["generateName"] = f"{name}-"
     if namespace:
         metadata["namespace"] = namespace
-    if controller:
-        version = next((version for version, kind in _TEMPLATES if kind == controller), "v1")
-        reference = {"apiVersion": version, "kind": controller, "name": name, "uid": "", "controller": True}
-        metadata["ownerReferences"] = [reference]
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.get("spec") or {}}
+
+
+def _owner(version: str, kind: str, name: object) -> Document:
+    """The workload as the pod's controller: the ReplicaSet or Job between them has no name yet, and says no more."""
+    return {"apiVersion": version, "kind": kind, "name": name, "uid": "", "controller": True}
 
 
 def _elements(job: Document, name: str) -> Iterator[Found]:
@@ -83,8 +85,8 @@ def _elements(job: Document, name: str) -> Iterator[Found]:
         if placement:
             metadata["annotations"] = {**mapping(metadata, "annotations"), keys.PLACEMENT: placement}
         spec = template.get("spec") or {"containers": [dict(RUNTIME)]}
-        pod = _from_template({"metadata": metadata, "spec": spec}, job, "")
-        owner = {"apiVersion": STREAMS, "kind": "ProcessingElement", "name": pe, "uid": "", "controller": True}
+        pod = _from_template({"metadata": metadata, "spec": spec}, job)
+        owner = _owner(STREAMS, "ProcessingElement", pe)
         pod["metadata"].update(generateName=f"{pe}-", ownerReferences=[owner])
         yield Found(f"Job {name}, processing element {pe}", pod)
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
+from webhook.app.policy import inventory_of
 from webhook.app.telling import Settling, tell_reading
 from webhook.cluster.configuration import Configuration, NoClusterError, connect
 from webhook.cluster.connection import Connection
@@ -54,7 +55,7 @@ class Cluster(Protocol):
 def cluster_of(settings: Settings) -> Cluster:
     """The snapshot, if there is one, else the API server; blocks while credentials are read."""
     if settings.snapshot is not None:
-        return SnapshotCluster(settings.snapshot, Inventory, tell=tell_reading)
+        return SnapshotCluster(settings.snapshot, lambda: inventory_of(settings), tell=tell_reading)
     return live(settings, Settling())
 
 
@@ -64,7 +65,7 @@ def live(settings: Settings, tell: Callable[[Report | Finding | Failure], object
         configuration = configuration_of(settings)
     except Trouble as trouble:
         raise Trouble(f"{trouble}; or give --snapshot with a folder of what kubectl prints") from trouble
-    return LiveCluster(Connection(configuration), Inventory(), limit=settings.stale_after, tell=tell)
+    return LiveCluster(Connection(configuration), inventory_of(settings), limit=settings.stale_after, tell=tell)
 
 
 def configuration_of(settings: Settings) -> Configuration:

@@ -1,5 +1,7 @@
 """The installation's choices, as the core sees them."""
 
+from webhook.placement.inventory import Inventory
+from webhook.placement.outsiders import parse_namespaces
 from webhook.placement.policy import Policy
 from webhook.placement.quota import parse_quota
 from webhook.placement.selector_text import parse_selector
@@ -19,4 +21,10 @@ def policy_of(settings: Settings) -> Policy:
         quota=parse_quota(settings.exclusive_quota),
         guard_nodes=settings.guard_nodes,
         guard_bindings=settings.guard_bindings,
+        spared=parse_namespaces(settings.excluded_namespaces) if settings.exclusive_strangers == "all" else None,
     )
+
+
+def inventory_of(settings: Settings) -> Inventory:
+    """An empty inventory that counts whatever these settings need."""
+    return Inventory(policy_of(settings).spared)

@@ -67,6 +67,7 @@ def _watch(cluster: Cluster, metrics: Metrics) -> None:
 
     metrics.gauge("nodes", "Nodes known.", lambda: float(len(cluster.inventory.nodes.nodes)))
     metrics.gauge("host_pools", "Host pools known.", lambda: float(len(cluster.inventory.pools)))
+    metrics.gauge("hpa_intents", "HPAIntents known.", lambda: float(len(cluster.inventory.intents)))
     metrics.gauge("skipped_objects", "Objects that could not be used.", skipped)
     metrics.gauge(
         "cache_age_seconds",

@@ -12,9 +12,20 @@ CONTEXT = 3
 """Unchanged lines shown around a change, as in ``diff -u``."""
 
 
+class _Dumper(yaml.CSafeDumper):
+    """Texts of several lines as blocks, as people write them."""
+
+
+def _text(dumper: yaml.CSafeDumper, value: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
 def as_yaml(document: object) -> str:
     """The document as kubectl prints it: keys in their order, lists not indented."""
-    return yaml.dump(document, Dumper=yaml.CSafeDumper, sort_keys=False, default_flow_style=False, width=1000)
+    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, default_flow_style=False, width=1000)
 
 
 def changed_lines(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:

@@ -18,13 +18,13 @@ from webhook.cluster.manifests import ManifestError, read_manifests
 from webhook.placement.world import World
 
 _FLAGS = (
-    "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "poolable_nodes",
-    "exclusive_quota",
+    "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "exclusive_strangers",
+    "excluded_namespaces", "poolable_nodes", "exclusive_quota",
 )  # fmt: skip
 _DESCRIPTION = (
     "Show, for every pod of every manifest, whether it would be admitted, the patch, the nodes that could run it, and "
     "which rule removed each of the others; for every host pool, whether it could have its hosts. "
-    "Host pools, nodes and Streams jobs among the manifests count as applied."
+    "Host pools, nodes, Streams jobs, HPAIntents and namespaces among the manifests count as applied."
 )
 
 

@@ -1,4 +1,4 @@
-"""One pod explained: the verdict, the patch, the nodes that are left, and what removed each of the others.
+"""One pod explained: the verdict, the patch, the nodes that are left and what they cost, and what removed each other.
 
 It names nodes: whoever runs it reads the cluster, or a snapshot of it, with rights of their own.
 """
@@ -10,11 +10,12 @@ import msgspec
 from msgspec import Struct
 
 from webhook.admission.document import Document
-from webhook.admission.mutate import opted_in
+from webhook.admission.mutate import concerned
 from webhook.admission.patch import encode, operations
 from webhook.admission.workloads import Found
 from webhook.placement.bits import Bits, slots
 from webhook.placement.pod import Pod
+from webhook.placement.ranking import Ranked, rank
 from webhook.placement.workload import decide_replicas
 from webhook.placement.world import World
 
@@ -31,7 +32,7 @@ class Removed(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """What would become of a pod; ``after`` is the pod with the patch applied, ``None`` for a refused one."""
+    """What would become of an object; ``after`` is it with the patch applied, ``None`` for a refused one."""
 
     file: str
     origin: str
@@ -52,15 +53,24 @@ class Explanation(Struct, frozen=True):
         return self.after is None
 
 
-def explain(file: str, found: Found, world: World) -> Explanation:
+class PodExplanation(Explanation, frozen=True):
+    """What would become of a pod: ``ranking`` are the candidates, cheapest first, with their shares of replicas."""
+
+    ranking: list[Ranked]
+
+
+def explain(file: str, found: Found, world: World) -> PodExplanation:
     """Decide the pod as admission would, and say why; ``msgspec.ValidationError`` for an object that is no pod."""
     pod = msgspec.convert(found.pod, Pod)
     namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE
     decision = decide_replicas(pod, namespace, world.cluster, world.policy, found.replicas)
-    steps = operations(pod, decision.additions) if decision.additions and opted_in(pod) else []
+    asking = concerned(pod, namespace, world.cluster)
+    steps = operations(pod, decision.additions) if decision.additions and asking else []
     patch = msgspec.json.decode(encode(steps))
     verdict = decision.verdict
-    return Explanation(
+    # Where it was decided: the live pods of a workload that is being changed are no neighbours to its new ones.
+    decided_in = World(world.cluster, world.policy, leaving=found.replicas.owner)
+    return PodExplanation(
         file=file,
         origin=found.origin,
         namespace=namespace,
@@ -77,6 +87,7 @@ def explain(file: str, found: Found, world: World) -> Explanation:
         patch=patch,
         before=found.pod,
         after=None if decision.refused else jsonpatch.apply_patch(found.pod, patch),
+        ranking=rank(decision.ask, verdict, decided_in, found.replicas.count) if verdict else [],
     )
 
 

@@ -1,18 +1,21 @@
 """Text for a person: coloured on a terminal, plain anywhere else."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from webhook.cli.differences import changed_lines
-from webhook.cli.explanation import Explanation
+from webhook.cli.explanation import Explanation, PodExplanation
 from webhook.cli.pool_explanation import PoolExplanation
 from webhook.placement.problem import escape
+from webhook.placement.ranking import Ranked
 
 _STYLES = {"+": "green", "-": "red"}
 _LISTED = 12
 """Names of nodes on one line; ``-o json`` has all of them."""
+_BEST = 5
+"""Nodes that are shown with their cost: whoever asks for the best rarely looks further."""
 
 
 class Screen:
@@ -71,11 +74,30 @@ class Screen:
             self.say(f"  warning: {escape(warning)}", "yellow")
         if found.candidates:
             self.say(f"  candidates: {_listed(found.candidates)}")
+        if isinstance(found, PodExplanation) and not found.refused:
+            self._ranking(found.ranking)
         for removed in found.removed:
             clause = f"{escape(removed.clause)}: " if removed.clause else ""
             self.say(f"  out: {_listed(removed.nodes)} ({clause}{escape(removed.reason)})", "dim")
 
+    def _ranking(self, ranking: Sequence[Ranked]) -> None:
+        """What the nodes cost, if there is a choice, and how replicas would share them."""
+        if len(ranking) > 1:
+            self.say(f"  cheapest: {_listed([f'{ranked.node} ({ranked.cost})' for ranked in ranking], _BEST)}")
+        if shares := "; ".join(_shares(ranking)):
+            self.say(f"  replicas: {shares}")
 
-def _listed(names: list[str]) -> str:
-    rest = len(names) - _LISTED
-    return ", ".join(names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
+
+def _listed(names: Sequence[str], most: int = _LISTED) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _shares(ranking: Iterable[Ranked]) -> Iterator[str]:
+    """Which nodes would get how many replicas, the largest number first."""
+    nodes: dict[int, list[str]] = {}
+    for ranked in ranking:
+        nodes.setdefault(ranked.replicas or 0, []).append(ranked.node)
+    for count in sorted(nodes.keys() - {0}, reverse=True):
+        each = "each of " if len(nodes[count]) > 1 else ""
+        yield f"{count} on {each}{_listed(nodes[count])}"

@@ -2,7 +2,8 @@
 
 from typing import Any, Final
 
-from webhook.cluster.hostpool_schema import COLUMNS, SCHEMA
+from webhook.cluster import hostpool_schema, hpaintent_schema
+from webhook.cluster.openapi import Schema
 
 Document = dict[str, Any]
 """An object as JSON has it."""
@@ -12,34 +13,44 @@ GROUP: Final = "streams.ibm.com"
 
 def hostpool_definition() -> Document:
     """HostPool: ``kubectl`` finds plurals, singulars and short names, but no kinds, hence the last two names."""
+    version = _version(hostpool_schema.COLUMNS, hostpool_schema.SCHEMA, subresources={"status": {}})
+    return _definition("HostPool", "streamshostpool", ["sthp", "hostpool", "hostpools"], version)
+
+
+def hpaintent_definition() -> Document:
+    """HPAIntent: nothing becomes of it but what its pods are given, so it has no status."""
+    version = _version(hpaintent_schema.COLUMNS, hpaintent_schema.SCHEMA)
+    return _definition("HPAIntent", "streamshpaintent", ["sthpa", "hpaintent", "hpaintents"], version)
+
+
+def _definition(kind: str, singular: str, short: list[str], version: Document) -> Document:
+    """The definition of a kind of our group that lives in namespaces, in its only version."""
+    names = {
+        "kind": kind,
+        "listKind": f"{kind}List",
+        "plural": f"{singular}s",
+        "singular": singular,
+        "shortNames": short,
+        "categories": ["streams"],
+    }
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"streamshostpools.{GROUP}"},
-        "spec": {
-            "group": GROUP,
-            "names": {
-                "kind": "HostPool",
-                "listKind": "HostPoolList",
-                "plural": "streamshostpools",
-                "singular": "streamshostpool",
-                "shortNames": ["sthp", "hostpool", "hostpools"],
-                "categories": ["streams"],
-            },
-            "scope": "Namespaced",
-            "versions": [
-                {
-                    "name": "v1",
-                    "served": True,
-                    "storage": True,
-                    "subresources": {"status": {}},
-                    "additionalPrinterColumns": COLUMNS,
-                    "schema": {"openAPIV3Schema": SCHEMA},
-                }
-            ],
-        },
+        "metadata": {"name": f"{singular}s.{GROUP}"},
+        "spec": {"group": GROUP, "names": names, "scope": "Namespaced", "versions": [version]},
     }
 
 
-DEFINITIONS: Final = (hostpool_definition,)
+def _version(columns: list[Schema], schema: Schema, **more: object) -> Document:
+    return {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        **more,
+        "additionalPrinterColumns": columns,
+        "schema": {"openAPIV3Schema": schema},
+    }
+
+
+DEFINITIONS: Final = (hostpool_definition, hpaintent_definition)
 """Every definition that the chart brings."""

@@ -6,12 +6,14 @@ from typing import Any, Final, Generic, TypeVar
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from webhook.cluster import translate, wire
+from webhook.cluster import hpaintent, translate, wire
 from webhook.cluster.exchange import Identity
 from webhook.cluster.items import decode
 from webhook.cluster.sink import Sink
 from webhook.cluster.translate import NAMESPACE, Notes
+from webhook.placement import keys
 from webhook.placement.cluster import BoundPod, Job, Node, Pool
+from webhook.placement.intent import Intent
 
 T = TypeVar("T")
 
@@ -28,6 +30,8 @@ class Kind(Struct, Generic[T], frozen=True, kw_only=True):
     resource: str
     selector: str = ""
     """A field selector: objects that nobody needs stay where they are."""
+    labels: str = ""
+    """A label selector, for the same."""
     optional: bool = False
     """Whether it may be missing: it comes with a CustomResourceDefinition."""
     read: Callable[[Raw], tuple[T | None, Notes]]
@@ -67,11 +71,20 @@ def _read_job(item: Raw) -> tuple[Job, Notes]:
     return translate.job(decode(item, wire.Job)), []
 
 
+def _read_intent(item: Raw) -> tuple[Intent, Notes]:
+    return hpaintent.intent(decode(item, wire.HPAIntent))
+
+
+def _read_namespace(item: Raw) -> tuple[str | None, Notes]:
+    name, enabled = hpaintent.enabled(decode(item, wire.Namespace))
+    return name if enabled else None, []
+
+
 def _full_name(identity: Identity) -> str:
     return f"{identity.namespace or NAMESPACE}/{identity.name}"
 
 
-def _name_of(value: Pool | Job) -> str:
+def _name_of(value: Pool | Job | Intent) -> str:
     return f"{value.namespace}/{value.name}"
 
 
@@ -81,6 +94,10 @@ def _drop_pool(sink: Sink, key: str) -> None:
 
 def _drop_job(sink: Sink, key: str) -> None:
     sink.remove_job(*key.split("/", 1))
+
+
+def _drop_intent(sink: Sink, key: str) -> None:
+    sink.intents.drop(*key.split("/", 1))
 
 
 NODES: Final = Kind(
@@ -124,6 +141,27 @@ JOBS: Final = Kind(
     put=lambda sink, job, _: sink.set_job(job),
     drop=_drop_job,
 )
+INTENTS: Final = Kind(
+    name="HPAIntent",
+    group="streams.ibm.com",
+    resource="streamshpaintents",
+    optional=True,
+    read=_read_intent,
+    key=_full_name,
+    value_key=_name_of,
+    put=lambda sink, intent, _: sink.intents.put(intent),
+    drop=_drop_intent,
+)
+NAMESPACES: Final = Kind(
+    name="Namespace",
+    resource="namespaces",
+    labels=f"{keys.INJECT}={keys.ENABLED}",
+    read=_read_namespace,
+    key=lambda identity: identity.name,
+    value_key=lambda name: name,
+    put=lambda sink, name, _: sink.intents.enable(name),
+    drop=lambda sink, key: sink.intents.disable(key),
+)
 
-KINDS: Final[tuple[AnyKind, ...]] = (NODES, PODS, POOLS, JOBS)
+KINDS: Final[tuple[AnyKind, ...]] = (NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES)
 """In the order in which trouble with them is named."""

@@ -1,10 +1,10 @@
-"""Items of files put into a sink: each of the four kinds that placement knows, once."""
+"""Items of files put into a sink: each of the kinds that placement knows, once."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
-from webhook.cluster import items, translate, wire
+from webhook.cluster import hpaintent, items, translate, wire
 from webhook.cluster.items import Head, Item
 from webhook.cluster.report import FINDING_LIMIT, Finding, Report
 from webhook.cluster.sink import Sink
@@ -14,7 +14,9 @@ CORE = "v1"
 GROUP = "streams.ibm.com"
 STREAMS = f"{GROUP}/v1"
 
-KINDS = ((CORE, "Node"), (CORE, "Pod"), (STREAMS, "HostPool"), (STREAMS, "Job"))
+KINDS = (
+    (CORE, "Node"), (CORE, "Pod"), (STREAMS, "HostPool"), (STREAMS, "Job"), (STREAMS, "HPAIntent"), (CORE, "Namespace"),
+)  # fmt: skip
 """The kinds that are read; the Job of ``batch/v1`` is another."""
 
 _LISTS: dict[tuple[str, str], Head | None] = {
@@ -131,8 +133,25 @@ class Reading:
         self._sink.set_job(value)
         self._used("Job")
 
+    def _intent(self, item: Item) -> None:
+        value, notes = hpaintent.intent(items.decode(item, wire.HPAIntent))
+        name = f"{value.namespace}/{value.name}"
+        self._once("HPAIntent", "name", name)
+        self._sink.intents.put(value)
+        self._used("HPAIntent", name, notes)
+
+    def _namespace(self, item: Item) -> None:
+        name, enabled = hpaintent.enabled(items.decode(item, wire.Namespace))
+        self._once("Namespace", "name", name)
+        if enabled:
+            self._sink.intents.enable(name)
+            self._used("Namespace")
+        else:
+            self._sink.intents.disable(name)
+            self._counts["ignored"] += 1
+
     _PUT: ClassVar[dict[tuple[str, str], Callable[["Reading", Item], None]]] = dict(
-        zip(KINDS, (_node, _pod, _pool, _job), strict=True)
+        zip(KINDS, (_node, _pod, _pool, _job, _intent, _namespace), strict=True)
     )
 
     def _ignore(self, stated: Head) -> None:

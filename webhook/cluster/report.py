@@ -38,8 +38,9 @@ class Report(Struct, frozen=True):
     """The outcome of reading a folder once.
 
     ``counts`` are the objects that are in use, by kind; ``finished`` the pods that hold nothing any more; ``ignored``
-    objects of other kinds. ``skipped`` are the objects, documents and files that could not be used, ``noted`` parts of
-    objects that otherwise are; each names the first :data:`FINDING_LIMIT`, of ``skipped_count`` and ``noted_count``.
+    objects of other kinds, and namespaces in which no intent holds. ``skipped`` are the objects, documents and files
+    that could not be used, ``noted`` parts of objects that otherwise are; each names the first :data:`FINDING_LIMIT`,
+    of ``skipped_count`` and ``noted_count``.
     """
 
     counts: Mapping[str, int]
@@ -51,6 +52,6 @@ class Report(Struct, frozen=True):
     noted_count: int = 0
 
     def __str__(self) -> str:
-        """One line: ``5 Node, 120 Pod, 0 HostPool, 0 Job; 3 finished, 1 skipped, 0 ignored``."""
+        """One line: ``5 Node, 120 Pod, 0 HostPool, 0 Job, ...; 3 finished, 1 skipped, 0 ignored``."""
         used = ", ".join(f"{count} {kind}" for kind, count in self.counts.items())
         return f"{used}; {self.finished} finished, {self.skipped_count} skipped, {self.ignored} ignored"

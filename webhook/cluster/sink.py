@@ -3,10 +3,36 @@
 from typing import Protocol
 
 from webhook.placement.cluster import BoundPod, Job, Node, Pool
+from webhook.placement.intent import Intent
+
+
+class IntentSink(Protocol):
+    """Takes HPAIntents, and the namespaces in which they hold; dropping what is not there is nothing."""
+
+    def put(self, intent: Intent) -> None:
+        """An HPAIntent object was added or changed."""
+        ...
+
+    def drop(self, namespace: str, name: str) -> None:
+        """An HPAIntent object is gone."""
+        ...
+
+    def enable(self, namespace: str) -> None:
+        """The namespace carries the label that has intents hold in it."""
+        ...
+
+    def disable(self, namespace: str) -> None:
+        """It does not, or is gone."""
+        ...
 
 
 class Sink(Protocol):
     """Takes a cluster's objects one at a time, in any order; a second ``set_`` replaces the first."""
+
+    @property
+    def intents(self) -> IntentSink:
+        """Where HPAIntents go."""
+        ...
 
     def set_node(self, node: Node) -> None:
         """A node was added or changed."""

@@ -28,7 +28,8 @@ class Source:
         self._pace = pace
         self._page_limit = page_limit
         self._path = kind.path
-        self._selector = {"fieldSelector": kind.selector} if kind.selector else {}
+        selectors = {"fieldSelector": kind.selector, "labelSelector": kind.labels}
+        self._selector = {name: selector for name, selector in selectors.items() if selector}
 
     async def page(self, following: str | None = None) -> Page:
         """The first page of a list that is as new as can be, or the one that follows."""

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from webhook.cluster import wire
 from webhook.cluster.claim import claim_of
 from webhook.cluster.hostpool import faults
-from webhook.cluster.owner import owner_of
 from webhook.cluster.taints import taints
 from webhook.placement import keys
 from webhook.placement.clauses import ClauseName, PoolName
 from webhook.placement.cluster import BoundPod, Element, Job, Node, Phase, Pool, PoolHost, Tally
+from webhook.placement.owner import owner_of
 from webhook.placement.placement_text import read_placement
 from webhook.placement.pod import Amount, PodSpec
 from webhook.placement.pool_spec import HostPoolSpec, pool_of_spec
@@ -91,7 +91,8 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
         pools=pools,
         isolated=isolated,
         terminating=metadata.deletion_timestamp is not None,
-        owner=sys.intern(owner_of(metadata)) if job else "",
+        bound=bool(job) and _bound(metadata),
+        owner=sys.intern(owner_of(metadata.owner_references, metadata.labels)),
         claim=claim_of(name, spec) if job and not spec.node_name else None,
     )
     return pod, [_uncounted(path, value) for path, value in invalid]
@@ -188,7 +189,13 @@ def _reason(condition: wire.Condition) -> str:
 def _element(stated: wire.ProcessingElement, default: str) -> Element:
     operators = stated.operators or ()
     placements = tuple((operator.name or "", operator.placement) for operator in operators if operator.placement)
-    return Element(stated.name or default, placements)
+    bound = bool(stated.template and stated.template.metadata and _bound(stated.template.metadata))
+    return Element(stated.name or default, placements, bound)
+
+
+def _bound(metadata: wire.Metadata) -> bool:
+    """Whether the pod is to be bound to cpus."""
+    return metadata.annotations is not None and metadata.annotations.bind == "true"
 
 
 def _job_faults(elements: tuple[Element, ...]) -> Iterable[str]:

@@ -4,9 +4,11 @@ Decoded straight from JSON by msgspec, or converted from what a YAML file holds.
 counts as absent: an object is refused for what it says, never for what it leaves out.
 """
 
+from typing import Any
+
 from msgspec import Struct, field
 
-from webhook.placement.keys import PLACEMENT, PREFERRED
+from webhook.placement.keys import BIND, PLACEMENT, PREFERRED
 from webhook.placement.pod import Amount, PodSpec
 from webhook.placement.pool_spec import HostPoolSpec
 
@@ -16,6 +18,7 @@ class Annotations(Struct, frozen=True, gc=False):
 
     placement: str | None = field(name=PLACEMENT, default=None)
     preferred: str | None = field(name=PREFERRED, default=None)
+    bind: str | None = field(name=BIND, default=None)
 
 
 class Owner(Struct, frozen=True, gc=False):
@@ -130,11 +133,18 @@ class Operator(Struct, frozen=True, gc=False):
     placement: str | None = None
 
 
+class Template(Struct, frozen=True, gc=False):
+    """The pod of a processing element, where the job says how it is to look."""
+
+    metadata: Metadata | None = None
+
+
 class ProcessingElement(Struct, frozen=True, gc=False):
     """A processing element of a job's model."""
 
     name: str | None = None
     operators: tuple[Operator, ...] | None = None
+    template: Template | None = None
 
 
 class JobSpec(Struct, frozen=True, gc=False, rename="camel"):
@@ -148,3 +158,16 @@ class Job(Struct, frozen=True, gc=False):
 
     metadata: Metadata | None = None
     spec: JobSpec | None = None
+
+
+class HPAIntent(Struct, frozen=True, gc=False):
+    """``streams.ibm.com/v1 HPAIntent``; its spec is read as it stands, as that of an annotation is."""
+
+    metadata: Metadata | None = None
+    spec: Any = None
+
+
+class Namespace(Struct, frozen=True, gc=False):
+    """``v1 Namespace``."""
+
+    metadata: Metadata | None = None

@@ -160,7 +160,7 @@ class HostPools:
             return None
         self._choices.bar(pool, strange)
         for host in strange:
-            self._reports.tell(stored, stranger(host.name))
+            self._reports.tell(stored, stranger(host.name, self._cluster.outsiders.stranger))
         await self._claims.release_all([host.name for host in strange], self._choices.mark(pool))
         return 0.0
 

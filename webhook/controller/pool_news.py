@@ -25,10 +25,9 @@ class News(Struct, frozen=True):
 RELEASED: Final = News("Normal", "Released", "its hosts are free again")
 
 
-def stranger(host: str) -> News:
-    """A host cannot be given to the pool."""
-    what = "a processing element of another pool or job got there first, so another node is looked for"
-    return News("Warning", "StrangerFound", f"{host}: {what}")
+def stranger(host: str, who: str) -> News:
+    """A host cannot be given to the pool; ``who`` is there."""
+    return News("Warning", "StrangerFound", f"{host}: {who} got there first, so another node is looked for")
 
 
 def news(before: Pool | None, state: State) -> Iterator[News]:

@@ -22,11 +22,12 @@ _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
 
 
 async def strangers_on(hosts: Collection[PoolHost], pool: Pool, cluster: Inventory, reader: Reader) -> list[PoolHost]:
-    """Those of the hosts that run a processing element of another pool or job, be it about to end."""
+    """Those of the hosts that run a stranger, be it about to end."""
     turns = asyncio.Semaphore(AT_A_TIME)
+    elements = {"labelSelector": keys.JOB} if cluster.outsiders.spared is None else {}
 
     async def strange(host: PoolHost) -> bool:
-        selectors = {"labelSelector": keys.JOB, "fieldSelector": f"spec.nodeName={host.name},{_ALIVE}"}
+        selectors = {**elements, "fieldSelector": f"spec.nodeName={host.name},{_ALIVE}"}
         async with turns:
             return any([is_stranger(pod, pool, cluster) async for pod in _pods(reader, "/api/v1/pods", selectors)])
 

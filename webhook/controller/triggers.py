@@ -78,7 +78,8 @@ class Triggers:
     def _pod(self, _: str, before: BoundPod | None, after: BoundPod | None) -> None:
         if not self._leading:
             return
-        seen = {pod.node for pod in (before, after) if pod is not None and (pod.job or pod.pools) and pod.node}
+        concerning = (pod for pod in (before, after) if pod is not None and self._cluster.concerns_pools(pod))
+        seen = {pod.node for pod in concerning if pod.node}
         for node in seen:
             for pool in self._whose.pools(self._cluster.nodes.get(node)):
                 self._pools.add_after(pool, TOGETHER)

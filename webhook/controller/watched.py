@@ -24,11 +24,12 @@ class Watched:
     """A :class:`~webhook.cluster.sink.Sink` in front of ``inventory``; ``on_`` lists are those who are told.
 
     Listeners are called when the inventory is up to date, in the middle of reading: they have to be quick, and put a
-    key into a queue at most. Of a pod that has no job and names no pool the value before is not known.
+    key into a queue at most. Of a pod that concerns no pool the value before is not known.
     """
 
     def __init__(self, inventory: Inventory) -> None:
         self.inventory = inventory
+        self.intents = inventory.intents
         self.on_node: list[Listener[str, Node]] = []
         """The key is the node's name."""
         self.on_pod: list[Listener[str, BoundPod]] = []
@@ -36,7 +37,7 @@ class Watched:
         self.on_pool: list[Listener[Name, Pool]] = []
         self.on_job: list[Listener[Name, Job]] = []
         self._pods: dict[str, BoundPod] = {}
-        """The pods of jobs, and those that name pools, which the inventory keeps as well: one reference each."""
+        """Those that concern pools: unless all pods are strangers the inventory keeps them as well."""
         self._jobs: dict[Name, Job] = {}
 
     # Nodes
@@ -60,7 +61,7 @@ class Watched:
         """A pod was added or changed."""
         before = self._pods.get(pod.uid)
         self.inventory.set_pod(pod)
-        if pod.job or pod.pools:
+        if self.inventory.concerns_pools(pod):
             self._pods[pod.uid] = pod
         elif before is not None:
             del self._pods[pod.uid]

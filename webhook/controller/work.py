@@ -30,7 +30,7 @@ class Work:
     """``watched`` is to be fed with objects of ``kinds``; nothing is done before :meth:`run`."""
 
     def __init__(self, server: Server, events: Tells, rules: Rules, *, clock: Clock = seconds) -> None:
-        self.watched = Watched(Inventory())
+        self.watched = Watched(Inventory(rules.policy.spared))
         self.queues = Queues(Queue(clock=clock), Queue(clock=clock))
         inventory, whose, nodes = self.watched.inventory, Whose(self.watched), LearnedNodes(self.watched)
         self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, OWN_POOLS, JOBS)

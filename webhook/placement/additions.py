@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from webhook.placement.containers import Place
 from webhook.placement.nodeterms import TermEdit
 from webhook.placement.pod import NodeTerm, PodTerm, PreferredNodeTerm, Toleration, WeightedPodTerm
 
@@ -18,11 +19,20 @@ class PodTerms(Struct, frozen=True, gc=False):
         return bool(self.required or self.preferred)
 
 
+class ContainerAmounts(Struct, frozen=True, gc=False):
+    """Amounts that a container asks for in place of what it says, as texts by resource name."""
+
+    place: Place
+    requests: dict[str, str]
+    limits: dict[str, str]
+
+
 class Additions(Struct, frozen=True, gc=False):
     """What a pod lacks; everything empty when it lacks nothing.
 
     ``edits`` change the pod's own required node terms, ``terms`` are new ones to append (or, where the pod has none,
-    all there are). ``injected`` is the annotation that says what was added and why.
+    all there are). ``resources`` are at most one for each container. ``injected`` is the annotation that says what was
+    added and why.
     """
 
     labels: dict[str, str]
@@ -34,6 +44,7 @@ class Additions(Struct, frozen=True, gc=False):
     away: PodTerms
     tolerations: tuple[Toleration, ...]
     injected: str
+    resources: tuple[ContainerAmounts, ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -45,6 +56,7 @@ class Additions(Struct, frozen=True, gc=False):
             "podAffinity": self.near.required,
             "podAntiAffinity": self.away.required,
             "tolerations": self.tolerations,
+            "resources": self.resources,
         }
         return tuple(kind for kind, what in lacking.items() if what)
 

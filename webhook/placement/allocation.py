@@ -4,6 +4,7 @@ An entry keeps its index for ever; a vanished node is replaced in place; nothing
 """
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 from msgspec import Struct
@@ -49,7 +50,7 @@ def eligible(pool: Pool, cluster: Inventory, policy: Policy) -> Bits:
     """Nodes that could be hosts of the pool.
 
     They carry its tags and meet its selector, may be pooled, have no taint that keeps pods away, belong to no other
-    exclusive pool and, for an exclusive pool, run no processing element of any other pool or job.
+    exclusive pool and, for an exclusive pool, run no stranger.
     """
     nodes = cluster.nodes
     found = matching_all(nodes, labels_of(pool))
@@ -64,8 +65,11 @@ def eligible(pool: Pool, cluster: Inventory, policy: Policy) -> Bits:
 
 
 def strangers(pool: Pool, cluster: Inventory) -> Bits:
-    """Nodes that run a processing element of another pool or job, be it about to end."""
+    """Nodes that run a stranger, be it about to end."""
     found = 0
+    for (namespace, pools), nodes in cluster.outsiders.nodes():
+        if pool.spl_name not in pools or not _serves(pool, namespace, "", cluster):
+            found |= nodes
     for (namespace, job), siblings in cluster.jobs_with_pods():
         serves = _serves(pool, namespace, job, cluster)
         found |= siblings.outside(pool.spl_name) if serves else siblings.everyone.nodes
@@ -76,8 +80,8 @@ def strangers(pool: Pool, cluster: Inventory) -> Bits:
 
 
 def is_stranger(pod: BoundPod, pool: Pool, cluster: Inventory) -> bool:
-    """Whether the pod is a processing element of another pool or job."""
-    if not pod.job:
+    """Whether the pod is a processing element of another pool or job or, where they count, any pod of others."""
+    if not pod.job and not cluster.outsiders.include(pod):
         return False
     return pool.spl_name not in pod.pools or not _serves(pool, pod.namespace, pod.job, cluster)
 
@@ -147,7 +151,8 @@ def _created(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits) -> Al
     over = excess(pool, cluster, policy.quota) if len(kept) < size else None
     if over:
         return Allocation(tuple(kept[index] for index in sorted(kept)), count, str(over), over_quota=True)
-    fresh = _cheapest(could & ~holding, size - len(kept), cluster)
+    free, taken = could & ~holding, _of_others(pool, cluster)
+    fresh = chain.from_iterable(_cheapest(nodes, size - len(kept), cluster) for nodes in (free & ~taken, free & taken))
     for index in range(size):
         if index not in kept:
             name = next(fresh, None)
@@ -156,6 +161,12 @@ def _created(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits) -> Al
             kept[index] = _host(index, name, cluster)
     reason = "" if len(kept) == size else _shortage(size, count)
     return Allocation(tuple(kept[index] for index in sorted(kept)), count, reason)
+
+
+def _of_others(pool: Pool, cluster: Inventory) -> Bits:
+    """Nodes that carry the label of another pool, which would have to share them or, if this one is exclusive, go."""
+    once, twice = cluster.marked()
+    return once & ~cluster.nodes.with_key(keys.membership(pool.namespace, pool.name)) | twice
 
 
 def _cheapest(nodes: Bits, count: int, cluster: Inventory) -> Iterator[str]:

@@ -4,17 +4,22 @@ import itertools
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.placement import keys
 from webhook.placement.clauses import Clause, ClauseName
 from webhook.placement.cluster import Pool, Tally
+from webhook.placement.hardware import Hardware
+from webhook.placement.hardware_text import REQUIREMENT_LIMIT, read_annotation
+from webhook.placement.intended import intended
 from webhook.placement.lookup import look_up
 from webhook.placement.mapping_conflicts import conflicts
 from webhook.placement.nearest import nearest
 from webhook.placement.placement_text import SHOWN, PlacementText, annotation, read_placement
-from webhook.placement.pod import Pod, PodSpec
+from webhook.placement.pod import Metadata, Pod, PodSpec
 from webhook.placement.policy import Binding, Policy
 from webhook.placement.problem import Problem, quote
+from webhook.placement.provision import BARE, Provision, provide
 from webhook.placement.requests import pod_requests
 from webhook.placement.worker_mapping import NOTHING, WorkerMapping, read_mapping
 from webhook.placement.world import World
@@ -29,7 +34,8 @@ NODE_NAME = "spec.nodeName "
 
 _KNOWN = keys.ANNOTATIONS | keys.FOREIGN
 _WRITABLE = sorted(key.removeprefix(keys.PREFIX) for key in keys.ANNOTATIONS - {keys.INJECTED})
-_NO_SPEC = PodSpec()
+_EQUIPMENT = frozenset(keys.EQUIPMENT)
+_NO_SPEC, _NOBODY = PodSpec(), Metadata()
 _NOTHING: Mapping[str, str] = {}
 
 
@@ -39,7 +45,8 @@ class Ask(Struct, frozen=True, gc=False):
     ``clauses`` are those of the placement annotation, ``by_name`` the same by their names, ``soft`` the constraint
     names that are only preferred, ``pools`` the host pool of each ``host(P)`` clause (no ``$default``), ``binding`` how
     ``host("name")`` ties the pod to its node, ``elastic`` whether nodes are expected to come for it, ``requests`` what
-    it needs: milli-units of cpu, whole units of everything else. ``mapping`` is what its worker mapping says.
+    it needs: milli-units of cpu, whole units of everything else. ``mapping`` is what its worker mapping says,
+    ``provision`` what its containers are given; ``spec`` and ``requests`` are those with it.
     """
 
     namespace: str
@@ -56,6 +63,7 @@ class Ask(Struct, frozen=True, gc=False):
     requests: Tally
     warnings: tuple[str, ...] = ()
     mapping: WorkerMapping = NOTHING
+    provision: Provision = BARE
 
     def of(self, name: ClauseName) -> tuple[Clause, ...]:
         """The clauses of that name, as they were written."""
@@ -82,6 +90,11 @@ def read(pod: Pod, namespace: str, world: World, said: PlacementText | None = No
     if mapping is not NOTHING:
         warnings += mapping.warnings
         problems += (*mapping.problems, *conflicts(mapping, said.clauses, said.soft))
+    provision = _provided(pod, namespace, world, annotations)
+    if provision is not BARE:
+        spec = provision.spec
+        warnings += provision.warnings
+        problems += provision.problems
     pools, missing = look_up(said.by_name.get(ClauseName.HOST, ()), namespace, job, world, text or "")
     if missing and ClauseName.HOST in said.soft:
         warnings += tuple(problem.message for problem in missing)
@@ -96,7 +109,29 @@ def read(pod: Pod, namespace: str, world: World, said: PlacementText | None = No
         problems += misspelt
         problems += tuple(Problem(path, f"{quote(value)} is not a Kubernetes quantity") for path, value in unreadable)
     words = said.clauses, said.by_name, said.soft
-    return Ask(namespace, spec, labels, job, pe, *words, pools, binding, elastic, requests, warnings, mapping), problems
+    return Ask(
+        namespace, spec, labels, job, pe, *words, pools, binding, elastic, requests, warnings, mapping, provision
+    ), problems
+
+
+def _provided(pod: Pod, namespace: str, world: World, annotations: Mapping[str, str]) -> Provision:
+    """What the pod's containers are given: by its own annotations, and by what HPAIntents say of its workload."""
+    intents = world.cluster.intents
+    if _EQUIPMENT.isdisjoint(annotations) and namespace not in intents.enabled:
+        return BARE
+    hardware: tuple[Hardware, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    written, named = annotations.get(keys.HARDWARE), annotations.get(keys.INTENT)
+    if written is not None:
+        hardware, problems = read_annotation(written)
+    if named is not None or namespace in intents.enabled:
+        more, wrong = intended(pod.metadata or _NOBODY, namespace, named, intents)
+        hardware, problems = hardware + more, problems + wrong
+    if len(hardware) > REQUIREMENT_LIMIT:
+        many = f"{len(hardware)} requirements are for this pod, at most {REQUIREMENT_LIMIT} are allowed"
+        hardware, problems = (), (*problems, Problem(annotation(keys.HARDWARE), many))
+    provision = provide(pod.spec or _NO_SPEC, annotations, hardware)
+    return replace(provision, problems=(*problems, *provision.problems)) if problems else provision
 
 
 def _expected(pools: tuple[tuple[Clause, Pool], ...], world: World) -> tuple[bool, bool]:

@@ -1,5 +1,7 @@
 """How much of every resource each node offers and has given away: one numpy row of ``int64`` per resource."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -24,12 +26,13 @@ class Capacity:
     Amounts are milli-units of ``cpu`` and whole units of everything else. A resource nobody offers has no row.
     """
 
-    __slots__ = ("_allocatable", "_known", "_size", "_used")
+    __slots__ = ("_allocatable", "_changes", "_known", "_size", "_used")
 
     def __init__(self) -> None:
         self._size = _INITIAL
         self._allocatable: dict[str, Row] = {}
         self._used: dict[str, Row] = {}
+        self._changes: dict[str, int] = {}
         self._known: dict[tuple[str, int], Bits] = {}
 
     def offer(self, slot: int, tally: Tally) -> None:
@@ -49,6 +52,11 @@ class Capacity:
             if row is None:
                 row = self._used[resource] = np.zeros(self._size, np.int64)
             row[slot] += sign * min(amount, _CEILING >> 20)
+            self._changes[resource] = self._changes.get(resource, 0) + 1
+
+    def changes(self, resources: Iterable[str]) -> int:
+        """How often the used amounts of these resources have changed."""
+        return sum(self._changes.get(resource, 0) for resource in resources)
 
     def used(self, resource: str, slot: int) -> int:
         """The amount of ``resource`` used on ``slot``."""

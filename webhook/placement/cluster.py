@@ -54,9 +54,9 @@ class BoundPod(Struct, frozen=True, gc=False):
     """A pod that is not finished, as far as it holds something that others may want.
 
     ``node`` is empty while the pod waits. ``labels`` are its labels under the product's prefix only, and ``isolated``
-    the operators whose ``hostIsolation`` it carries, ``owner`` the workload that it is a replica of, such as
-    ``Deployment/pipeline``, ``claim`` what it demands of a node while it waits for one; all empty, like ``job`` and
-    ``pe``, for pods of others.
+    the operators whose ``hostIsolation`` it carries, ``claim`` what it demands of a node while it waits for one; all
+    empty, like ``job`` and ``pe``, for pods of others. ``owner`` is the workload that it is a replica of, such as
+    ``Deployment/pipeline``, ``bound`` whether it is one that is bound to cpus.
     """
 
     uid: str
@@ -71,6 +71,12 @@ class BoundPod(Struct, frozen=True, gc=False):
     terminating: bool = False
     owner: str = ""
     claim: Claim | None = None
+    bound: bool = False
+
+    @property
+    def of_node(self) -> bool:
+        """Whether it goes with its node: it is one of a DaemonSet, or static (Kubernetes, mirror pods)."""
+        return self.owner.startswith(("DaemonSet/", "Node/"))
 
 
 class Phase(enum.StrEnum):
@@ -128,6 +134,8 @@ class Element(Struct, frozen=True, gc=False):
     name: str
     placements: tuple[tuple[str, str], ...] = ()
     """Pairs of operator name and placement text."""
+    bound: bool = False
+    """Whether its pod is to be bound to cpus."""
 
 
 class Job(Struct, frozen=True, gc=False):

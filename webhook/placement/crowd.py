@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits, to_slots
+from webhook.placement.capacity import Row
 from webhook.placement.cluster import Tally
 from webhook.placement.constraint import Spread
 from webhook.placement.constraints.resources import Room
@@ -45,6 +46,11 @@ class Crowd:
         self._world = world
         self._scaled = functools.cache(self._together)
 
+    @property
+    def candidates(self) -> Bits:
+        """The nodes that can run one of the pods."""
+        return self._meet(self.hard, None)
+
     def spreads(self, chosen: Collection[int] | None = None) -> set[Spread]:
         """How the pods have to lie, if of the constraints that somebody wrote only the ``chosen`` positions count."""
         return {judged.constraint.spread for judged in self._counting(self.hard, chosen)}
@@ -57,16 +63,23 @@ class Crowd:
         most = min(most, 1) if Spread.APART in spreads else most
         return bisect.bisect_left(range(1, most + 1), 1, key=lambda count: not self._meet(self._scaled(count), chosen))
 
-    def _sum(self, most: int, chosen: Collection[int] | None, *, apart: bool) -> int:
-        counting = self._counting(self.hard, chosen)
+    def copies(self, chosen: Collection[int] | None = None) -> Row:
+        """How many of the pods each slot has room for, of what counts for them: what it offers, or what is free there.
+
+        Where several constraints ask for the same resource, each of them says how much it must be at least.
+        """
+        rooms = [judged.constraint for judged in self._counting(self.hard, chosen)]
         needs: dict[str, int] = {}
         pinned: Bits = 0
-        for judged in counting:
-            if isinstance(judged.constraint, Room):
-                needs.update(judged.constraint.requests)
-                pinned |= judged.constraint.pinned
-        copies = self._world.cluster.nodes.capacity.copies(needs, free=pinned)
-        return min(most, int(np.minimum(copies[to_slots(self._meet(self.hard, chosen))], 1 if apart else most).sum()))
+        for room in rooms:
+            if isinstance(room, Room):
+                needs |= {resource: max(amount, needs.get(resource, 0)) for resource, amount in room.requests.items()}
+                pinned |= room.pinned
+        return self._world.cluster.nodes.capacity.copies(needs, free=pinned)
+
+    def _sum(self, most: int, chosen: Collection[int] | None, *, apart: bool) -> int:
+        copies = self.copies(chosen)[to_slots(self._meet(self.hard, chosen))]
+        return min(most, int(np.minimum(copies, 1 if apart else most).sum()))
 
     def _together(self, count: int) -> tuple[Judged, ...]:
         """The same constraints for one pod that asks for as much as ``count`` of them."""

@@ -17,6 +17,7 @@ from webhook.placement.pod import Pod
 from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
 from webhook.placement.verdict import Verdict, constraints_of, judge
+from webhook.placement.wishes import granted_wishes
 from webhook.placement.world import World
 
 
@@ -70,12 +71,16 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
     # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
     if refusal and not (ask.elastic and refusal.fault is Fault.FORBIDDEN):
         return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)
-    effects = effects_of(constraints, world)
+    effects, unmet = effects_of(constraints, world), tuple[str, ...]()
+    if ask.provision.wanted:
+        wishes = granted_wishes(ask, verdict.candidates, world)
+        effects, unmet = [*effects, *wishes.given], tuple(wishes.warnings)
+        verdict = verdict.granting(wishes.rooms)
     additions, conflicts = merge(pod, effects)
     if wrong := (*conflicts, *foreign_labels(ask.labels, effects)):
         return Decision(ask, wrong, verdict, warnings=ask.warnings)
     doubts = [f"no node yet: {refusal.headline}"] if refusal else list(verdict.disappointed())
-    return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *doubts))
+    return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *unmet, *doubts))
 
 
 def _refused(pod: Pod, ask: Ask, verdict: Verdict, world: World) -> Refusal:
@@ -102,10 +107,14 @@ def anew(
 
     What a clause brings along goes with it: a toleration, the way of binding, the tags of a pool.
     """
-    spec = replace(ask.spec, node_name=None) if unbound else ask.spec
-    other, problems = read(Pod(pod.metadata, spec), ask.namespace, world, said)
+    other, problems = read(_unbound(pod) if unbound else pod, ask.namespace, world, said)
     constraints, more = constraints_of(other, world)
     return None if problems or more else (other, constraints)
+
+
+def _unbound(pod: Pod) -> Pod:
+    """The pod without its node name."""
+    return Pod(pod.metadata, pod.spec and replace(pod.spec, node_name=None))
 
 
 def effects_of(constraints: Iterable[Constraint], world: World) -> list[Effect]:

@@ -6,6 +6,7 @@ depended on the cluster at that moment, so a later look at the finished pod does
 
 from msgspec import Struct
 
+from webhook.placement.containers import Place
 from webhook.placement.pod import NodeTerm, PodTerm, Toleration
 
 PREFERENCE = 100
@@ -71,4 +72,15 @@ class AwayFromPods(Struct, frozen=True, gc=False):
     firm: bool = True
 
 
-Effect = RequireNodes | PreferNodes | BindTo | AddLabel | Tolerate | NearPods | AwayFromPods
+class SetResources(Struct, frozen=True, gc=False):
+    """A container is given amounts of a resource, in billionths of a unit; no limit where it is ``None``."""
+
+    cause: str
+    place: Place
+    resource: str
+    requests: int
+    limits: int | None = None
+    firm: bool = True
+
+
+Effect = RequireNodes | PreferNodes | BindTo | AddLabel | Tolerate | NearPods | AwayFromPods | SetResources

@@ -124,9 +124,9 @@ def _free(pool: Pool, world: World) -> Hurdle:
 
 def _alone(pool: Pool, world: World) -> Hurdle:
     nodes = world.everything & ~strangers(pool, world.cluster) if pool.exclusive else world.everything
-    what = "a processing element of another pool or job"
+    outsiders = world.cluster.outsiders
     return Hurdle(
         nodes,
-        lambda out: (Reason(f"runs {what}", f"run {what}", out),),
-        lambda out: (Fix(out, "free", " of processing elements of other pools and jobs"),),
+        lambda out: (Reason(f"runs {outsiders.stranger}", f"run {outsiders.stranger}", out),),
+        lambda out: (Fix(out, "free", f" of {outsiders.strangers}"),),
     )

@@ -10,7 +10,9 @@ from webhook.placement import keys
 from webhook.placement.bits import Bits, union
 from webhook.placement.cluster import BoundPod, Job, Node, Pool, Tally
 from webhook.placement.index import NodeIndex
+from webhook.placement.intents import Intents
 from webhook.placement.jobmodel import JobModel
+from webhook.placement.outsiders import Outsiders, Ties
 from webhook.placement.siblings import Siblings
 
 Name = tuple[str, str]
@@ -20,17 +22,19 @@ _NOBODY = Siblings()
 
 
 class Inventory:
-    """All that placement knows of one cluster."""
+    """All that placement knows of one cluster; ``spared`` is that of :class:`Outsiders`."""
 
     __slots__ = (
-        "_claimed", "_clock", "_exclusives", "_held", "_hosts", "_pools", "_siblings", "jobs", "jobs_version",
-        "leaving", "members", "nodes", "pools", "pools_version", "visitors", "waiting",
+        "_claimed", "_clock", "_exclusives", "_held", "_hosts", "_marked", "_pools", "_siblings", "intents", "jobs",
+        "jobs_version", "leaving", "members", "nodes", "outsiders", "pools", "pools_version", "visitors", "waiting",
     )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, spared: Collection[str] | None = None) -> None:
         self.nodes = NodeIndex()
+        self.outsiders = Outsiders(spared)
         self.pools: dict[Name, Pool] = {}
         self.jobs: dict[Name, JobModel] = {}
+        self.intents = Intents()
         self.pools_version = 0
         self.jobs_version = 0
         self.members: dict[str, Name] = {}
@@ -44,10 +48,11 @@ class Inventory:
         self._pools: dict[Name, dict[str, Pool]] = {}
         self._siblings: dict[Name, Siblings] = {}
         self._clock = 0
-        self._held: dict[str, tuple[int, Tally] | BoundPod] = {}
+        self._held: dict[str, tuple[int, Tally] | tuple[int, Tally, Ties] | BoundPod] = {}
         self._hosts: dict[Name, dict[int, Bits]] = {}
         self._exclusives: dict[Name, Bits] | None = None
         self._claimed: Bits | None = None
+        self._marked: tuple[tuple[int, int], Bits, Bits] = (-1, -1), 0, 0
 
     # Nodes
 
@@ -80,7 +85,8 @@ class Inventory:
         self.nodes.capacity.take(slot, pod.requests)
         if not pod.job:
             # Most pods are strangers and there may be 150,000: two references are all that is kept of them.
-            self._held[pod.uid] = slot, pod.requests
+            ties = self.outsiders.add(slot, pod)
+            self._held[pod.uid] = (slot, pod.requests) if ties is None else (slot, pod.requests, ties)
             if pod.pools:
                 self.visitors[pod.uid] = pod
             return
@@ -96,6 +102,10 @@ class Inventory:
         """Whether a pod of that uid is bound to a node."""
         return uid in self._held
 
+    def concerns_pools(self, pod: BoundPod) -> bool:
+        """Whether the pod may be a pool's own, or a stranger to one."""
+        return bool(pod.job or pod.pools) or self.outsiders.include(pod)
+
     def remove_pod(self, uid: str) -> None:
         """A pod is gone, or finished."""
         held = self._held.pop(uid, None)
@@ -106,8 +116,10 @@ class Inventory:
             slot, requests = self.nodes.slot_of[held.node], held.requests
             self._leave(slot, held)
         else:
-            slot, requests = held
+            slot, requests, *ties = held
             self.visitors.pop(uid, None)
+            if ties:
+                self.outsiders.remove(slot, *ties)
         self.nodes.capacity.take(slot, requests, -1)
         self.nodes.release(slot)
 
@@ -125,17 +137,17 @@ class Inventory:
     def _stamp(self, siblings: Siblings, pod: BoundPod) -> None:
         self._clock += 1
         siblings.changed = self._clock
-        if pod.isolated:
-            siblings.isolated_changed = self._clock
+        if pod.isolated or pod.bound:
+            siblings.notable_changed = self._clock
 
     def siblings(self, namespace: str, job: str) -> Siblings:
         """The live pods of a job; nobody where there are none."""
         return self._siblings.get((namespace, job), _NOBODY)
 
-    def isolates(self, namespace: str, job: str) -> bool:
-        """Whether some processing element of the job is known to be isolated."""
+    def tells_apart(self, namespace: str, job: str) -> bool:
+        """Whether it matters which processing element a pod of the job is: one is isolated, or bound to cpus."""
         model = self.jobs.get((namespace, job))
-        return bool(self.siblings(namespace, job).isolated or (model and model.isolated))
+        return bool(self.siblings(namespace, job).isolated or (model and (model.isolated or True in model.binding(""))))
 
     def jobs_with_pods(self) -> Iterator[tuple[Name, Siblings]]:
         """Every job that has live pods."""
@@ -192,6 +204,17 @@ class Inventory:
             if self.pools.get(name) is pool:
                 self._hosts[name] = known
         return known
+
+    def marked(self) -> tuple[Bits, Bits]:
+        """Nodes that carry the label of a pool, and those that carry the labels of several."""
+        now = self.nodes.version, self.pools_version
+        if self._marked[0] != now:
+            once = twice = 0
+            for label in self.members:
+                nodes = self.nodes.with_key(label)
+                once, twice = once | nodes, twice | (once & nodes)
+            self._marked = now, once, twice
+        return self._marked[1:]
 
     def exclusives(self) -> dict[Name, Bits]:
         """The hosts of every exclusive pool, as far as its status says."""

@@ -30,7 +30,20 @@ WORKER_MAPPING: Final = (
 )  # fmt: skip
 """Annotations of worker mapping, under the names that Twister2 gives its parameters (``docs/mapping.md``)."""
 
-ANNOTATIONS: Final = frozenset({PLACEMENT, PREFERRED, HOST_BINDING, INJECTED, *WORKER_MAPPING})
+HARDWARE: Final = f"{PREFIX}hpa-requirements"
+INTENT: Final = f"{PREFIX}hpa-intent"
+BIND: Final = f"{PREFIX}kubernetes.bind.worker.to.cpu"
+CONTAINER: Final = f"{PREFIX}container"
+
+EQUIPMENT: Final = (HARDWARE, INTENT, BIND, CONTAINER)
+"""Annotations that say what hardware a pod's containers get (``docs/hardware.md``)."""
+
+INJECT: Final = f"{PREFIX}inject"
+"""Label of namespaces whose pods need not ask themselves."""
+ENABLED: Final = "enabled"
+"""Its value; with any other it is as good as absent."""
+
+ANNOTATIONS: Final = frozenset({PLACEMENT, PREFERRED, HOST_BINDING, INJECTED, *WORKER_MAPPING, *EQUIPMENT})
 """Annotations this version acts on, or writes."""
 
 FOREIGN: Final = frozenset(

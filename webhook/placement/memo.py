@@ -13,26 +13,31 @@ import msgspec
 from webhook.placement import keys
 from webhook.placement.ask import Ask
 from webhook.placement.clauses import ClauseName
+from webhook.placement.intended import owners
 from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Affinity, Metadata, Pod, PodSpec
-from webhook.placement.requests import pod_requests
-from webhook.placement.worker_mapping import words_of
+from webhook.placement.pod import Metadata, Pod
 from webhook.placement.world import World
 
 SIZE = 4096
 """Answers that are kept: some kilobytes each, and more templates than a cluster has at work at a time."""
 
-_WRITTEN = frozenset({keys.PLACEMENT, keys.PREFERRED, keys.HOST_BINDING, *keys.WORKER_MAPPING}) | keys.FOREIGN
+LENGTH_LIMIT = 8192
+"""Bytes of a spec, as far as it is read here, of a pod whose answer is kept: four times what most have."""
+
+_WRITTEN = keys.ANNOTATIONS - {keys.INJECTED}
 _OWN = frozenset({keys.JOB, keys.PE})
 _TOGETHER = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION, ClauseName.ISOLATION})
+
+_ENCODE = msgspec.json.Encoder().encode
 
 _Answer = TypeVar("_Answer")
 
 Key = tuple[Hashable, ...]
 """What the decision read of a pod."""
 
-Stamp = tuple[int, int, int, int, int]
-"""When nodes, pools, jobs, the job's isolated pods and, where they matter, its other pods last changed."""
+Stamp = tuple[int, int, int, int, int, int, int]
+"""When nodes, pools, jobs, HPAIntents, what is used of the devices that are only wanted, the job's notable pods and,
+where they matter, its other pods last changed."""
 
 
 class Memo(Generic[_Answer]):
@@ -42,7 +47,7 @@ class Memo(Generic[_Answer]):
 
     def __init__(self) -> None:
         self._cluster: Inventory | None = None
-        self._kept: dict[Hashable, tuple[Stamp, _Answer]] = {}
+        self._kept: dict[Hashable, tuple[Stamp, tuple[str, ...], _Answer]] = {}
 
     def __len__(self) -> int:
         """How many answers are kept."""
@@ -53,8 +58,8 @@ class Memo(Generic[_Answer]):
         kept = self._kept.get(key) if cluster is self._cluster else None
         if kept is None:
             return None
-        stamp, answer = kept
-        return answer if stamp == _stamp(cluster, key, all_pods=stamp[4] >= 0) else None
+        stamp, devices, answer = kept
+        return answer if stamp == _stamp(cluster, key, devices, all_pods=stamp[-1] >= 0) else None
 
     def keep(self, world: World, key: Key, ask: Ask, answer: _Answer) -> None:
         """Keep the answer to what ``ask`` says, unless something that it depends on has no stamp."""
@@ -64,61 +69,61 @@ class Memo(Generic[_Answer]):
         if world.cluster is not self._cluster or len(self._kept) >= SIZE:
             self._cluster = world.cluster
             self._kept.clear()
-        together = not _TOGETHER.isdisjoint(ask.by_name) or ask.mapping.uniform != "none"
-        self._kept[key] = _stamp(world.cluster, key, all_pods=together), answer
+        together = not _TOGETHER.isdisjoint(ask.by_name) or ask.mapping.uniform != "none" or ask.provision.bound
+        devices = tuple([wish.resource for wish in ask.provision.wanted])
+        self._kept[key] = _stamp(world.cluster, key, devices, all_pods=together), devices, answer
 
 
 def key_of(pod: Pod, namespace: str, cluster: Inventory) -> Key | None:
     """Everything that a decision reads of the pod; ``None`` for a pod that is better decided anew.
 
-    ``namespace`` and the job come first, as :func:`_stamp` expects them. The processing element counts only where
-    somebody of the job is isolated.
+    ``namespace`` and the job come first, as :func:`_stamp` expects them. The processing element counts only where the
+    job tells them apart, and whose replica the pod is only where HPAIntents may be for that workload. The spec is kept
+    as its JSON: pods of a template have the same, and bytes are quickly made and compared.
     """
-    metadata, spec = pod.metadata or _NO_METADATA, pod.spec or _NO_SPEC
+    metadata = pod.metadata or _NO_METADATA
     labels, annotations = metadata.labels or {}, metadata.annotations or {}
-    for key in annotations:
-        if key.startswith(keys.PREFIX) and key not in _WRITTEN:
-            return None
+    said = []
+    for key, text in annotations.items():
+        if key.startswith(keys.PREFIX):
+            if key in _WRITTEN:
+                said.append((key, text))
+            elif key not in keys.FOREIGN:
+                return None
     for key in labels:
         if key.startswith(keys.PREFIX) and key not in _OWN:
             return None
-    get = annotations.get
-    job, text = labels.get(keys.JOB), get(keys.PLACEMENT)
-    isolation = (text is not None and ClauseName.ISOLATION in text) or cluster.isolates(namespace, job or "")
-    owners = metadata.owner_references
-    requests, unreadable = pod_requests(spec)
+    spec = _ENCODE(pod.spec)
+    if len(spec) > LENGTH_LIMIT:
+        return None
+    job, text = labels.get(keys.JOB), annotations.get(keys.PLACEMENT, "")
+    apart = ClauseName.ISOLATION in text or cluster.tells_apart(namespace, job or "")
+    references = metadata.owner_references
     return (
         namespace,
         job,
-        labels.get(keys.PE) if isolation else None,
-        text,
-        get(keys.PREFERRED),
-        get(keys.HOST_BINDING),
-        words_of(annotations),
+        labels.get(keys.PE) if apart else None,
+        tuple(said),
         metadata.labels is None,
         metadata.annotations is None,
-        tuple([owner.kind for owner in owners if owner.controller]) if owners else (),
-        bool(spec.scheduling_gates),
-        spec.node_name,
-        tuple(spec.node_selector.items()) if spec.node_selector else spec.node_selector is None,
-        _hashable(spec.affinity),
-        spec.tolerations,
-        tuple(requests.items()),
-        unreadable,
+        tuple([owner.kind for owner in references if owner.controller]) if references else (),
+        owners(metadata) if keys.INTENT in annotations or namespace in cluster.intents.enabled else None,
+        spec,
     )
 
 
-def _hashable(affinity: Affinity | None) -> Hashable:
-    """The affinity, or its JSON where a selector has a mapping of labels in it."""
-    if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
-        return affinity
-    return msgspec.json.encode(affinity)
+_NO_METADATA = Metadata()
 
 
-_NO_METADATA, _NO_SPEC = Metadata(), PodSpec()
-
-
-def _stamp(cluster: Inventory, key: Key, *, all_pods: bool) -> Stamp:
+def _stamp(cluster: Inventory, key: Key, devices: tuple[str, ...], *, all_pods: bool) -> Stamp:
     siblings = cluster.siblings(str(key[0]), "" if key[1] is None else str(key[1]))
     everyone = siblings.changed if all_pods else -1
-    return cluster.nodes.version, cluster.pools_version, cluster.jobs_version, siblings.isolated_changed, everyone
+    return (
+        cluster.nodes.version,
+        cluster.pools_version,
+        cluster.jobs_version,
+        cluster.intents.version,
+        cluster.nodes.capacity.changes(devices) if devices else 0,
+        siblings.notable_changed,
+        everyone,
+    )

@@ -12,6 +12,7 @@ import msgspec
 
 from webhook.placement import keys
 from webhook.placement.additions import Additions, PodTerms
+from webhook.placement.amounts import amounts
 from webhook.placement.effects import (
     AddLabel,
     AwayFromPods,
@@ -20,6 +21,7 @@ from webhook.placement.effects import (
     NearPods,
     PreferNodes,
     RequireNodes,
+    SetResources,
     Tolerate,
 )
 from webhook.placement.nodeterms import conjoin
@@ -43,6 +45,7 @@ KINDS: dict[type[Effect], str] = {
     Tolerate: "tolerations",
     NearPods: "podAffinity",
     AwayFromPods: "podAntiAffinity",
+    SetResources: "resources",
 }
 """What the annotation ``injected`` calls each kind of effect."""
 
@@ -60,7 +63,7 @@ _KEPT = 1024
 class _Sorted:
     """Effects by what they change."""
 
-    __slots__ = ("away", "bound", "labels", "near", "preferred", "required", "tolerations")
+    __slots__ = ("away", "bound", "labels", "near", "preferred", "required", "resources", "tolerations")
 
     def __init__(self, effects: Iterable[Effect]) -> None:
         self.required: list[tuple[NodeTerm, ...]] = []
@@ -69,6 +72,7 @@ class _Sorted:
         self.near: list[NearPods] = []
         self.away: list[AwayFromPods] = []
         self.tolerations: list[Toleration] = []
+        self.resources: list[SetResources] = []
         self.bound = ""
         for effect in effects:
             match effect:
@@ -84,6 +88,8 @@ class _Sorted:
                     self.near.append(effect)
                 case Tolerate():
                     self.tolerations.append(effect.toleration)
+                case SetResources():
+                    self.resources.append(effect)
                 case _:
                     self.preferred.append(PreferredNodeTerm(effect.weight, effect.term))
 
@@ -108,6 +114,7 @@ def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem
         away=_pod_terms(affinity.pod_anti_affinity if affinity else None, asked.away) if asked.away else _NO_PODS,
         tolerations=_absent(spec.tolerations, asked.tolerations) if asked.tolerations else (),
         injected=_injected(tuple((KINDS[type(effect)], effect.cause) for effect in wanted)),
+        resources=amounts(spec, asked.resources) if asked.resources else (),
     )
     return additions, (*problems, *conflicts)
 

@@ -42,7 +42,7 @@ def troubles(pool: Pool, cluster: Inventory) -> Iterator[Trouble]:
         if not node & tagged:
             yield Trouble(host, "unlabelled", "has lost a tag or label that the pool asks for")
         if node & foreign:
-            yield Trouble(host, "shared", "runs a processing element of another pool or job")
+            yield Trouble(host, "shared", f"runs {cluster.outsiders.stranger}")
 
 
 def _tagged(pool: Pool, cluster: Inventory) -> Bits:

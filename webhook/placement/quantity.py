@@ -20,6 +20,9 @@ LENGTH_LIMIT: Final = 64
 _EXPONENT_LIMIT = 128
 """No amount worth having has a larger exponent; below its negative, 64 characters are always under a nano-unit."""
 
+_ZEROS: Final = 2
+"""Zeros before a suffix: three of them are the next one."""
+
 _QUANTITY = re.compile(
     r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?[0-9]+))?", re.ASCII
 )
@@ -53,9 +56,10 @@ def whole(nano: int) -> int:
 
 
 def format_quantity(nano: int) -> str:
-    """The shortest text that parses back to the same amount: ``1500m``, ``64Gi``, ``0``.
+    """The shortest text that parses back to the same amount: ``1500m``, ``800M``, ``64Gi``, ``0``.
 
-    Binary suffixes serve from 2**20 on: bytes get there, counts of cores or devices do not.
+    Binary suffixes serve from 2**20 on: bytes get there, counts of cores or devices do not. Exponents serve only beyond
+    the suffixes; nobody writes them.
     """
     if nano == 0:
         return "0"
@@ -65,7 +69,8 @@ def format_quantity(nano: int) -> str:
     suffix, power = max(
         ((suffix, power) for suffix, power in _DECIMAL.items() if power <= exponent), key=lambda pair: pair[1]
     )
-    forms = [f"{digits}{'0' * (exponent - power)}{suffix}", f"{digits}e{exponent}"]
+    zeros = exponent - power
+    forms = [f"{digits}e{exponent}" if zeros > _ZEROS else f"{digits}{'0' * zeros}{suffix}"]
     value, rest = divmod(size, NANO)
     if rest == 0 and _BINARY["Mi"] <= value <= INT64:
         forms += [f"{value // factor}{suffix}" for suffix, factor in _BINARY.items() if value % factor == 0]

@@ -1,20 +1,17 @@
 """The live pods of one job, and the nodes they hold: what colocation, exlocation and isolation ask about."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from webhook.placement.bits import Bits
 from webhook.placement.cluster import BoundPod, Tally
+from webhook.placement.owner import owners_of
 
 Mark = tuple[str, str]
 """Key and value of a label under the product's prefix."""
 
 POOL = ""
 """Key of the marks that stand for the pools a pod asks for; no label has an empty key."""
-
-_RUN = re.compile(r"Job/(.+)-[0-9]+", re.ASCII)
-"""A run of a CronJob: its name and the minute it was due (Kubernetes, ``getJobName`` of the CronJob controller)."""
 
 _Key = TypeVar("_Key", str, Mark)
 
@@ -47,10 +44,21 @@ class Siblings:
 
     ``marks[key, value]`` are the pods with that label (or, under the key :data:`POOL`, that ask for that pool),
     ``elements[pe]`` those of a processing element, ``pods`` by uid all of them with their slots, ``isolated`` those
-    with a ``hostIsolation`` of their own.
+    with a ``hostIsolation`` of their own. ``notable_changed`` is when one of those last came or went that all others of
+    the job must mind: the isolated, and those bound to cpus.
     """
 
-    __slots__ = ("_isolations", "changed", "elements", "everyone", "isolated", "isolated_changed", "marks", "pods")
+    __slots__ = (
+        "_bound",
+        "_isolations",
+        "changed",
+        "elements",
+        "everyone",
+        "isolated",
+        "marks",
+        "notable_changed",
+        "pods",
+    )
 
     def __init__(self) -> None:
         self.everyone = Holders()
@@ -58,12 +66,14 @@ class Siblings:
         self.elements: dict[str, Holders] = {}
         self.pods: dict[str, tuple[int, BoundPod]] = {}
         self.isolated: dict[str, tuple[int, BoundPod]] = {}
-        self.changed = self.isolated_changed = 0
+        self.changed = self.notable_changed = 0
+        self._bound = 0
         self._isolations: tuple[tuple[str, str], ...] | None = None
 
     def add(self, slot: int, pod: BoundPod) -> None:
         """A pod of the job is bound to ``slot``."""
         self.pods[pod.uid] = slot, pod
+        self._bound += pod.bound
         self.everyone.add(slot, pod)
         self.elements.setdefault(pod.pe, Holders()).add(slot, pod)
         for mark in _marks(pod):
@@ -75,6 +85,7 @@ class Siblings:
     def remove(self, slot: int, pod: BoundPod) -> None:
         """The pod that was added is gone."""
         del self.pods[pod.uid]
+        self._bound -= pod.bound
         self.everyone.remove(slot, pod)
         _remove(self.elements, pod.pe, slot, pod)
         for mark in _marks(pod):
@@ -82,11 +93,21 @@ class Siblings:
         if self.isolated.pop(pod.uid, None):
             self._isolations = None
 
+    @property
+    def bound(self) -> bool:
+        """Whether some of them are bound to cpus."""
+        return self._bound > 0
+
+    @property
+    def unbound(self) -> bool:
+        """Whether some of them are not."""
+        return len(self.pods) > self._bound
+
     def without(self, owner: str) -> "Siblings":
         """The pods that are no replicas of the workload ``owner``."""
         left = Siblings()
         for slot, pod in self.pods.values():
-            if owner not in (pod.owner, _workload(pod.owner)):
+            if owner not in owners_of(pod.owner):
                 left.add(slot, pod)
         return left
 
@@ -140,12 +161,6 @@ class Siblings:
             if holders:
                 found.update((pod.uid, pod.requests) for pod in holders.pods.get(slot, ()))
         return list(found.values())
-
-
-def _workload(owner: str) -> str:
-    """The workload of a workload, where the name tells."""
-    run = _RUN.fullmatch(owner)
-    return f"CronJob/{run[1]}" if run else owner
 
 
 def _marks(pod: BoundPod) -> Iterator[Mark]:

@@ -1,8 +1,11 @@
 """Can it run, and where: every constraint's set of nodes, and what they have in common."""
 
+import functools
+import operator
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
@@ -20,22 +23,32 @@ class Judged(Struct, frozen=True, gc=False):
 
 
 class Verdict(Struct, frozen=True, gc=False):
-    """All constraints of a pod, judged: ``candidates`` are the nodes that meet every hard one."""
+    """All constraints of a pod, judged: ``candidates`` are the nodes that meet every hard one.
+
+    ``granted`` are rooms for what the pod only wanted and was given: they count among the hard ones from then on, but
+    for what else the cluster could run.
+    """
 
     everything: Bits
     candidates: Bits
     hard: tuple[Judged, ...]
     soft: tuple[Judged, ...]
+    granted: tuple[Judged, ...] = ()
 
     @property
     def constraints(self) -> Iterator[Constraint]:
         """Every constraint, hard ones first, in the order of the families."""
         return (judged.constraint for judged in (*self.hard, *self.soft))
 
+    def granting(self, rooms: Sequence[Judged]) -> "Verdict":
+        """The verdict on the pod with what it was given."""
+        left = functools.reduce(operator.and_, (judged.nodes for judged in rooms), self.candidates)
+        return replace(self, candidates=left, granted=tuple(rooms))
+
     def removed(self) -> Iterator[tuple[Judged, Bits]]:
         """Each hard constraint with the nodes that it is the first to rule out."""
         left = self.everything
-        for judged in self.hard:
+        for judged in (*self.hard, *self.granted):
             out = left & ~judged.nodes
             left &= judged.nodes
             if out:

@@ -34,6 +34,8 @@ def decide_replicas(pod: Pod, namespace: str, cluster: Inventory, policy: Policy
     if decision.refusal or decision.refused or decision.verdict is None:
         return decision
     crowd = Crowd(decision.ask, decision.verdict.hard, world)
+    # Nobody is promised what he only wants, so every node counts that can run one of them.
+    verdict = replace(decision.verdict, candidates=crowd.candidates, granted=())
     if crowd.room(replicas.count) >= replicas.count:
         return decision
 
@@ -43,7 +45,7 @@ def decide_replicas(pod: Pod, namespace: str, cluster: Inventory, policy: Policy
         found = anew(pod, decision.ask, world, without(said, (text,)))
         return Crowd(found[0], judge(found[1], world).hard, world).room(replicas.count) if found else 0
 
-    refusal = crowding(crowd, decision.verdict, decision.ask, world, replicas, lacking)
+    refusal = crowding(crowd, verdict, decision.ask, world, replicas, lacking)
     if decision.ask.elastic and refusal.fault is Fault.FORBIDDEN:
         return replace(decision, warnings=(*decision.warnings, f"no room yet: {refusal.headline}"))
     return replace(decision, refusal=refusal, additions=None)
@@ -55,6 +57,8 @@ def _chosen(ask: Ask) -> Iterator[Problem]:
     mapped = ask.mapping.expressions if SOFT not in ask.soft else ()
     chosen = [(keys.PLACEMENT, str(clause)) for clause in hosts]
     chosen += [(keys.MAPPED, expression.clause) for expression in mapped]
-    for key, clause in chosen:
+    fields = [(annotation(key), clause) for key, clause in chosen]
+    fields += [(label.field, label.clause) for label in ask.provision.labels if label.mandatory]
+    for field, clause in fields:
         message = "a DaemonSet runs one pod on every node that its template selects: use nodeSelector, or a Deployment"
-        yield Problem(annotation(key), f"{clause}: {message}")
+        yield Problem(field, f"{clause}: {message}")

@@ -37,6 +37,17 @@ def parse_yaml(text: str, field: str) -> tuple[Value, Problem | None]:
         return None, Problem(field, f"this is no YAML: {said}", text, min(mark.index if mark else 0, len(text)))
 
 
+def of_json(value: object) -> Value:
+    """A value that came as JSON, as the same words: ``true``, ``9``, ``0.5``."""
+    if isinstance(value, dict):
+        return {str(key): of_json(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [of_json(item) for item in value]
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
+
+
 def _document(events: Iterator[yaml.Event]) -> Value:
     """The value of the only document; nothing where there is none."""
     found: Value = None

@@ -3,6 +3,11 @@
 object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/')) || ['streams.ibm.com/job', 'streams.ibm.com/pe'].exists(l, l in object.metadata.?labels.orValue({}))
 {{- end -}}
 
+{{/* Which workloads have such pods. */}}
+{{- define "streams-placement.template" -}}
+[has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec.template : object.spec.template].exists(t, t.?metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/')) || ['streams.ibm.com/job', 'streams.ibm.com/pe'].exists(l, l in t.?metadata.?labels.orValue({})))
+{{- end -}}
+
 {{/* The API server's image of a static pod, which nobody schedules. */}}
 {{- define "streams-placement.notMirror" -}}
 !('kubernetes.io/config.mirror' in object.metadata.?annotations.orValue({}))

@@ -49,6 +49,16 @@ operator: NotIn
 values: {{ concat (list "kube-system" .Release.Namespace) .Values.webhook.excludedNamespaces | uniq | sortAlpha | toJson }}
 {{- end -}}
 
+{{/* What the values choose, for each of the programs. */}}
+{{- define "streams-placement.settings" -}}
+{{- range $name, $value := .Values.settings }}
+- name: STREAMS_PLACEMENT_{{ $name | snakecase | upper }}
+  value: {{ $value | toString | quote }}
+{{- end }}
+- name: STREAMS_PLACEMENT_EXCLUDED_NAMESPACES
+  value: {{ concat (list "kube-system" .Release.Namespace) .Values.webhook.excludedNamespaces | uniq | sortAlpha | join "," | quote }}
+{{- end -}}
+
 {{/* Where the API server asks; called with a dict of root and path.
 
 No caBundle is rendered unless the values have it: it belongs to whoever makes the certificates. Neither a server-side

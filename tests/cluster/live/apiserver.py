@@ -1,7 +1,7 @@
 """An API server for tests: real HTTP over TLS, real lists in pages and watches; it forgets and fails on demand.
 
 It keeps what a real one keeps: one counter of versions for everything, a history that can be compacted, snapshots that
-continue tokens refer to, field selectors that turn a change into a deletion.
+continue tokens refer to, selectors that turn a change into a deletion.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import socket
 import ssl
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, NamedTuple
 
 from aiohttp import web
@@ -23,6 +23,8 @@ PATHS = {
     "pods": "/api/v1/pods",
     "streamshostpools": "/apis/streams.ibm.com/v1/streamshostpools",
     "streamsjobs": "/apis/streams.ibm.com/v1/streamsjobs",
+    "streamshpaintents": "/apis/streams.ibm.com/v1/streamshpaintents",
+    "namespaces": "/api/v1/namespaces",
 }
 FINISHED = {"Succeeded", "Failed"}
 
@@ -60,7 +62,7 @@ Answer = Callable[[], web.StreamResponse]
 
 
 class ApiServer:
-    """Answers lists and watches of four resources; ``requests`` are those that came."""
+    """Answers lists and watches of all resources; ``requests`` are those that came."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.objects: dict[str, dict[tuple[str, str], Json]] = {resource: {} for resource in PATHS}
@@ -207,9 +209,8 @@ class ApiServer:
                 return status(410, "The provided continue parameter is too old")
             version, rest = self._snapshots[token]
         else:
-            selector = request.query.get("fieldSelector", "")
             version = self.version
-            rest = [item for _, item in sorted(self.objects[resource].items()) if selected(item, selector)]
+            rest = [item for _, item in sorted(self.objects[resource].items()) if selected(item, request.query)]
         following = ""
         if len(rest) > limit:
             following = f"{resource}-{version}-{len(rest)}+/="
@@ -238,7 +239,7 @@ class ApiServer:
                         break
                     changes, seen = [change for change in self._history if change.version > seen], self.version
                     for change in changes:
-                        await self._send(response, line_of(change, resource, request.query.get("fieldSelector", "")))
+                        await self._send(response, line_of(change, resource, request.query))
                     for other, line in self._extra[extra:]:
                         await self._send(response, line if other == resource else b"")
                     extra = len(self._extra)
@@ -256,18 +257,21 @@ class ApiServer:
                 await asyncio.sleep(0)
 
 
-def selected(item: Json | None, selector: str) -> bool:
+def selected(item: Json | None, query: Mapping[str, str]) -> bool:
+    """Whether it is asked for: the field selector is that of live pods, a label selector has one label."""
     if item is None:
         return False
-    phase = (item.get("status") or {}).get("phase") if selector else None
-    return phase not in FINISHED
+    if wanted := query.get("labelSelector"):
+        key, _, value = wanted.partition("=")
+        return bool(((item.get("metadata") or {}).get("labels") or {}).get(key) == value)
+    return "fieldSelector" not in query or (item.get("status") or {}).get("phase") not in FINISHED
 
 
-def line_of(change: Change, resource: str, selector: str) -> bytes:
+def line_of(change: Change, resource: str, query: Mapping[str, str]) -> bytes:
     """The event as this watch sees it; nothing if it does not."""
     if change.resource != resource:
         return b""
-    before, after = selected(change.before, selector), selected(change.after, selector)
+    before, after = selected(change.before, query), selected(change.after, query)
     if not before and not after:
         return b""
     kind = "MODIFIED" if before and after else "ADDED" if after else "DELETED"

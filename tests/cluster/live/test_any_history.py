@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from tests.cluster.live.apiserver import PATHS, ApiServer, Json, status
 from tests.cluster.live.watched import FAST, Watched, until
-from tests.cluster.objects import Recorder, job, node, pod, pool
+from tests.cluster.objects import Recorder, consumer, intent, job, namespace, node, pod, pool
 from webhook.cluster.access import Access
 from webhook.cluster.configuration import Configuration
 from webhook.cluster.connection import Connection
@@ -45,6 +45,17 @@ VARIANTS: dict[str, tuple[Callable[[str, str], Json], ...]] = {
         lambda name, uid: job(name=name, uid=uid),
         lambda name, uid: job({"name": f"pe-{uid}"}, name=name),
         lambda name, uid: job(int(uid), name=name),
+    ),
+    "streamshpaintents": (
+        lambda name, uid: intent(name=name, uid=uid),
+        lambda name, uid: intent(consumer({"name": "cpu", "limits": 1}, name=uid), name=name),
+        lambda name, uid: intent(5, name=name, uid=uid),
+        lambda name, uid: intent(name=name, uid=uid, labels=5),
+    ),
+    "namespaces": (
+        lambda name, _: namespace(name, "enabled"),
+        lambda name, _: namespace(name, None),
+        namespace,
     ),
 }
 """What an object can look like; some of them cannot be used, or hold nothing."""
@@ -86,9 +97,9 @@ async def happen(server: ApiServer, what: str, *how: Any) -> None:
         server.put(resource, makers[variant % len(makers)](f"object-{name}", f"{name}{uid}"))
     elif what == "delete":
         resource, name = how
-        namespace = "" if resource == "nodes" else "default"
-        if (namespace, f"object-{name}") in server.objects[resource]:
-            server.delete(resource, f"object-{name}", namespace)
+        space = "" if resource in {"nodes", "namespaces"} else "default"
+        if (space, f"object-{name}") in server.objects[resource]:
+            server.delete(resource, f"object-{name}", space)
     elif what.startswith("gone"):
         server.answers[how[0], what.removeprefix("gone ")].append(lambda: status(410))
     elif what == "broken list":

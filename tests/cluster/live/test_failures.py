@@ -235,7 +235,7 @@ async def test_a_token_that_is_replaced_is_taken_up(server: ApiServer, kubeconfi
 async def test_a_refused_token_says_so(server: ApiServer) -> None:
     server.tokens = set()
     async with Watched().running(synced=False) as watched:
-        await until(lambda: len(watched.failures) == 4)
+        await until(lambda: len(watched.failures) == len(server.objects))
         assert watched.cluster.reason() == "the cluster is not read yet: " + "; ".join(
             f"{resource}: the API server answers 401: Unauthorized" for resource in server.objects
         )

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from tests.cluster.live.apiserver import ApiServer, status
 from tests.cluster.live.watched import FAST, Watched, until
-from tests.cluster.objects import Recorder, job, node, pod, pool
+from tests.cluster.objects import Recorder, job, namespace, node, pod, pool
 from webhook.cluster.configuration import connect
 from webhook.cluster.connection import Connection
 from webhook.cluster.failure import Cause, Failure
@@ -61,9 +61,28 @@ async def test_pods_that_have_finished_are_not_asked_for(server: ApiServer) -> N
     assert selectors == {"status.phase!=Succeeded,status.phase!=Failed"}
 
 
+async def test_namespaces_without_the_label_are_not_asked_for(server: ApiServer) -> None:
+    server.put("namespaces", namespace())
+    server.put("namespaces", namespace("other", "disabled"))
+    async with Watched().running() as watched:
+        await until(lambda: server.asked("namespaces", "watch"))
+        assert watched.sink.intents.enabled == {"edge"}
+    selectors = {request.query["labelSelector"] for request in server.asked("namespaces", "list", "watch")}
+    assert selectors == {"streams.ibm.com/inject=enabled"}
+
+
+async def test_a_namespace_is_enabled_and_disabled_by_its_label(server: ApiServer) -> None:
+    server.put("namespaces", namespace(inject=None))
+    async with Watched().running() as watched:
+        server.put("namespaces", namespace())
+        await until(lambda: watched.sink.intents.enabled == {"edge"})
+        server.put("namespaces", namespace(inject="disabled"))
+        await until(lambda: not watched.sink.intents.enabled)
+
+
 async def test_other_kinds_are_asked_for_as_a_whole(server: ApiServer) -> None:
     async with Watched().running():
-        assert "fieldSelector" not in server.asked("nodes", "list")[0].query
+        assert not {"fieldSelector", "labelSelector"} & server.asked("nodes", "list")[0].query.keys()
 
 
 @pytest.mark.usefixtures("server")

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tests.cluster.live.apiserver import PATHS, ApiServer, status
 from tests.cluster.live.watched import FAST, Watched, until
-from tests.cluster.objects import Recorder, job, node, pod, pool
+from tests.cluster.objects import Recorder, intent, job, namespace, node, pod, pool
 from webhook.cluster.configuration import connect
 from webhook.cluster.connection import Connection
 from webhook.cluster.failure import Failure
@@ -27,7 +27,7 @@ async def test_before_it_runs_nothing_is_known() -> None:
         False,
         (
             "the cluster is not read yet: nodes: being listed; pods: being listed; streamshostpools: being listed; "
-            "streamsjobs: being listed"
+            "streamsjobs: being listed; streamshpaintents: being listed; namespaces: being listed"
         ),
     )
 
@@ -81,9 +81,11 @@ async def test_the_report_is_told_when_all_is_known(server: ApiServer) -> None:
     server.put("pods", pod())
     server.put("streamshostpools", pool())
     server.put("streamsjobs", job())
+    server.put("streamshpaintents", intent())
+    server.put("namespaces", namespace())
     async with Watched().running() as watched:
         assert [str(told) for told in watched.told] == [
-            "1 Node, 1 Pod, 1 HostPool, 1 Job; 0 finished, 0 skipped, 0 ignored"
+            "1 Node, 1 Pod, 1 HostPool, 1 Job, 1 HPAIntent, 1 Namespace; 0 finished, 0 skipped, 0 ignored"
         ]
 
 

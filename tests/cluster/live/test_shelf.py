@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from tests.cluster.objects import Recorder, node, pod, pool
-from webhook.cluster.kinds import JOBS, KINDS, NODES, PODS, POOLS, AnyKind
+from tests.cluster.objects import Recorder, consumer, intent, namespace, node, pod, pool
+from webhook.cluster.kinds import INTENTS, JOBS, KINDS, NAMESPACES, NODES, PODS, POOLS, AnyKind
 from webhook.cluster.report import FINDING_LIMIT, Finding
 from webhook.cluster.shelf import Shelf
 from webhook.placement.cluster import Node
@@ -234,6 +234,34 @@ def test_a_job_can_be_removed() -> None:
     assert shelved.sink.jobs == {}
 
 
+def test_an_intent_can_be_removed() -> None:
+    shelved = Shelved(INTENTS)
+    shelved.put(intent(name="a"), intent(name="b", namespace="edge"))
+    shelved.shelf.remove("default/a")
+    assert [*shelved.sink.intents.found] == [("edge", "b")]
+
+
+def test_what_is_wrong_in_an_intent_is_told_and_it_stays() -> None:
+    shelved = Shelved(INTENTS)
+    shelved.put(intent(consumer({"name": "cpu"})))
+    assert [*shelved.sink.intents.found] == [("default", "fwall")]
+    assert shelved.sentences == [
+        "HPAIntent default/fwall: spec.consumers[0].requirements[0]: needs requests or limits: how much of cpu"
+    ]
+
+
+def test_an_intent_that_is_no_object_is_skipped() -> None:
+    shelved = Shelved(INTENTS)
+    shelved.put({"metadata": {"name": "a", "labels": 5}})
+    assert shelved.sentences == ["HPAIntent a: metadata.labels: expected `object | null`, got `int`"]
+
+
+def test_a_namespace_that_loses_its_label_leaves_the_sink() -> None:
+    shelved = Shelved(NAMESPACES)
+    shelved.put(namespace(), namespace(inject=None), namespace("other"))
+    assert (shelved.sink.intents.enabled, [*shelved.shelf.known]) == ({"other"}, ["other"])
+
+
 @pytest.mark.parametrize(
     ("kind", "path", "resource"),
     [
@@ -243,11 +271,15 @@ def test_a_job_can_be_removed() -> None:
             POOLS, "/apis/streams.ibm.com/v1/streamshostpools", "streamshostpools.streams.ibm.com", id="HostPool"
         ),
         pytest.param(JOBS, "/apis/streams.ibm.com/v1/streamsjobs", "streamsjobs.streams.ibm.com", id="Job"),
+        pytest.param(
+            INTENTS, "/apis/streams.ibm.com/v1/streamshpaintents", "streamshpaintents.streams.ibm.com", id="HPAIntent"
+        ),
+        pytest.param(NAMESPACES, "/api/v1/namespaces", "namespaces", id="Namespace"),
     ],
 )
 def test_a_kind_knows_where_the_api_server_has_it(kind: AnyKind, path: str, resource: str) -> None:
     assert (kind.path, kind.full_resource) == (path, resource)
 
 
-def test_four_kinds_are_needed() -> None:
-    assert KINDS == (NODES, PODS, POOLS, JOBS)
+def test_six_kinds_are_needed() -> None:
+    assert KINDS == (NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES)

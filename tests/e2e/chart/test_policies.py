@@ -28,6 +28,17 @@ def _space(installed: object, plane: ControlPlane) -> None:  # noqa: ARG001 -- a
     until(lambda: admin.get(f"{PODS}/plain")["spec"].get("nodeName"), "the pod is bound")
 
 
+def test_the_api_server_finds_no_fault_with_their_types(admin: Api) -> None:
+    """It checks the expressions against the objects that they are about, and would warn of it."""
+    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+
+    def checked() -> list[Object]:
+        found = [one.get("status", {}).get("typeChecking") for one in admin.get(path)["items"]]
+        return [] if None in found else found
+
+    assert until(checked, "the expressions are checked", 60) == [{}] * 7
+
+
 def meta(**fields: Any) -> Object:
     return {"metadata": fields}
 

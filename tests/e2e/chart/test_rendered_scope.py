@@ -61,6 +61,7 @@ def test_what_asks_for_hosts_never_passes_unseen() -> None:
         "guard": "Ignore",
         "tolerations": "Ignore",
         "hostpools": "Fail",
+        "hpaintents": "Fail",
         "workloads": "Fail",
         "nodes": "Ignore",
     }
@@ -118,6 +119,13 @@ def test_a_quota_may_be_a_number() -> None:
     assert {"name": "STREAMS_PLACEMENT_EXCLUSIVE_QUOTA", "value": "20"} in settings
 
 
+def test_webhook_and_controller_know_the_namespaces_that_are_left_alone() -> None:
+    values = {"webhook": {"excludedNamespaces": ["monitoring", "kube-system"]}, "tls": {"source": "cert-manager"}}
+    deployments = of_kind(render(values), "Deployment")
+    told = {"name": "STREAMS_PLACEMENT_EXCLUDED_NAMESPACES", "value": f"kube-system,monitoring,{NAMESPACE}"}
+    assert [told in one["spec"]["template"]["spec"]["containers"][0]["env"] for one in deployments] == [True, True]
+
+
 def is_webhook(one: Object) -> bool:
     return bool(one["metadata"]["name"] == RELEASE)
 
@@ -158,7 +166,7 @@ def test_policies_refuse_as_the_webhook_does(mode: str, actions: list[str]) -> N
     objects = render({"settings": {"mode": mode}})
     bindings = of_kind(objects, "ValidatingAdmissionPolicyBinding")
     chosen = {one["metadata"]["name"].removeprefix(f"{RELEASE}-"): one["spec"]["validationActions"] for one in bindings}
-    refusing = dict.fromkeys(("protected", "bindings", "unseen", "tolerations"), actions)
+    refusing = dict.fromkeys(("protected", "bound", "bindings", "unseen", "tolerations"), actions)
     assert chosen == {**refusing, "nodes": ["Warn"], "controller": ["Deny"]}
 
 
@@ -166,4 +174,4 @@ def test_every_policy_has_its_binding() -> None:
     objects = render()
     policies = [one["metadata"]["name"] for one in of_kind(objects, "ValidatingAdmissionPolicy")]
     bound = [one["spec"]["policyName"] for one in of_kind(objects, "ValidatingAdmissionPolicyBinding")]
-    assert (policies, len(policies)) == (bound, 6)
+    assert (policies, len(policies)) == (bound, 7)

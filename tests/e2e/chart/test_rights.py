@@ -13,12 +13,18 @@ READ: Final = ("get", "list", "watch")
 WRITE: Final = ("create", "update", "patch", "delete", "deletecollection")
 WEBHOOK: Final = f"system:serviceaccount:{NAMESPACE}:{RELEASE}"
 
-READABLE: Final = ("/nodes", "/pods", "streams.ibm.com/streamshostpools", "streams.ibm.com/streamsjobs")
+READABLE: Final = (
+    "/nodes",
+    "/pods",
+    "/namespaces",
+    "streams.ibm.com/streamshostpools",
+    "streams.ibm.com/streamsjobs",
+    "streams.ibm.com/streamshpaintents",
+)
 OUT_OF_REACH: Final = (
     "/secrets",
     "/configmaps",
     "/services",
-    "/namespaces",
     "/serviceaccounts",
     "/serviceaccounts/token",
     "/pods/exec",

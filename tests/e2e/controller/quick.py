@@ -1,6 +1,7 @@
 """A controller whose leads are short, so that many of its ends can be watched; to be run as a module.
 
-Nothing else about it is different. It ends with code 3 when it has lost its lead, as the command does.
+Nothing else about it is different: settings that decide come from the environment, and it ends with code 3 when it has
+lost its lead, as the command does.
 """
 
 import asyncio
@@ -9,14 +10,15 @@ import sys
 from typing import Final
 
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
+from webhook.app.policy import policy_of
 from webhook.cluster.configuration import connect
 from webhook.controller.dismissals import Replacement
 from webhook.controller.program import Controller, Place
 from webhook.controller.rules import Rules
 from webhook.controller.tenure import LostError
 from webhook.controller.terms import Terms
-from webhook.placement.policy import Policy
 from webhook.server import logs
+from webhook.settings import Settings
 
 TERMS: Final = Terms(lease=1, deadline=0.7, retry=0.1)
 """As short as the API allows: a Lease counts whole seconds."""
@@ -30,7 +32,7 @@ LOST: Final = 3
 async def main() -> int:
     """Run it; the exit code."""
     after = float(os.environ.get(REPLACING) or 0)
-    rules = Rules(Policy(), Replacement(after, unlabelled=bool(after)))
+    rules = Rules(policy_of(Settings()), Replacement(after, unlabelled=bool(after)))
     try:
         await Controller(connect(), rules, Place(NAMESPACE, f"{RELEASE}-controller"), terms=TERMS).run()
     except LostError:

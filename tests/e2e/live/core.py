@@ -14,7 +14,10 @@ ACCOUNT = "streams-system/streams-placement"
 """The ServiceAccount that our server asks with."""
 
 _RBAC = "rbac.authorization.k8s.io"
-_READS = (("", ["nodes", "pods"]), ("streams.ibm.com", ["streamshostpools", "streamsjobs"]))
+_READS = (
+    ("", ["nodes", "pods", "namespaces"]),
+    ("streams.ibm.com", ["streamshostpools", "streamsjobs", "streamshpaintents"]),
+)
 
 
 class Core(ControlPlane):

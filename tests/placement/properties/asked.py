@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.placement.properties import mapped
 from tests.placement.properties.clusters import standing
+from tests.placement.properties.equipment import Amounts, Equipment, Need
 from tests.placement.properties.selectors import holds
 from webhook.placement.clauses import Clause, ClauseName, PoolName
 from webhook.placement.cluster import Node, Pool
@@ -32,6 +33,7 @@ class Asked:
         self.mapped = mapped.expressions(annotations)
         self.uniform: str = annotations.get(mapped.UNIFORM, "none")
         self.company = mapped.company(annotations)
+        self.equipment = Equipment(annotations)
         self.labels = labels
         self.pools = list(self._pools(pools))
         self.nodes = nodes
@@ -83,10 +85,25 @@ class Asked:
     def requests(self) -> dict[str, int]:
         """The sum over the containers: milli-units of cpu, bytes of memory, counts of everything else."""
         total = {"pods": 1}
-        for container in self.spec.get("containers") or ():
-            for resource, text in ((container.get("resources") or {}).get("requests") or {}).items():
-                total[resource] = total.get(resource, 0) + amount(resource, str(text))
+        given = {need: requests for need, (requests, _) in self.equipment.given.items()}
+        for (_, resource), requests in (self.own | given).items():
+            total[resource] = total.get(resource, 0) + requests
         return total
+
+    @property
+    def own(self) -> dict[Need, int]:
+        """What each container requests itself."""
+        return amounts(self.spec, "requests")
+
+    @property
+    def had(self) -> dict[Need, Amounts]:
+        """What its containers would like to have, and ask for themselves."""
+        return {need: found for need, found in self.equipment.wanted if self.own.get(need) == found[0]}
+
+    @property
+    def wanted(self) -> list[tuple[Need, Amounts]]:
+        """What its containers would like to have, and do not ask for themselves."""
+        return [(need, amounts) for need, amounts in self.equipment.wanted if need not in self.own]
 
     def _pools(self, pools: Sequence[Pool]) -> Iterator[tuple[Clause, Pool]]:
         for clause in self.clauses:
@@ -105,6 +122,15 @@ def _usable(pool: Pool, index: int | None) -> bool:
     """Whether a preferred pool counts; any other that is unusable refuses the pod before it is judged."""
     size = pool.size if pool.hosts is None else len(pool.hosts)
     return pool.phase not in {"Failed", "Releasing"} and (index is None or index < (size or 0))
+
+
+def amounts(spec: Json, part: str) -> dict[Need, int]:
+    """The requests or limits of all containers."""
+    return {
+        (container["name"], resource): amount(resource, str(text))
+        for container in spec.get("containers") or ()
+        for resource, text in ((container.get("resources") or {}).get(part) or {}).items()
+    }
 
 
 def amount(resource: str, text: str) -> int:

@@ -1,6 +1,8 @@
 """The decision core, asked about a pod in a plain cluster."""
 
-from collections.abc import Mapping
+import functools
+import operator
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -18,9 +20,9 @@ from webhook.placement.world import World
 POLICY = Policy()
 
 
-def inventory(cluster: Cluster) -> Inventory:
+def inventory(cluster: Cluster, spared: Collection[str] | None = None) -> Inventory:
     """The cluster as the core knows it, built in one go."""
-    found = Inventory()
+    found = Inventory(spared)
     for node in cluster.nodes:
         found.set_node(node)
     for pool in cluster.pools:
@@ -51,6 +53,14 @@ def candidates(source: Mapping[str, Any], found: Inventory) -> set[str] | None:
     """The nodes that the verdict leaves; ``None`` for a pod that is refused before it is judged."""
     verdict = decide(read(source), TEAM, World(found, POLICY)).verdict
     return None if verdict is None else names(verdict.candidates, found)
+
+
+def able(source: Mapping[str, Any], found: Inventory) -> set[str] | None:
+    """The nodes that could run the pod without what it only wants; ``None`` for a pod that is refused before that."""
+    verdict = decide(read(source), TEAM, World(found, POLICY)).verdict
+    if verdict is None:
+        return None
+    return names(functools.reduce(operator.and_, (judged.nodes for judged in verdict.hard), verdict.everything), found)
 
 
 def hosts_of_pools(cluster: Cluster) -> dict[Name, dict[int, str]]:

@@ -6,6 +6,7 @@ import msgspec
 
 from tests.placement.properties.asked import PREFIX, Asked
 from tests.placement.properties.clusters import Cluster, Json, digest
+from tests.placement.properties.equipment import Need
 from tests.placement.properties.neighbourhood import HOSTNAME
 from tests.placement.properties.oracle import MEMBERSHIP, Oracle
 from tests.placement.properties.selectors import holds, selector_holds
@@ -74,8 +75,18 @@ class Intended:
         return required + company, preferred
 
     def mapping_holds(self, labels: Mapping[str, str]) -> bool:
-        """Whether the affinity may match a node of these labels, as far as the worker mapping goes."""
-        return "mapping" in self.asked.soft or all(holds(need, labels) for need in self.asked.mapped)
+        """Whether the affinity may match a node of these labels, as far as worker mapping and hardware go."""
+        hardware = all(labels.get(key) == value for key, value in self.asked.equipment.labels.items())
+        return hardware and ("mapping" in self.asked.soft or all(holds(need, labels) for need in self.asked.mapped))
+
+    def resources(self) -> dict[str, dict[Need, int]]:
+        """Requests and limits of the containers in the end."""
+        given = self.asked.equipment.given | self.judge.granted()[0]
+        # Who asks for what it wants already has it, with the limit that belongs to it.
+        given |= self.asked.had
+        requests = {need: found[0] for need, found in given.items()}
+        limits = {need: found[1] for need, found in given.items() if found[1] is not None}
+        return {"requests": self.asked.own | requests, "limits": limits}
 
     def tolerations(self) -> list[Json]:
         """The taint of each exclusive pool."""

@@ -12,6 +12,7 @@ import msgspec
 
 from tests.placement.properties.asked import PREFIX, Asked
 from tests.placement.properties.clusters import Cluster, Name, digest, standing
+from tests.placement.properties.equipment import Amounts, Need
 from tests.placement.properties.neighbourhood import Neighbourhood
 from tests.placement.properties.selectors import affinity_holds, holds, selector_holds, tolerated
 from webhook.placement.clauses import ClauseName, PoolName
@@ -33,11 +34,38 @@ class Oracle(Neighbourhood):
         """The nodes that the pod may run on."""
         return {node.name for node in self.cluster.nodes if not self.objection(node)}
 
+    def granted(self) -> tuple[dict[Need, Amounts], set[str]]:
+        """What the pod gets of what it only wants, and the candidates that offer all of it.
+
+        One by one, as long as a single node offers it beside all the rest, with enough of it not in use.
+        """
+        given: dict[Need, Amounts] = {}
+        offering = able = [node for node in self.cluster.nodes if not self.objection(node)]
+        for need, amounts in self.asked.wanted:
+            more = given | {need: amounts}
+            total = dict(self.asked.requests)
+            for (_, resource), (requests, _) in more.items():
+                total[resource] = total.get(resource, 0) + requests
+            has = [node for node in able if self.offers(node, total) and self.has_free(node, need[1], total[need[1]])]
+            if has:
+                given, able = more, has
+                offering = [node for node in offering if self.offers(node, total)]
+        return given, {node.name for node in offering}
+
+    def offers(self, node: Node, total: Mapping[str, int]) -> bool:
+        """Whether it has so much to give."""
+        return all(node.allocatable.get(resource, 0) >= wanted for resource, wanted in total.items())
+
+    def has_free(self, node: Node, resource: str, wanted: int) -> bool:
+        """Whether so much of it is not in use there."""
+        used = sum(pod.requests.get(resource, 0) for pod in self.cluster.pods if pod.node == node.name)
+        return node.allocatable.get(resource, 0) - used >= wanted
+
     def objection(self, node: Node) -> str:
         """The first family that rules the node out, in the order of reasons; nothing if it may run the pod."""
         families = (
-            self.named, self.pooled, self.mapped, self.own, self.untainted, self.nobody_elses, self.roomy,
-            self.together, self.apart, self.isolated, self.uniform, self.accompanied,
+            self.named, self.pooled, self.mapped, self.own, self.labelled, self.untainted, self.nobody_elses,
+            self.roomy, self.together, self.apart, self.isolated, self.uniform, self.accompanied,
         )  # fmt: skip
         return next((family.__name__ for family in families if not family(node)), "")
 
@@ -97,6 +125,11 @@ class Oracle(Neighbourhood):
                 if host == node.name:
                     labels[MEMBERSHIP + digest(f"{namespace}/{name}")] = str(index)
         return labels
+
+    def labelled(self, node: Node) -> bool:
+        """It has every label that its hardware must have."""
+        labels = self._labels(node)
+        return all(labels.get(key) == value for key, value in self.asked.equipment.labels.items())
 
     def untainted(self, node: Node) -> bool:
         """Every taint that keeps pods away is tolerated; that of exclusive pools is another matter."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.placement.properties.clusters import TEAM, Json
 from tests.placement.properties.dice import Dice, thrown
+from tests.placement.properties.equipment import AMOUNTS, WISHES, equipment
 from tests.placement.properties.mapped import mapped
 from tests.placement.properties.strategies import NODES, SPL_NAMES, TAGS
 
@@ -155,7 +156,11 @@ def pod(dice: Dice) -> Json:
         spec["tolerations"] = dice.pick([None, []]) if dice.chance(2) else dice.some(TOLERATIONS, 2, 1)
     if dice.chance(1) and not spec.get("nodeName"):
         spec["schedulingGates"] = [{"name": "wait"}]
-    made = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata(dice.part(62)), "spec": spec}
+    named, words = metadata(dice.part(62)), dice.part(14)
+    if words.chance(2):
+        found = named.get("annotations") or {}
+        named["annotations"] = found | equipment(words, [made["name"] for made in spec["containers"]])
+    made = {"apiVersion": "v1", "kind": "Pod", "metadata": named, "spec": spec}
     # Read from JSON, so that no two places share one object.
     read: Json = json.loads(json.dumps(made))
     return read
@@ -164,3 +169,22 @@ def pod(dice: Dice) -> Json:
 def requested() -> st.SearchStrategy[Json]:
     """Pods with clauses and with constraints of their own; of as many bytes as a cluster, see there."""
     return thrown(360, pod)
+
+
+def equipped_pod(dice: Dice) -> Json:
+    """A pod that asks for hardware, and for little else."""
+    spec: Json = {"containers": containers(dice.part(8))}
+    names, amounts = [made["name"] for made in spec["containers"]], WISHES if dice.chance(5) else AMOUNTS
+    annotations = equipment(dice.part(14), names, amounts)
+    if dice.chance(2):
+        annotations[f"{PREFIX}placement"] = f"Op: {dice.pick((*TOKENS, 'hostIsolation', *HOSTS[:2]))}"
+    if dice.chance(1):
+        spec["nodeSelector"] = {"zone": "a"}
+    labels = {f"{PREFIX}job": "j", f"{PREFIX}pe": dice.pick("ab")} if dice.face(4) else {}
+    read: Json = json.loads(json.dumps({"metadata": {"labels": labels, "annotations": annotations}, "spec": spec}))
+    return read
+
+
+def equipped() -> st.SearchStrategy[Json]:
+    """Pods that ask for hardware, and for little else."""
+    return thrown(360, equipped_pod)

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Collection
 
-from tests.placement.properties import mapped
+from tests.placement.properties import equipment, mapped
 from tests.placement.properties.asked import Asked
 from tests.placement.properties.clusters import Json
 from webhook.placement.clauses import ClauseName
@@ -18,6 +18,11 @@ def without(pod: Json, dropped: Collection[str]) -> Json:
     found = copy.deepcopy(pod)
     spec = found["spec"]
     _thin(found, {part for text in dropped for part in text.split(" and ")})
+    for name, resource in equipment.without(found["metadata"].get("annotations") or {}, dropped):
+        # A requirement that is lowered still stands in the place of what the container says.
+        for container in spec["containers"]:
+            if container["name"] == name:
+                (container.get("resources") or {}).get("requests", {}).pop(resource, None)
     if f"spec.nodeName {spec.get('nodeName')}" in dropped:
         del spec["nodeName"]
     wanted = spec.get("nodeSelector") or {}
@@ -28,7 +33,7 @@ def without(pod: Json, dropped: Collection[str]) -> Json:
         spec["affinity"]["nodeAffinity"][REQUIRED] = None
     if any(text.startswith("requests ") for text in dropped):
         for container in spec["containers"]:
-            container.pop("resources", None)
+            container["resources"] = {}
     return found
 
 
@@ -46,10 +51,14 @@ def _thin(pod: Json, dropped: Collection[str]) -> None:
 def entangled(before: Asked, after: Asked) -> bool:
     """Whether the clauses that went took with them what others meant, or what stands without anybody's word.
 
-    Tags have other labels, hosts are exclusive to another, free room counts or all of it, a group has more room.
+    Tags have other labels, hosts are exclusive to another, free room counts or all of it, a group has more room, one
+    container is given what another requests itself.
     """
     exclusive = [{pool.name for _, pool in asked.pools if pool.exclusive} for asked in (before, after)]
     together = bool(after.of(ClauseName.COLOCATION)) or after.uniformly("all-same-node")
     grouped = together and before.requests != after.requests
     tagged = bool(after.tags) and before.tags != after.tags
-    return grouped or tagged or before.bound != after.bound or exclusive[0] != exclusive[1]
+    given = before.equipment.given | before.had
+    others = {resource for name, resource in before.own if (name, resource) not in given}
+    shared = any(resource in others for _, resource in given)
+    return shared or grouped or tagged or before.bound != after.bound or exclusive[0] != exclusive[1]

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from tests.placement.properties.clusters import SECRET, STRANGERS, TEAM, Cluster, digest
 from tests.placement.properties.dice import Dice, thrown
+from tests.placement.properties.equipment import FPGA, GPU
 from webhook.placement.cluster import BoundPod, Element, Job, Node, Phase, Pool, PoolHost, Taint
 from webhook.placement.pod import LabelSelector, Requirement
 
@@ -46,8 +47,8 @@ def node(dice: Dice, name: str) -> Node:
         labels["kubernetes.io/hostname"] = hostname
     taints = dice.some(TAINTS, 2, 1) if dice.face(6) == 1 else ()
     allocatable = {"cpu": dice.pick([4000, 4000, 1000, 2000]), "memory": 4 * GI, "pods": 4}
-    if dice.chance(2):
-        allocatable |= dice.pick([{"example.com/gpu": 1}, {"pods": 1}, {"memory": GI}])
+    if dice.chance(4):
+        allocatable |= dice.pick([{GPU: 1}, {"pods": 1}, {"memory": GI}, {GPU: 1, FPGA: 1}, {GPU: 2}, {FPGA: 1}])
     addresses = (f"10.0.0.{at}", f"fd00::{at}", *(["10.0.0.99"] if dice.chance(1) else ()))
     return Node(name, dice.pick("1" * 19 + "2") + at, labels, tuple(taints), addresses, allocatable)
 
@@ -83,7 +84,8 @@ def pool(dice: Dice, at: int, names: Sequence[str]) -> Pool:
 
 def bound(dice: Dice, at: int, names: Sequence[str]) -> BoundPod:
     """A pod that holds something: of the job or not, on its way in or out, maybe on a node that is not there."""
-    requests = {"cpu": dice.pick([500, 1000, 2000]), "memory": GI // 2, "pods": 1}
+    used = dice.pick([{"cpu": 500}, {"cpu": 1000}, {"cpu": 2000}, {"cpu": 500, GPU: 1}, {"cpu": 500}, {FPGA: 1}])
+    requests = used | {"memory": GI // 2, "pods": 1}
     uid, job, where = f"{SECRET}pod-{at}", dice.pick(["j"] * 5 + ["k", ""]), dice.pick(names[:4])
     namespace = dice.pick([TEAM] * 5 + [STRANGERS])
     if not job:
@@ -105,6 +107,7 @@ def bound(dice: Dice, at: int, names: Sequence[str]) -> BoundPod:
         labels=labels,
         isolated=("Sink",) if dice.chance(2) else (),
         terminating=dice.chance(1),
+        bound=dice.face(40) == 1,
     )
 
 

@@ -121,7 +121,9 @@ def test_without_the_clause_that_it_names_as_many_fit_as_it_says(cluster: Cluste
     clauses = {judged.constraint.clause for judged in decision.verdict.hard} | set(map(str, decision.ask.clauses))
     [dropped] = (clause for clause in clauses if shorten(clause, CLAUSE_LIMIT) == found[1])
     event(dropped.partition("(")[0].partition(" ")[0])
-    own = dropped.startswith(("spec.", "requests", "nodeSelector", "the pod's", "mapping", "uniform", "run-"))
+    own = dropped.startswith(
+        ("spec.", "requests", "nodeSelector", "the pod's", "mapping", "uniform", "run-", "hardware")
+    )
     assert room(pod, cluster, {dropped}, count, equal=own) == int(found[2]), refusal.text
 
 

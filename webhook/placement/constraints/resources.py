@@ -4,7 +4,7 @@ A pod that the scheduler places may wait for others to finish, so it is refused 
 A pod bound by ``nodeName`` waits for nothing: it needs free room now (``docs/verdicts.md``).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
 from msgspec import Struct
@@ -14,9 +14,10 @@ from webhook.placement.bits import Bits
 from webhook.placement.clauses import ClauseName
 from webhook.placement.cluster import Tally
 from webhook.placement.constraint import Constraint, Reason, Spread
-from webhook.placement.effects import Effect
+from webhook.placement.effects import Effect, SetResources
 from webhook.placement.problem import Problem
 from webhook.placement.quantity import NANO, format_quantity
+from webhook.placement.resource_name import CPU, MEMORY, indivisible
 from webhook.placement.world import World
 
 PODS = "pods"
@@ -27,23 +28,34 @@ _ONE: Tally = {PODS: 1}
 SAID = 4
 """Resources named in a clause; the user knows the rest."""
 
-_FIRST = ("cpu", "memory")
+_FIRST = (CPU, MEMORY)
 """Resources that are named before the others."""
 
 
 class Room(Struct, frozen=True, gc=False):
-    """The requests of the pod; on the ``pinned`` nodes they are compared with what is left, not with what there is."""
+    """What the pod requests; on the ``pinned`` nodes that is compared with what is left, not with what there is.
 
-    verb: ClassVar[str] = "lower"
+    ``said`` names the hardware requirements that are behind it, if they are, and ``grants`` is what they give.
+    """
+
     spread: ClassVar[Spread] = Spread.FREE
     requests: Tally
     pinned: Bits = 0
+    said: str = ""
+    grants: tuple[SetResources, ...] = ()
     soft: bool = False
     node: str = ""
 
     @property
+    def verb(self) -> str:
+        """Devices come in ones and twos, so asking for fewer is rarely a choice; of the rest a little less may do."""
+        return "drop" if any(indivisible(grant.resource) for grant in self.grants) else "lower"
+
+    @property
     def clause(self) -> str:
         """The requests in words, but for that of one pod, which nobody writes; made only when somebody reads it."""
+        if self.said:
+            return self.said
         return f"requests {self._wanted()}" if PODS not in self.requests else ""
 
     def filter(self, world: World) -> Bits:
@@ -51,8 +63,8 @@ class Room(Struct, frozen=True, gc=False):
         return self._fits(self.requests, world)
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: the requests stay as they are."""
-        return ()
+        """What hardware requirements give to containers; requests that are the pod's own stay as they are."""
+        return self.grants
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Each node under the first resource it lacks."""
@@ -92,10 +104,10 @@ class Room(Struct, frozen=True, gc=False):
 
 def amount(resource: str, value: int) -> str:
     """An amount as Kubernetes writes it: milli-units of cpu, whole units of everything else."""
-    return format_quantity(value * (NANO // 1000 if resource == "cpu" else NANO))
+    return format_quantity(value * (NANO // 1000 if resource == CPU else NANO))
 
 
-def ordered(requests: Tally) -> list[str]:
+def ordered(requests: Mapping[str, object]) -> list[str]:
     """Resource names in the order of messages: cpu, memory, the others by name."""
     named = sorted(requests.keys() - set(_FIRST))
     return [resource for resource in (*_FIRST, *named) if resource in requests]
@@ -104,10 +116,35 @@ def ordered(requests: Tally) -> list[str]:
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """One constraint for what the pod requests, and a standing one for its place among the pods of a node."""
     pinned = _pinned(ask, world)
-    asked = {resource: wanted for resource, wanted in ask.requests.items() if resource != PODS}
     wanted = ask.requests[PODS]
-    place = Room(_ONE if wanted == 1 else {PODS: wanted}, pinned)
-    return (Room(asked, pinned), place) if asked else (place,)
+    asked = {resource: amount for resource, amount in ask.requests.items() if resource != PODS}
+    if not ask.provision.grants:
+        place = Room(_ONE if wanted == 1 else {PODS: wanted}, pinned)
+        return (Room(asked, pinned), place) if asked else (place,)
+    rooms: list[Room] = []
+    silent: tuple[SetResources, ...] = ()
+    for resource, grants in _by_resource(ask.provision.grants).items():
+        total, own = asked.pop(resource, 0), wanted * ask.provision.own.get(resource, 0)
+        firm = [grant.cause for grant in grants if grant.firm]
+        if firm:
+            rooms.append(Room({resource: total} if total else {}, pinned, " + ".join(firm), grants))
+        else:
+            silent += grants
+        if 0 < own <= total:
+            asked[resource] = own
+    return (*rooms, *([Room(asked, pinned)] if asked else []), Room({PODS: wanted}, pinned, grants=silent))
+
+
+def _by_resource(grants: Iterable[SetResources]) -> dict[str, tuple[SetResources, ...]]:
+    """What hardware requirements give, resource by resource.
+
+    They are a constraint of their own, but for what the pod could do without: that is only there if it asks for it
+    itself. What it requests by itself would be left without them.
+    """
+    given: dict[str, tuple[SetResources, ...]] = {}
+    for grant in grants:
+        given[grant.resource] = (*given.get(grant.resource, ()), grant)
+    return {resource: given[resource] for resource in ordered(given)}
 
 
 def _pinned(ask: Ask, world: World) -> Bits:

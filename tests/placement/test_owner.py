@@ -6,13 +6,14 @@ import msgspec
 import pytest
 
 from webhook.cluster import wire
-from webhook.cluster.owner import owner_of
+from webhook.placement.owner import owner_of, owners_of
 
 
 def owned(*owners: dict[str, Any], **labels: str) -> str:
     """The workload of a pod with these owners and labels."""
     metadata = {"name": "p", "labels": labels, "ownerReferences": [*owners]}
-    return owner_of(msgspec.convert(metadata, wire.Metadata))
+    stated = msgspec.convert(metadata, wire.Metadata)
+    return owner_of(stated.owner_references, stated.labels)
 
 
 def by(kind: str, name: str, *, controller: bool | None = True) -> dict[str, Any]:
@@ -52,4 +53,16 @@ def test_a_pod_that_nobody_owns_is_its_own() -> None:
 
 
 def test_metadata_that_says_nothing_tells_nothing() -> None:
-    assert owner_of(wire.Metadata(name="p")) == ""
+    assert owner_of(None, None) == ""
+
+
+@pytest.mark.parametrize(
+    ("owner", "expected"),
+    [
+        pytest.param("Job/w-29391840", ["Job/w-29391840", "CronJob/w"], id="run of a CronJob"),
+        pytest.param("Job/w", ["Job/w"], id="Job"),
+        pytest.param("StatefulSet/w-1", ["StatefulSet/w-1"], id="StatefulSet"),
+    ],
+)
+def test_a_run_belongs_to_its_cron_job_too(owner: str, expected: list[str]) -> None:
+    assert list(owners_of(owner)) == expected

@@ -1,0 +1,226 @@
+"""What an HPAIntent says."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webhook.placement.hardware import Hardware
+from webhook.placement.intent import CONSUMER_LIMIT, Consumer, Intent, read_intent
+from webhook.placement.quantity import NANO
+
+WORKLOAD = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "api-server"}
+CPU = {"name": "cpu", "limits": 1}
+
+
+def consumer(*requirements: object, **tweaks: object) -> dict[str, Any]:
+    return {"consumer": WORKLOAD, "requirements": list(requirements), **tweaks}
+
+
+def read(spec: object) -> Intent:
+    return read_intent("edge", "fwall", spec)
+
+
+def wrong(spec: object) -> list[str]:
+    return [f"{problem.field}: {problem.message}" for problem in read(spec).problems]
+
+
+def only(spec: object) -> Consumer:
+    found = read(spec)
+    assert found.problems == ()
+    [one] = found.consumers
+    return one
+
+
+def test_an_intent_has_consumers_and_their_hardware() -> None:
+    core = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "core-fwall", "container-name": "palo-alto-e3000"}
+    gpu = {"mandatory": False, "weight": 9, "allocatable": True, "name": "nvidia.com/gpu", "limits": 1}
+    spec = {
+        "app": "fwall",
+        "consumers": [
+            {"name": "core", "consumer": core, "requirements": [{"name": "core-fwall-gpu-needs", "spec": gpu}]},
+            consumer({"name": "disktype", "value": "ssd"}),
+        ],
+    }
+    path = "HPAIntent fwall spec.consumers"
+    device = Hardware(
+        f"{path}[0].requirements[0]",
+        "nvidia.com/gpu",
+        mandatory=False,
+        weight=9,
+        container="palo-alto-e3000",
+        requests=NANO,
+        limits=NANO,
+    )
+    label = Hardware(f"{path}[1].requirements[0]", "disktype", value="ssd")
+    assert read_intent("edge", "fwall", spec, "HPAIntent fwall ") == Intent(
+        "edge",
+        "fwall",
+        (
+            Consumer("core", "apps", "StatefulSet/core-fwall", (device,)),
+            Consumer("api-server", "apps", "Deployment/api-server", (label,)),
+        ),
+    )
+
+
+@pytest.mark.parametrize("spec", [{}, {"app": "x"}, {"consumers": None}, {"consumers": []}], ids=str)
+def test_an_intent_may_have_no_consumers_yet(spec: object) -> None:
+    assert read(spec) == Intent("edge", "fwall")
+
+
+@pytest.mark.parametrize("requirements", [None, []], ids=str)
+def test_a_consumer_may_have_no_requirements_yet(requirements: object) -> None:
+    assert only({"consumers": [{"consumer": WORKLOAD, "requirements": requirements}]}).hardware == ()
+
+
+def test_a_kind_of_the_core_has_no_group() -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "name": "p"}
+    one = only({"consumers": [{"consumer": pod}]})
+    assert (one.group, one.owner) == ("", "Pod/p")
+
+
+CONTAINERS: dict[str, dict[str, Any]] = {
+    "of the workload": {"consumer": {**WORKLOAD, "container-name": "nginx"}},
+    "of the workload, by another word": {"consumer": {**WORKLOAD, "container": "nginx"}},
+    "of the consumer": {"consumer": WORKLOAD, "container": "nginx"},
+    "in all places": {"consumer": {**WORKLOAD, "container": "nginx", "container-name": "nginx"}, "container": "nginx"},
+}
+
+
+@pytest.mark.parametrize("said", CONTAINERS.values(), ids=CONTAINERS)
+def test_what_is_allocatable_goes_to_the_container(said: dict[str, Any]) -> None:
+    [hardware] = only({"consumers": [{**said, "requirements": [CPU]}]}).hardware
+    assert hardware.container == "nginx"
+
+
+@pytest.mark.parametrize("spec", [{"app": "a", "appName": "a"}, {"appName": "a"}], ids=str)
+def test_an_application_has_two_names(spec: object) -> None:
+    assert wrong(spec) == []
+
+
+SAMPLE = "must be a consumer: {name, consumer: {apiVersion, kind, name, container-name}, requirements}"
+
+WRONG: dict[str, tuple[object, list[str]]] = {
+    "no mapping": ([], ["spec: must be a mapping with consumers"]),
+    "nothing": (None, ["spec: must be a mapping with consumers"]),
+    "a mistyped field": ({"consumer": []}, ['spec: unknown field "consumer" (did you mean consumers?)']),
+    "two applications": (
+        {"app": "a", "appName": "b"},
+        ['spec.appName: is "b", but spec.app is "a", and both mean the same'],
+    ),
+    "a list of applications": ({"app": ["a"]}, ["spec.app: must be one word"]),
+    "consumers that are no list": ({"consumers": "x"}, ["spec.consumers: must be a list"]),
+    "too many consumers": (
+        {"consumers": [consumer()] * (CONSUMER_LIMIT + 1)},
+        ["spec.consumers: has 65 consumers, at most 64 are allowed"],
+    ),
+    "a consumer that is a word": ({"consumers": ["x"]}, [f"spec.consumers[0]: {SAMPLE}"]),
+    "a consumer without a workload": ({"consumers": [{"name": "x"}]}, [f"spec.consumers[0]: {SAMPLE}"]),
+    "a mistyped field of a consumer": (
+        {"consumers": [consumer(requirement=[])]},
+        ['spec.consumers[0]: unknown field "requirement" (did you mean requirements?)'],
+    ),
+    "a mistyped field of a workload": (
+        {"consumers": [{"consumer": {**WORKLOAD, "kid": "x"}}]},
+        ['spec.consumers[0].consumer: unknown field "kid" (did you mean kind?)'],
+    ),
+    "half a workload": (
+        {"consumers": [{"consumer": {"name": "", "kind": None}}]},
+        [
+            "spec.consumers[0].consumer.apiVersion: missing: says which workload it is",
+            "spec.consumers[0].consumer.kind: missing: says which workload it is",
+            "spec.consumers[0].consumer.name: missing: says which workload it is",
+        ],
+    ),
+    "a workload of lists": (
+        {"consumers": [{"consumer": {**WORKLOAD, "kind": ["x"], "container": ["y"]}}]},
+        [
+            "spec.consumers[0].consumer.kind: must be one word",
+            "spec.consumers[0].consumer.container: must be one word",
+        ],
+    ),
+    "a name that is a list": (
+        {"consumers": [{"consumer": WORKLOAD, "name": [], "container": {}}]},
+        ["spec.consumers[0].name: must be one word", "spec.consumers[0].container: must be one word"],
+    ),
+    "two containers of a workload": (
+        {"consumers": [{"consumer": {**WORKLOAD, "container-name": "a", "container": "b"}}]},
+        [
+            (
+                'spec.consumers[0].consumer.container: is "b", but spec.consumers[0].consumer.container-name is "a", '
+                "and both mean the same"
+            )
+        ],
+    ),
+    "two containers of a consumer": (
+        {"consumers": [{"consumer": {**WORKLOAD, "container": "a"}, "container": "b"}]},
+        [
+            (
+                'spec.consumers[0].container: is "b", but spec.consumers[0].consumer.container is "a", '
+                "and both mean the same"
+            )
+        ],
+    ),
+    "requirements that are no list": (
+        {"consumers": [{"consumer": WORKLOAD, "requirements": "cpu"}]},
+        [
+            (
+                "spec.consumers[0].requirements: must be a list of requirements, "
+                "such as [{name: nvidia.com/gpu, limits: 1}]"
+            )
+        ],
+    ),
+    "a requirement": (
+        {"consumers": [consumer(), consumer(CPU, {"name": "cpu"}, name="x")]},
+        ["spec.consumers[1].requirements[1]: needs requests or limits: how much of cpu"],
+    ),
+    "two consumers of one name": (
+        {"consumers": [consumer(), consumer(), consumer(name="x"), consumer(name="x"), consumer(name="x")]},
+        ['spec.consumers: "api-server" stands twice', 'spec.consumers: "x" stands twice'],
+    ),
+}
+
+
+@pytest.mark.parametrize(("spec", "expected"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_said_with_its_path(spec: object, expected: list[str]) -> None:
+    assert wrong(spec) == expected
+
+
+def test_ten_problems_are_named() -> None:
+    assert len(wrong({f"field-{at}": 1 for at in range(10_000)})) == 10
+
+
+def test_a_consumer_keeps_its_own_problems_for_its_pods() -> None:
+    found = read({"consumers": [consumer(CPU), consumer({"name": "cpu"}, name="x")]})
+    assert [[problem.message for problem in one.problems] for one in found.consumers] == [
+        [],
+        ["needs requests or limits: how much of cpu"],
+    ]
+
+
+def test_a_consumer_that_names_no_workload_is_nobody() -> None:
+    assert read({"consumers": [{"consumer": {}}]}).consumers == ()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["app", "consumers", "consumer", "requirements", "name", "kind", "apiVersion", "spec", "x"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(JSON | JSON.map(lambda one: {"consumers": [{"consumer": WORKLOAD, "requirements": [one]}, one]}))
+def test_any_json_is_an_intent(spec: object) -> None:
+    found = read(spec)
+    assert (found.namespace, found.name) == ("edge", "fwall")
+    assert all(problem.field.startswith("spec") for problem in found.problems)

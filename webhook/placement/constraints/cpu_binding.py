@@ -1,0 +1,66 @@
+"""CPU binding: a worker gets cores of its own, and all workers of a job do, or none (``docs/hardware.md``).
+
+The name and meaning are those of Twister2's worker binding; what makes kubelets do it is in ``guarantee.py``.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from msgspec import Struct
+
+from webhook.placement.ask import Ask
+from webhook.placement.bits import Bits
+from webhook.placement.constraint import Constraint, Reason, Spread
+from webhook.placement.effects import Effect, SetResources
+from webhook.placement.grants import BINDING
+from webhook.placement.keys import BIND
+from webhook.placement.placement_text import annotation
+from webhook.placement.problem import Fault, Problem
+from webhook.placement.world import World
+
+
+class Bound(Struct, frozen=True, gc=False):
+    """Limits that are missing beside the requests of a bound worker; any node will do."""
+
+    verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.FREE
+    limits: tuple[SetResources, ...]
+    clause: str = BINDING
+    soft: bool = False
+    node: str = ""
+
+    def filter(self, world: World) -> Bits:
+        """Every node: how a kubelet hands out cores is not written on it."""
+        return world.everything
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """The limits."""
+        return self.limits
+
+    def explain(self, _world: World, _out: Bits) -> Iterator[Reason]:
+        """No node is out."""
+        return iter(())
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """Nothing: no node is closed."""
+        return ""
+
+
+def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
+    """The limits to add, unless others of the job are bound and this pod is not, or the other way round."""
+    bound = ask.provision.bound
+    if ask.job and (why := _differs(ask, world, bound=bound)):
+        return (Problem(annotation(BIND), why, fault=Fault.FORBIDDEN),)
+    return (Bound(ask.provision.binding),) if ask.provision.binding else ()
+
+
+def _differs(ask: Ask, world: World, *, bound: bool) -> str:
+    """Who of the job says otherwise, in words; nothing if nobody does."""
+    siblings = world.siblings(ask.namespace, ask.job)
+    model = world.cluster.jobs.get((ask.namespace, ask.job))
+    others = model.binding(ask.pe) if model else frozenset()
+    if bound and (siblings.unbound or False in others):
+        return "this pod is to be bound to cpus and others of its job are not: all workers of a job are, or none"
+    if not bound and (siblings.bound or True in others):
+        return "others of its job are bound to cpus and this pod is not to be: all workers of a job are, or none"
+    return ""

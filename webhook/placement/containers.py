@@ -1,0 +1,80 @@
+"""The containers of a pod: which one is meant, and what it asks for."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from webhook.placement.pod import Amount, Container, PodSpec, Resources
+from webhook.placement.problem import quote
+
+_LISTED: Final = 10
+"""Names listed in a message; more would drown the point."""
+
+NO_RESOURCES: Final = Resources()
+
+
+class Place(NamedTuple):
+    """Where a container stands in a pod's spec."""
+
+    init: bool
+    at: int
+
+    @property
+    def pointer(self) -> str:
+        """As a JSON patch names it."""
+        return f"/spec/{'initContainers' if self.init else 'containers'}/{self.at}"
+
+    @property
+    def path(self) -> str:
+        """As messages name it."""
+        return f"spec.{'initContainers' if self.init else 'containers'}[{self.at}]"
+
+
+def places(spec: PodSpec) -> Iterator[tuple[Place, Container]]:
+    """Every container with its place, those that start the pod last."""
+    for init, containers in ((False, spec.containers), (True, spec.init_containers)):
+        for at, container in enumerate(containers or ()):
+            yield Place(init, at), container
+
+
+def at(spec: PodSpec, place: Place) -> Container:
+    """The container in that place, which must be there."""
+    return ((spec.init_containers if place.init else spec.containers) or ())[place.at]
+
+
+def named(spec: PodSpec, name: str) -> Place | None:
+    """The container of that name."""
+    return next((place for place, container in places(spec) if container.name == name), None)
+
+
+def only(spec: PodSpec) -> Place | None:
+    """The container of a pod that has no other, whatever starts it."""
+    return Place(init=False, at=0) if len(spec.containers or ()) == 1 else None
+
+
+def called(spec: PodSpec, place: Place) -> str:
+    """The container in that place, as messages name it."""
+    return f"container {quote(at(spec, place).name)}"
+
+
+def listed(spec: PodSpec) -> str:
+    """The names of all containers, quoted."""
+    names = [quote(container.name) for _, container in places(spec)]
+    rest = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "") or "none"
+
+
+def resources_at(spec: PodSpec, place: Place) -> Resources:
+    """What the container asks for."""
+    return at(spec, place).resources or NO_RESOURCES
+
+
+def asking(spec: PodSpec, place: Place, requests: dict[str, Amount], limits: dict[str, Amount]) -> PodSpec:
+    """The pod, its container asking for these amounts too, in place of others of the same resources."""
+    own = resources_at(spec, place)
+    resources = Resources({**(own.requests or {}), **requests}, {**(own.limits or {}), **limits})
+    there = (spec.init_containers if place.init else spec.containers) or ()
+    changed = replace(there[place.at], resources=resources)
+    containers = (*there[: place.at], changed, *there[place.at + 1 :])
+    return replace(spec, init_containers=containers) if place.init else replace(spec, containers=containers)

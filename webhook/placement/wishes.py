@@ -1,0 +1,49 @@
+"""Hardware that a pod only wants: it is asked for where some node has it free (``docs/hardware.md``).
+
+Nothing should wait for what it can do without; a pod that asks for a device waits for it.
+"""
+
+from typing import NamedTuple
+
+from webhook.placement.ask import Ask
+from webhook.placement.bits import Bits
+from webhook.placement.constraints.resources import Room
+from webhook.placement.effects import SetResources
+from webhook.placement.grants import granted
+from webhook.placement.requests import pod_requests
+from webhook.placement.verdict import Judged
+from webhook.placement.world import World
+
+
+class Wishes(NamedTuple):
+    """What a pod is given of what it wants, the room that it needs for it, and a warning for everything else."""
+
+    given: list[SetResources]
+    rooms: list[Judged]
+    warnings: list[str]
+
+
+def granted_wishes(ask: Ask, candidates: Bits, world: World) -> Wishes:
+    """What the pod gets of what it wants, heaviest first.
+
+    All of it must be on one of the ``candidates``: there free, beside all the rest that the pod asks for.
+    """
+    capacity = world.cluster.nodes.capacity
+    spec, left = ask.spec, candidates
+    for grant in ask.provision.grants:
+        if not grant.firm:  # the pod was given it before, for its being free
+            left &= capacity.fits_free({grant.resource: ask.requests.get(grant.resource, 0)})
+    found = Wishes([], [], [])
+    for wish in ask.provision.wanted:
+        richer = granted(spec, wish)
+        requests, _ = pod_requests(richer)
+        wanted = {wish.resource: requests.get(wish.resource, 0)}
+        able = left & capacity.fits(requests) & capacity.fits_free(wanted)
+        if able:
+            spec, left = richer, able
+            room = Room(wanted, said=wish.cause)
+            found.given.append(wish)
+            found.rooms.append(Judged(room, room.filter(world)))
+        else:
+            found.warnings.append(f"{wish.cause} is not asked for: no node that could run this pod has it free")
+    return found
