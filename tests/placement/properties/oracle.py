@@ -37,10 +37,13 @@ class Oracle(Neighbourhood):
     def granted(self) -> tuple[dict[Need, Amounts], set[str]]:
         """What the pod gets of what it only wants, and the candidates that offer all of it.
 
-        One by one, as long as a single node offers it beside all the rest, with enough of it not in use.
+        One by one, as long as a single node offers it beside all the rest, with enough of it not in use. What it asks
+        for already counts as given before all others.
         """
         given: dict[Need, Amounts] = {}
-        offering = able = [node for node in self.cluster.nodes if not self.objection(node)]
+        offering = [node for node in self.cluster.nodes if not self.objection(node)]
+        had = {resource: self.asked.requests.get(resource, 0) for _, resource in self.asked.had}
+        able = [node for node in offering if all(self.has_free(node, *need) for need in had.items())]
         for need, amounts in self.asked.wanted:
             more = given | {need: amounts}
             total = dict(self.asked.requests)
