@@ -15,7 +15,8 @@ from webhook.controller.settling import Settling
 from webhook.controller.together import all_of
 from webhook.controller.told import Told
 from webhook.placement.cluster import Phase, Pool, PoolHost, Taint
-from webhook.placement.inventory import Inventory, Name
+from webhook.placement.inventory import Inventory
+from webhook.placement.pool_index import Name
 
 NAME = ("default", "p")
 A, B = PoolHost(0, "node-a"), PoolHost(1, "node-b")

@@ -14,7 +14,8 @@ from webhook.controller.watched import Watched
 from webhook.controller.whose import Whose
 from webhook.placement import keys
 from webhook.placement.cluster import Node, Phase, Pool, Taint
-from webhook.placement.inventory import Inventory, Name
+from webhook.placement.inventory import Inventory
+from webhook.placement.pool_index import Name
 
 LABEL, NOBODYS = keys.membership("default", "p"), keys.membership("default", "gone")
 OWN, GONE = Taint(keys.EXCLUSIVE, "default.p", "NoSchedule"), Taint(keys.EXCLUSIVE, "default.gone", "NoSchedule")

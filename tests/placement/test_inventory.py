@@ -85,26 +85,26 @@ def test_jobs_come_and_go() -> None:
 
 def test_pools_of_one_name_are_found_sorted_by_object() -> None:
     inventory = cluster(pools=[pool("P", name="b"), pool("P", name="a"), pool("P", name="c", namespace="other")])
-    assert [found.name for found in inventory.pools_named(NAMESPACE, "P")] == ["a", "b"]
+    assert [found.name for found in inventory.pools.named(NAMESPACE, "P")] == ["a", "b"]
 
 
 def test_a_pool_that_changes_its_spl_name_is_found_under_the_new_one() -> None:
     inventory = cluster(pools=[pool("P", name="a"), pool("Q", name="a")])
-    assert [len(inventory.pools_named(NAMESPACE, name)) for name in ("P", "Q")] == [0, 1]
+    assert [len(inventory.pools.named(NAMESPACE, name)) for name in ("P", "Q")] == [0, 1]
 
 
 def test_a_pool_that_is_gone_leaves_the_other_of_its_name() -> None:
     inventory = cluster(pools=[pool("P", name="a"), pool("P", name="b")])
     inventory.remove_pool(NAMESPACE, "a")
-    assert [found.name for found in inventory.pools_named(NAMESPACE, "P")] == ["b"]
+    assert [found.name for found in inventory.pools.named(NAMESPACE, "P")] == ["b"]
 
 
 def test_a_pool_that_is_gone_leaves_no_trace() -> None:
     inventory = cluster(nodes(1), pools=[pool(size=1, given=["node-a"], mode="Exclusive")])
-    inventory.hosts(inventory.pools[MY_POOL])
+    inventory.pools.hosts(inventory.pools[MY_POOL])
     inventory.remove_pool(*MY_POOL)
-    assert (inventory.pools, inventory.members, inventory.pools_named(NAMESPACE, "MyPool")) == ({}, {}, [])
-    assert inventory.exclusives() == {}
+    assert (inventory.pools, inventory.pools.members, inventory.pools.named(NAMESPACE, "MyPool")) == ({}, {}, [])
+    assert inventory.pools.exclusives() == {}
 
 
 def test_a_pool_that_was_never_seen_can_be_removed() -> None:
@@ -114,7 +114,7 @@ def test_a_pool_that_was_never_seen_can_be_removed() -> None:
 
 
 def test_a_membership_label_leads_to_its_pool() -> None:
-    assert cluster(pools=[pool()]).members == {keys.membership(*MY_POOL): MY_POOL}
+    assert cluster(pools=[pool()]).pools.members == {keys.membership(*MY_POOL): MY_POOL}
 
 
 @pytest.mark.parametrize(
@@ -128,31 +128,31 @@ def test_a_membership_label_leads_to_its_pool() -> None:
 )
 def test_a_host_is_a_node_of_that_name_and_uid(now: Node, expected: int) -> None:
     given = pool(size=1, given=["node-a"])
-    assert cluster([now], pools=[given]).hosts(given) == {0: expected}
+    assert cluster([now], pools=[given]).pools.hosts(given) == {0: expected}
 
 
 def test_a_recreated_node_is_no_longer_the_host() -> None:
     given = pool(size=1, given=["node-a"], mode="Exclusive")
     inventory = cluster([node()], pools=[given])
-    before = inventory.hosts(given), inventory.claimed([])
+    before = inventory.pools.hosts(given), inventory.pools.claimed([])
     inventory.set_node(node(uid="another"))
-    assert (before, inventory.hosts(given), inventory.claimed([])) == (({0: 1}, 1), {0: 0}, 0)
+    assert (before, inventory.pools.hosts(given), inventory.pools.claimed([])) == (({0: 1}, 1), {0: 0}, 0)
 
 
 def test_a_changed_label_of_a_node_keeps_its_hosts() -> None:
     given = pool(size=1, given=["node-a"])
     inventory = cluster([node()], pools=[given])
-    before = inventory.hosts(given)
+    before = inventory.pools.hosts(given)
     inventory.set_node(node(labels={"zone": "1"}))
-    assert inventory.hosts(given) is before
+    assert inventory.pools.hosts(given) is before
 
 
 def test_a_removed_node_is_no_longer_the_host() -> None:
     given = pool(size=1, given=["node-a"])
     inventory = cluster([node()], pools=[given])
-    inventory.hosts(given)
+    inventory.pools.hosts(given)
     inventory.remove_node("node-a")
-    assert inventory.hosts(given) == {0: 0}
+    assert inventory.pools.hosts(given) == {0: 0}
 
 
 def test_only_other_exclusive_pools_claim_their_hosts() -> None:
@@ -161,4 +161,4 @@ def test_only_other_exclusive_pools_claim_their_hosts() -> None:
         pool("B", size=1, given=["node-b"], mode="Exclusive"),
         pool("C", size=1, given=["node-c"]),
     ]
-    assert cluster(nodes(3), pools=pools).claimed([(NAMESPACE, "a")]) == 0b010
+    assert cluster(nodes(3), pools=pools).pools.claimed([(NAMESPACE, "a")]) == 0b010

@@ -72,7 +72,7 @@ def _taken(new: HostPool, namespace: str, cluster: Inventory) -> Iterator[Proble
     """One SPL name means one pool: within the namespace, or within the job that the pool belongs to."""
     name = new.spec.name or new.metadata.name or ""
     job = new.spec.job or None
-    for pool in cluster.pools_named(namespace, name):
+    for pool in cluster.pools.named(namespace, name):
         if pool.job == job and pool.name != new.metadata.name:
             whose = f"job {job}" if job else "this namespace"
             message = f"{quote(name)} is the name of HostPool object {pool.name} of {whose} already"

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from webhook.controller.clock import Clock
-from webhook.placement.inventory import Name
+from webhook.placement.pool_index import Name
 
 SECONDS: Final = 10.0
 """For so long: by then a cache knows, unless it is cut off, and then another try tells it again."""

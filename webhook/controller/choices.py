@@ -11,8 +11,9 @@ from webhook.controller.dismissals import Dismissals, Replacement
 from webhook.controller.marks import Mark, mark_of
 from webhook.placement.bits import union
 from webhook.placement.cluster import Pool, PoolHost
-from webhook.placement.inventory import Inventory, Name
+from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
+from webhook.placement.pool_index import Name
 from webhook.placement.pool_plan import PoolPlan, plan, published
 
 SHORT: Final = 5.0
@@ -60,7 +61,7 @@ class Choices:
             found = plan(pool, self._cluster, self._policy, barred=nodes, dismissed=lost)
             waits.append(SHORT)
         mark, had = self.mark(pool), dict.fromkeys(pool.given if published(pool) else ())
-        standing = self._cluster.hosts(pool)
+        standing = self._cluster.pools.hosts(pool)
         return Choice(
             plan=found,
             unmarked=[host for host in found.hosts if not self._is_marked(host, mark)],

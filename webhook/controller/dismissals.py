@@ -5,8 +5,9 @@ from msgspec import Struct
 from webhook.controller.clock import Clock
 from webhook.placement.allocation import users
 from webhook.placement.cluster import Pool
-from webhook.placement.inventory import Inventory, Name
+from webhook.placement.inventory import Inventory
 from webhook.placement.pool_health import Trouble, troubles
+from webhook.placement.pool_index import Name
 
 _Key = tuple[int, str, str]
 """Index, node and kind of trouble."""

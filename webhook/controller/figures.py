@@ -40,7 +40,7 @@ def _hosts(controller: Controller) -> Iterator[int]:
 
 def _gone(controller: Controller) -> int:
     cluster = controller.work.watched.inventory
-    return sum(not nodes for pool in cluster.pools.values() for nodes in cluster.hosts(pool).values())
+    return sum(not nodes for pool in cluster.pools.values() for nodes in cluster.pools.hosts(pool).values())
 
 
 def _lost(controller: Controller) -> int:

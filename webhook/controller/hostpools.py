@@ -25,7 +25,8 @@ from webhook.controller.strangers import hosts_in_use, strangers_on
 from webhook.controller.told import RESYNC, Told
 from webhook.placement.allocation import users
 from webhook.placement.cluster import Phase, Pool
-from webhook.placement.inventory import Inventory, Name
+from webhook.placement.inventory import Inventory
+from webhook.placement.pool_index import Name
 from webhook.placement.pool_plan import marked_nodes, published
 
 SOON: Final = 0.1

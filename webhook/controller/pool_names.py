@@ -7,7 +7,7 @@ from webhook.cluster.exchange import Identified
 from webhook.cluster.translate import NAMESPACE
 from webhook.controller.clock import Clock
 from webhook.controller.lists import Reader, listed
-from webhook.placement.inventory import Name
+from webhook.placement.pool_index import Name
 
 PATH: Final = "/apis/streams.ibm.com/v1/streamshostpools"
 

@@ -9,7 +9,7 @@ from webhook.cluster.failure import Cause, Failure
 from webhook.cluster.translate import NAMESPACE, MalformedError
 from webhook.controller.pool_kind import read_believed, reason_of
 from webhook.placement.cluster import Pool
-from webhook.placement.inventory import Name
+from webhook.placement.pool_index import Name
 
 FINALIZER: Final = "streams.ibm.com/hosts"
 """As long as a pool has it, it is not gone before its hosts are released (Kubernetes, finalizers)."""

@@ -4,7 +4,7 @@ import asyncio
 from typing import Final
 
 from webhook.controller.queue import Queue
-from webhook.placement.inventory import Name
+from webhook.placement.pool_index import Name
 
 PER_ROUND: Final = 100
 """Pools of which a round takes no longer than it has to: with more of them rounds are further apart in proportion, so

@@ -9,7 +9,7 @@ from typing import Final
 
 from webhook.controller.clock import Clock
 from webhook.placement.cluster import PoolHost
-from webhook.placement.inventory import Name
+from webhook.placement.pool_index import Name
 
 SECONDS: Final = 1.0
 """From the taint to the look whether anybody slipped in: eight times the longest that was seen."""

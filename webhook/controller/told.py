@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from webhook.controller.clock import Clock
 from webhook.controller.pool_status import State
 from webhook.placement.cluster import Pool
-from webhook.placement.inventory import Name
+from webhook.placement.pool_index import Name
 
 RESYNC: Final = 600.0
 """Seconds after which a pool is read although nothing was heard: against whatever was overlooked."""

@@ -8,7 +8,7 @@ from webhook.controller.rounds import Rounds
 from webhook.controller.watched import Watched
 from webhook.controller.whose import Whose, marks
 from webhook.placement.cluster import BoundPod, Node, Phase, Pool
-from webhook.placement.inventory import Name
+from webhook.placement.pool_index import Name
 from webhook.placement.pool_plan import marked_nodes
 
 TOGETHER: Final = 0.2

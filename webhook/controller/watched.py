@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from webhook.placement.cluster import BoundPod, Job, Node, Pool
-from webhook.placement.inventory import Inventory, Name
+from webhook.placement.inventory import Inventory
+from webhook.placement.pool_index import Name
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -6,14 +6,14 @@ from webhook.controller.marks import Mark
 from webhook.controller.watched import Watched
 from webhook.placement import keys
 from webhook.placement.cluster import Node, Pool
-from webhook.placement.inventory import Name
+from webhook.placement.pool_index import Name
 
 
 class Whose:
     """Knows the pools of ``watched`` by their labels and taints; to be made before anything is known."""
 
     def __init__(self, watched: Watched) -> None:
-        self._by_label = watched.inventory.members
+        self._by_label = watched.inventory.pools.members
         self._by_value: dict[str, Name] = {}
         watched.on_pool.append(self._pool)
 

@@ -16,7 +16,8 @@ from webhook.controller.triggers import Triggers
 from webhook.controller.watched import Watched
 from webhook.controller.whose import Whose
 from webhook.controller.workers import run_workers
-from webhook.placement.inventory import Inventory, Name
+from webhook.placement.inventory import Inventory
+from webhook.placement.pool_index import Name
 
 
 class Queues(Struct, frozen=True):

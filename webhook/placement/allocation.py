@@ -60,7 +60,7 @@ def eligible(pool: Pool, cluster: Inventory, policy: Policy) -> Bits:
         for taint, tainted in by_taint.items():
             if taint.key != keys.EXCLUSIVE or taint.value != own:
                 found &= ~tainted
-    found &= ~cluster.claimed([(pool.namespace, pool.name)])
+    found &= ~cluster.pools.claimed([(pool.namespace, pool.name)])
     return found & ~strangers(pool, cluster) if pool.exclusive else found
 
 
@@ -124,7 +124,7 @@ def _meant(pool: Pool, namespace: str, job: str, cluster: Inventory) -> set[str]
 
 def pool_of(spl_name: str, namespace: str, job: str, cluster: Inventory) -> list[Pool]:
     """The pools that a job's ``host(P)`` may mean: its own of that name, else the namespace's without a job."""
-    pools = cluster.pools_named(namespace, spl_name)
+    pools = cluster.pools.named(namespace, spl_name)
     own = [pool for pool in pools if job and pool.job == job]
     return own or [pool for pool in pools if pool.job is None]
 
@@ -141,7 +141,7 @@ def _literal(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits) -> Al
 
 def _created(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits) -> Allocation:
     size = pool.size or 0
-    standing = cluster.hosts(pool)
+    standing = cluster.pools.hosts(pool)
     kept = {host.index: host for host in pool.given if host.index < size and standing.get(host.index)}
     holding = 0
     for index in kept:
@@ -165,7 +165,7 @@ def _created(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits) -> Al
 
 def _of_others(pool: Pool, cluster: Inventory) -> Bits:
     """Nodes that carry the label of another pool, which would have to share them or, if this one is exclusive, go."""
-    once, twice = cluster.marked()
+    once, twice = cluster.pools.marked()
     return once & ~cluster.nodes.with_key(keys.membership(pool.namespace, pool.name)) | twice
 
 

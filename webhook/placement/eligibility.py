@@ -39,7 +39,7 @@ class Hurdle(Struct, frozen=True):
 
 def hurdles(pool: Pool, world: World) -> tuple[Hurdle, ...]:
     """The rules for hosts of a sized pool, in the order of blame; what it holds already keeps all of them."""
-    held = union(nodes for index, nodes in world.cluster.hosts(pool).items() if index < (pool.size or 0))
+    held = union(nodes for index, nodes in world.cluster.pools.hosts(pool).items() if index < (pool.size or 0))
     found = (_labelled(pool, world), _poolable(world), _untainted(world), _free(pool, world), _alone(pool, world))
     return tuple(Hurdle(one.nodes | held, one.explain, one.fixes) for one in found)
 

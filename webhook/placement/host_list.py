@@ -28,7 +28,7 @@ class Entry(Struct, frozen=True, gc=False):
 def entries(pool: Pool, cluster: Inventory, policy: Policy) -> Iterator[Entry]:
     """Every entry in its place. What was given to the pool stays: neither a moved address nor a new rule takes it."""
     texts = pool.hosts or ()
-    standing = cluster.hosts(pool)
+    standing = cluster.pools.hosts(pool)
     kept = {host.index: host.name for host in pool.given if standing[host.index]}
     poolable = matching_all(cluster.nodes, requirements_of(policy.poolable))
     first: dict[str, int] = {}

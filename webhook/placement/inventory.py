@@ -6,17 +6,13 @@ It holds no clock and reads nothing: whoever watches the cluster, or reads a sna
 
 from collections.abc import Collection, Iterator
 
-from webhook.placement import keys
-from webhook.placement.bits import Bits, union
 from webhook.placement.cluster import BoundPod, Job, Node, Pool, Tally
 from webhook.placement.index import NodeIndex
 from webhook.placement.intents import Intents
 from webhook.placement.jobmodel import JobModel
 from webhook.placement.outsiders import Outsiders, Ties
+from webhook.placement.pool_index import Name, PoolIndex
 from webhook.placement.siblings import Siblings
-
-Name = tuple[str, str]
-"""Namespace and name of an object."""
 
 _NOBODY = Siblings()
 
@@ -25,34 +21,26 @@ class Inventory:
     """All that placement knows of one cluster; ``spared`` is that of :class:`Outsiders`."""
 
     __slots__ = (
-        "_claimed", "_clock", "_exclusives", "_held", "_hosts", "_marked", "_pools", "_siblings", "intents", "jobs",
-        "jobs_version", "leaving", "members", "nodes", "outsiders", "pools", "pools_version", "visitors", "waiting",
+        "_clock", "_held", "_siblings", "intents", "jobs", "jobs_version", "leaving", "nodes", "outsiders", "pools",
+        "visitors", "waiting",
     )  # fmt: skip
 
     def __init__(self, spared: Collection[str] | None = None) -> None:
         self.nodes = NodeIndex()
         self.outsiders = Outsiders(spared)
-        self.pools: dict[Name, Pool] = {}
+        self.pools = PoolIndex(self.nodes)
         self.jobs: dict[Name, JobModel] = {}
         self.intents = Intents()
-        self.pools_version = 0
         self.jobs_version = 0
-        self.members: dict[str, Name] = {}
-        """Membership label key to the pool it stands for."""
         self.leaving: dict[str, BoundPod] = {}
         """Pods of jobs that are being deleted, by uid: they make room for their siblings, and still run."""
         self.visitors: dict[str, BoundPod] = {}
         """Bound pods of no job that name host pools, by uid: they hold a pool that is deleted."""
         self.waiting: dict[str, BoundPod] = {}
         """Pods of jobs that wait for a node, by uid."""
-        self._pools: dict[Name, dict[str, Pool]] = {}
         self._siblings: dict[Name, Siblings] = {}
         self._clock = 0
         self._held: dict[str, tuple[int, Tally] | tuple[int, Tally, Ties] | BoundPod] = {}
-        self._hosts: dict[Name, dict[int, Bits]] = {}
-        self._exclusives: dict[Name, Bits] | None = None
-        self._claimed: Bits | None = None
-        self._marked: tuple[tuple[int, int], Bits, Bits] = (-1, -1), 0, 0
 
     # Nodes
 
@@ -61,16 +49,12 @@ class Inventory:
         old = self.nodes.get(node.name)
         self.nodes.put(node)
         if old is None or old.uid != node.uid:
-            self._forget_hosts()
+            self.pools.forget_hosts()
 
     def remove_node(self, name: str) -> None:
         """A node is gone."""
         self.nodes.drop(name)
-        self._forget_hosts()
-
-    def _forget_hosts(self) -> None:
-        self._hosts.clear()
-        self._exclusives = self._claimed = None
+        self.pools.forget_hosts()
 
     # Pods
 
@@ -169,77 +153,8 @@ class Inventory:
 
     def set_pool(self, pool: Pool) -> None:
         """A HostPool object was added or changed."""
-        self.remove_pool(pool.namespace, pool.name)
-        self._exclusives = self._claimed = None
-        self.pools_version += 1
-        self.pools[pool.namespace, pool.name] = pool
-        self._pools.setdefault((pool.namespace, pool.spl_name), {})[pool.name] = pool
-        self.members[keys.membership(pool.namespace, pool.name)] = pool.namespace, pool.name
+        self.pools.put(pool)
 
     def remove_pool(self, namespace: str, name: str) -> None:
         """A HostPool object is gone."""
-        pool = self.pools.pop((namespace, name), None)
-        if pool is None:
-            return
-        self._exclusives = self._claimed = None
-        self.pools_version += 1
-        named = self._pools[namespace, pool.spl_name]
-        del named[name]
-        if not named:
-            del self._pools[namespace, pool.spl_name]
-        del self.members[keys.membership(namespace, name)]
-        self._hosts.pop((namespace, name), None)
-
-    def pools_named(self, namespace: str, spl_name: str) -> list[Pool]:
-        """The namespace's pools of that SPL name, sorted by object name."""
-        named = self._pools.get((namespace, spl_name), {})
-        return [named[name] for name in sorted(named)]
-
-    def hosts(self, pool: Pool) -> dict[int, Bits]:
-        """The hosts in ``status.hosts`` that still exist, by index; a node of the same name but another uid is not."""
-        name = pool.namespace, pool.name
-        known = self._hosts.get(name) if self.pools.get(name) is pool else None
-        if known is None:
-            known = {host.index: self._same(host.name, host.uid) for host in pool.given}
-            if self.pools.get(name) is pool:
-                self._hosts[name] = known
-        return known
-
-    def marked(self) -> tuple[Bits, Bits]:
-        """Nodes that carry the label of a pool, and those that carry the labels of several."""
-        now = self.nodes.version, self.pools_version
-        if self._marked[0] != now:
-            once = twice = 0
-            for label in self.members:
-                nodes = self.nodes.with_key(label)
-                once, twice = once | nodes, twice | (once & nodes)
-            self._marked = now, once, twice
-        return self._marked[1:]
-
-    def exclusives(self) -> dict[Name, Bits]:
-        """The hosts of every exclusive pool, as far as its status says."""
-        if self._exclusives is None:
-            self._exclusives = {
-                name: union(self.hosts(pool).values()) for name, pool in self.pools.items() if pool.exclusive
-            }
-        return self._exclusives
-
-    def exclusive(self) -> Bits:
-        """Every node that is, or by its taint or a pool's status will be, closed to strangers."""
-        if self._claimed is None:
-            self._claimed = self.claimed(())
-        return self._claimed | self.nodes.tainted.get(keys.EXCLUSIVE, 0)
-
-    def claimed(self, apart_from: Collection[Name]) -> Bits:
-        """Hosts that other exclusive pools have been given, as far as their status says."""
-        found = 0
-        for name, hosts in self.exclusives().items():
-            if name not in apart_from:
-                found |= hosts
-        return found
-
-    def _same(self, name: str, uid: str) -> Bits:
-        node = self.nodes.get(name)
-        if node is None or (uid and node.uid and node.uid != uid):
-            return 0
-        return self.nodes.named(name)
+        self.pools.drop(namespace, name)

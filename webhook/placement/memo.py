@@ -120,7 +120,7 @@ def _stamp(cluster: Inventory, key: Key, devices: tuple[str, ...], *, all_pods: 
     everyone = siblings.changed if all_pods else -1
     return (
         cluster.nodes.version,
-        cluster.pools_version,
+        cluster.pools.version,
         cluster.jobs_version,
         cluster.intents.version,
         cluster.nodes.capacity.changes(devices) if devices else 0,

@@ -12,8 +12,9 @@ from webhook.placement import keys
 from webhook.placement.allocation import is_stranger
 from webhook.placement.cluster import BoundPod, Node, Phase, Pool, Taint
 from webhook.placement.index import HARD, NodeIndex
-from webhook.placement.inventory import Inventory, Name
+from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Requirement
+from webhook.placement.pool_index import Name
 from webhook.placement.pool_labels import labels_of, tags_of
 from webhook.placement.refusal import within_limit
 from webhook.placement.selector import matching_all

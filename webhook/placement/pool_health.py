@@ -28,7 +28,7 @@ class Trouble(Struct, frozen=True):
 
 def troubles(pool: Pool, cluster: Inventory) -> Iterator[Trouble]:
     """Everything that is wrong with the hosts in the pool's status, by index."""
-    hosts = cluster.hosts(pool)
+    hosts = cluster.pools.hosts(pool)
     serving = union(hosts.values())
     tagged = _tagged(pool, cluster)
     foreign = strangers(pool, cluster) & serving if pool.exclusive else 0

@@ -2,7 +2,8 @@
 
 from webhook.placement import keys
 from webhook.placement.bits import Bits, union
-from webhook.placement.inventory import Inventory, Name
+from webhook.placement.inventory import Inventory
+from webhook.placement.pool_index import Name
 
 
 def marked(name: Name, cluster: Inventory) -> Bits:

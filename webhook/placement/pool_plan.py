@@ -13,8 +13,9 @@ from webhook.placement import keys
 from webhook.placement.allocation import Allocation, allocate, eligible
 from webhook.placement.bits import Bits, slots, union
 from webhook.placement.cluster import Phase, Pool, PoolHost, Taint
-from webhook.placement.inventory import Inventory, Name
+from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
+from webhook.placement.pool_index import Name
 from webhook.placement.pool_marks import marked
 
 
@@ -77,7 +78,7 @@ def _claimed(
     if pool.hosts is not None:
         return []
     key = keys.membership(pool.namespace, pool.name)
-    standing = cluster.hosts(replace(pool, given=tuple(given)))
+    standing = cluster.pools.hosts(replace(pool, given=tuple(given)))
     taken = {index for index, nodes in standing.items() if nodes}
     nodes = cluster.nodes.with_key(key) & ~union(standing.values()) & ~barred
     if not nodes:

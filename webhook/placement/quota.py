@@ -61,7 +61,7 @@ def wanted(pool: Pool, cluster: Inventory) -> int:
 def holding(pool: Pool, cluster: Inventory) -> int:
     """Hosts that the pool has, by its status or by their taint: one is written before the other."""
     name = pool.namespace, pool.name
-    return (cluster.exclusives()[name] | closed_for(name, cluster)).bit_count()
+    return (cluster.pools.exclusives()[name] | closed_for(name, cluster)).bit_count()
 
 
 def excess(pool: Pool, cluster: Inventory, quota: Quota, count: Count = holding) -> Excess | None:
@@ -71,7 +71,7 @@ def excess(pool: Pool, cluster: Inventory, quota: Quota, count: Count = holding)
         return None
     others = [
         cluster.pools[name]
-        for name in cluster.exclusives()
+        for name in cluster.pools.exclusives()
         if name[0] == pool.namespace and name[1] != pool.name
     ]  # fmt: skip
     taken = sum(count(other, cluster) for other in others)

@@ -10,9 +10,10 @@ from webhook.placement.allocation import Allocation
 from webhook.placement.bits import Bits
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.host_list import meant
-from webhook.placement.inventory import Inventory, Name
+from webhook.placement.inventory import Inventory
 from webhook.placement.keys import MEMBERSHIP
 from webhook.placement.policy import Policy
+from webhook.placement.pool_index import Name
 from webhook.placement.pool_plan import granted
 from webhook.placement.siblings import Siblings
 
@@ -81,12 +82,12 @@ class World:
         """The hosts of a sized or literal pool by index: those it was given, or those it would get now."""
         name = pool.namespace, pool.name
         if name not in self._hosts:
-            self._hosts[name] = self.cluster.hosts(pool) if self.complete(pool) else self._predicted(pool)
+            self._hosts[name] = self.cluster.pools.hosts(pool) if self.complete(pool) else self._predicted(pool)
         return self._hosts[name]
 
     def complete(self, pool: Pool) -> bool:
         """Whether a sized or literal pool has all of its hosts, so that they carry its label."""
-        return pool.phase is Phase.READY and all(self.cluster.hosts(pool).values())
+        return pool.phase is Phase.READY and all(self.cluster.pools.hosts(pool).values())
 
     def allocation(self, pool: Pool) -> Allocation:
         """What the controller would give the pool now."""
@@ -103,5 +104,5 @@ class World:
         return {host.index: self.named(host.name) for host in allocation.hosts}
 
     def _members(self, key: str) -> dict[int, Bits] | None:
-        name = self.cluster.members.get(key) if key.startswith(MEMBERSHIP) else None
+        name = self.cluster.pools.members.get(key) if key.startswith(MEMBERSHIP) else None
         return None if name is None else self.hosts(self.cluster.pools[name])

@@ -23,7 +23,7 @@ FAMILIES = {
 
 
 @given(clusters(), requested())
-@examples(800)
+@examples(400)
 def test_the_candidates_are_the_nodes_that_every_rule_leaves(cluster: Cluster, pod: Json) -> None:
     found = core.candidates(pod, core.inventory(cluster))
     assume(found is not None)
@@ -36,7 +36,7 @@ def test_the_candidates_are_the_nodes_that_every_rule_leaves(cluster: Cluster, p
 
 
 @given(clusters(), requested())
-@examples(200)
+@examples(100)
 def test_every_node_is_counted_under_the_first_rule_that_it_breaks(cluster: Cluster, pod: Json) -> None:
     verdict = core.decided(pod, cluster).verdict
     assume(verdict is not None)
@@ -54,7 +54,7 @@ def test_every_node_is_counted_under_the_first_rule_that_it_breaks(cluster: Clus
 
 
 @given(clusters(), requested())
-@examples(200)
+@examples(100)
 def test_a_refused_pod_has_no_node_and_an_admitted_one_has_unless_nodes_are_to_come(
     cluster: Cluster, pod: Json
 ) -> None:
@@ -68,7 +68,7 @@ def test_a_refused_pod_has_no_node_and_an_admitted_one_has_unless_nodes_are_to_c
 
 
 @given(clusters(), requested(), st.integers(0, 7), st.sampled_from(["for that alone", "for more"]))
-@examples(100)
+@examples(50)
 def test_a_pod_is_only_ever_bound_to_a_node_that_can_run_it(cluster: Cluster, pod: Json, at: int, asks: str) -> None:
     """A pod that asks for a node of the cluster, and to be bound to it."""
     assume(cluster.nodes)
@@ -83,13 +83,13 @@ def test_a_pod_is_only_ever_bound_to_a_node_that_can_run_it(cluster: Cluster, po
 
 
 @given(clusters(), requested(), st.sampled_from([*HOSTS, *TOKENS, "hostIsolation"]))
-@examples(300)
+@examples(150)
 def test_a_clause_more_never_adds_a_candidate(cluster: Cluster, pod: Json, clause: str) -> None:
     assert_no_more(cluster, pod, with_clause(pod, clause))
 
 
 @given(clusters(), requested(), st.sampled_from([f"host({name})" for name in SPL_NAMES]))
-@examples(200)
+@examples(100)
 def test_a_shared_pool_more_never_adds_a_candidate(cluster: Cluster, pod: Json, clause: str) -> None:
     """Unless its tags turn one tag into several, which is another label, or makes the binding wait for its hosts."""
     more = with_clause(pod, clause)
@@ -101,7 +101,7 @@ def test_a_shared_pool_more_never_adds_a_candidate(cluster: Cluster, pod: Json, 
 
 
 @given(clusters(), requested(), st.sampled_from([("zone", "a"), ("cores", "8"), ("nowhere", "")]))
-@examples(200)
+@examples(100)
 def test_a_node_selector_more_never_adds_a_candidate(cluster: Cluster, pod: Json, label: tuple[str, str]) -> None:
     more = copy.deepcopy(pod)
     wanted = more["spec"].get("nodeSelector") or {}

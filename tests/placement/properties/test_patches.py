@@ -42,7 +42,7 @@ def within(found: Json, *path: str) -> Any:
 
 
 @given(clusters(), requested())
-@examples(250)
+@examples(125)
 def test_whatever_the_pod_said_it_still_says(cluster: Cluster, pod: Json) -> None:
     """Terms that are empty, and so match no node, are all that goes, and amounts that its hardware overrules."""
     said = copy.deepcopy(pod)
@@ -74,7 +74,7 @@ def at_path(found: Json, path: str) -> Any:
 
 
 @given(clusters(), requested())
-@examples(150)
+@examples(75)
 def test_a_patch_adds_to_lists_and_never_replaces_one(cluster: Cluster, pod: Json) -> None:
     steps = patch_of(pod, cluster)
     event(f"{len(steps)} steps")
@@ -89,7 +89,7 @@ def test_a_patch_adds_to_lists_and_never_replaces_one(cluster: Cluster, pod: Jso
 
 
 @given(clusters(), requested())
-@examples(250)
+@examples(125)
 def test_the_pod_gains_exactly_what_its_clauses_stand_for(cluster: Cluster, pod: Json) -> None:
     result, intended = patched(pod, cluster), Intended(core.oracle(pod, cluster), cluster)
     spec = result["spec"]
@@ -138,7 +138,7 @@ def some_labels(dice: Dice) -> tuple[str, dict[str, str]]:
 
 
 @given(clusters(), requested(), st.lists(thrown(60, some_labels), min_size=4, max_size=12))
-@examples(250)
+@examples(125)
 def test_the_affinity_matches_what_the_pods_own_and_all_clauses_match(
     cluster: Cluster, pod: Json, places: list[tuple[str, dict[str, str]]]
 ) -> None:

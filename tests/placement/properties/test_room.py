@@ -41,7 +41,7 @@ def crowded(pod: Json, cluster: Cluster, count: int) -> tuple[Decision, Refusal]
 
 
 @given(clusters(), requested(), COUNTS)
-@examples(500)
+@examples(250)
 def test_there_is_room_for_as_many_as_a_count_node_by_node_finds(cluster: Cluster, pod: Json, most: int) -> None:
     decision = core.decided(pod, cluster)
     assume(decision.verdict is not None)
@@ -54,7 +54,7 @@ def test_there_is_room_for_as_many_as_a_count_node_by_node_finds(cluster: Cluste
 
 
 @given(clusters(), requested(), COUNTS)
-@examples(200)
+@examples(100)
 def test_so_many_are_refused_exactly_if_there_is_no_room_for_all(cluster: Cluster, pod: Json, count: int) -> None:
     one = decided(pod, cluster, 1)
     assume(not one.refused and not one.refusal and not one.ask.elastic)
@@ -62,14 +62,14 @@ def test_so_many_are_refused_exactly_if_there_is_no_room_for_all(cluster: Cluste
 
 
 @given(clusters(), requested(), COUNTS)
-@examples(100)
+@examples(50)
 def test_more_of_what_is_refused_are_refused_too(cluster: Cluster, pod: Json, count: int) -> None:
     assume(decided(pod, cluster, count).refused)
     assert all(decided(pod, cluster, more).refused for more in (count + 1, 2 * count, 10**6))
 
 
 @given(clusters(), requested(), COUNTS)
-@examples(100)
+@examples(50)
 def test_the_first_line_names_a_smallest_conflict(cluster: Cluster, pod: Json, count: int) -> None:
     """The clauses alone leave too little room; without any one of them there is enough, other things being equal."""
     decision, refusal = crowded(pod, cluster, count)
@@ -93,7 +93,7 @@ def room(pod: Json, cluster: Cluster, dropped: set[str], count: int, *, equal: b
 
 
 @given(clusters(), requested(), COUNTS)
-@examples(100)
+@examples(50)
 def test_what_it_counts_is_true(cluster: Cluster, pod: Json, count: int) -> None:
     _, refusal = crowded(pod, cluster, count)
     found = FITTING.search(refusal.headline)
@@ -102,7 +102,7 @@ def test_what_it_counts_is_true(cluster: Cluster, pod: Json, count: int) -> None
 
 
 @given(clusters(), requested(), COUNTS)
-@examples(100)
+@examples(50)
 def test_fewer_fit_if_it_says_so(cluster: Cluster, pod: Json, count: int) -> None:
     _, refusal = crowded(pod, cluster, count)
     fewer = LOWERED.search(refusal.text)
@@ -111,7 +111,7 @@ def test_fewer_fit_if_it_says_so(cluster: Cluster, pod: Json, count: int) -> Non
 
 
 @given(clusters(), requested(), COUNTS)
-@examples(100)
+@examples(50)
 def test_without_the_clause_that_it_names_as_many_fit_as_it_says(cluster: Cluster, pod: Json, count: int) -> None:
     decision, refusal = crowded(pod, cluster, count)
     found = DROPPED.search(refusal.text.rpartition(", or ")[2])
@@ -128,7 +128,7 @@ def test_without_the_clause_that_it_names_as_many_fit_as_it_says(cluster: Cluste
 
 
 @given(clusters(), requested(), COUNTS, st.sampled_from(["Deployment/w", "CronJob/w"]))
-@examples(100)
+@examples(50)
 def test_pods_of_its_own_count_as_if_they_were_gone(cluster: Cluster, pod: Json, count: int, owner: str) -> None:
     """As neighbours: what they use is free only for who waits, and pools that get hosts see who runs where."""
     assume(not Many(pod, cluster).asked.bound)
@@ -145,13 +145,13 @@ def test_pods_of_its_own_count_as_if_they_were_gone(cluster: Cluster, pod: Json,
 
 
 @given(clusters(), requested(), COUNTS)
-@examples(100)
+@examples(50)
 def test_the_same_is_always_said_the_same_way(cluster: Cluster, pod: Json, count: int) -> None:
     first, second = (decided(pod, cluster, count) for _ in range(2))
     assert (first.message, first.warnings) == (second.message, second.warnings)
 
 
 @given(clusters(), requested(), st.integers(0, 2**31))
-@examples(100)
+@examples(50)
 def test_however_many_they_are_the_answer_is_short(cluster: Cluster, pod: Json, count: int) -> None:
     assert re.fullmatch(r"[\x20-\x7e\n]{0,1024}", decided(pod, cluster, count).message)

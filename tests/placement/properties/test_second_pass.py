@@ -12,7 +12,7 @@ from webhook.admission.patch import operations
 
 
 @given(clusters(), requested())
-@examples(300)
+@examples(150)
 def test_a_second_pass_finds_nothing_to_add(cluster: Cluster, pod: Json) -> None:
     result = patched(pod, cluster)
     again = core.decided(result, cluster)
@@ -22,7 +22,7 @@ def test_a_second_pass_finds_nothing_to_add(cluster: Cluster, pod: Json) -> None
 
 
 @given(clusters(), requested())
-@examples(200)
+@examples(100)
 def test_a_second_pass_leaves_the_same_candidates(cluster: Cluster, pod: Json) -> None:
     inventory = core.inventory(cluster)
     before = core.candidates(pod, inventory)

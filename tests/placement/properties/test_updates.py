@@ -111,4 +111,4 @@ def test_nothing_is_left_when_everything_is_removed(cluster: Cluster, dice: Dice
     index = inventory.nodes
     assert (index.nodes, index.names, index.slot_of, index.everything, index.own_hostname) == ({}, {}, {}, 0, 0)
     assert not any((index.has, index.labels, index.addresses, index.tainted, *index.taints.values()))
-    assert not any((inventory.pools, inventory.jobs, inventory.members, [*inventory.jobs_with_pods()]))
+    assert not any((inventory.pools, inventory.jobs, inventory.pools.members, [*inventory.jobs_with_pods()]))

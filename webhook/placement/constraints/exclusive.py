@@ -10,8 +10,8 @@ from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect
-from webhook.placement.inventory import Name
 from webhook.placement.pod import Toleration
+from webhook.placement.pool_index import Name
 from webhook.placement.problem import Problem
 from webhook.placement.world import World
 
@@ -29,9 +29,9 @@ class NobodyElses(Struct, frozen=True, gc=False):
     def filter(self, world: World) -> Bits:
         """Nodes that carry no other pool's taint and that no other pool has been given."""
         if not self.own:
-            return world.everything & ~world.cluster.exclusive()
+            return world.everything & ~world.cluster.pools.exclusive()
         values = {keys.exclusive(*name) for name in self.own}
-        taken = world.cluster.claimed(self.own)
+        taken = world.cluster.pools.claimed(self.own)
         for taint, nodes in world.cluster.nodes.taints.get(keys.EXCLUSIVE, {}).items():
             if taint.value not in values:
                 taken |= nodes
@@ -57,7 +57,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         if pool.mode == "Exclusive":
             own += ((pool.namespace, pool.name),)
     wrong = foreign_tolerations(ask.spec.tolerations, own) if ask.spec.tolerations else ()
-    return (*wrong, NobodyElses(own)) if world.cluster.exclusive() else wrong
+    return (*wrong, NobodyElses(own)) if world.cluster.pools.exclusive() else wrong
 
 
 def foreign_tolerations(tolerations: Sequence[Toleration], own: Collection[Name]) -> list[Problem]:
