@@ -110,7 +110,7 @@ CROWDS: dict[str, tuple[dict[str, str], int, str]] = {
         (
             "hardware cpu 8 and replicas 3 cannot both hold: 2 of 3 pods fit on 2 of 2 nodes.\n"
             "Nearest fix: add a node with room for one more of them, or lower replicas to 2, "
-            "or lower hardware cpu 8 (3 of 3 would fit)."
+            "or drop hardware cpu 8 (3 of 3 would fit)."
         ),
     ),
     "a device on a node of that label": (

@@ -133,29 +133,30 @@ def to_cpus(uid: str, *, bound: bool = True) -> BoundPod:
 
 
 @pytest.mark.parametrize(
-    ("pods", "bound", "unbound"),
+    "pods",
     [
-        pytest.param([], False, False, id="nobody"),
-        pytest.param([True], True, False, id="one that is bound to cpus"),
-        pytest.param([False, False], False, True, id="those that are not"),
-        pytest.param([True, False], True, True, id="one of each"),
+        pytest.param([], id="nobody"),
+        pytest.param([True], id="one that is bound to cpus"),
+        pytest.param([False, False], id="those that are not"),
+        pytest.param([True, False], id="one of each"),
     ],
 )
-def test_it_is_known_whether_some_are_bound_to_cpus(pods: list[bool], *, bound: bool, unbound: bool) -> None:
+def test_it_is_known_whether_some_are_bound_to_cpus(pods: list[bool]) -> None:
     found = job_of(*((0, to_cpus(str(at), bound=said)) for at, said in enumerate(pods)))
-    assert (found.bound, found.unbound) == (bound, unbound)
+    assert (found.bound, found.binding("")) == (True in pods, set(pods))
 
 
 @pytest.mark.parametrize("bound", [True, False])
 def test_who_is_gone_is_bound_no_longer(*, bound: bool) -> None:
     found = job_of((0, to_cpus("1", bound=bound)), (1, to_cpus("2", bound=not bound)))
     found.remove(0, to_cpus("1", bound=bound))
-    assert (found.bound, found.unbound) == (not bound, bound)
+    assert (found.bound, found.binding("")) == (not bound, {not bound})
 
 
 def test_who_is_left_out_is_not_among_the_bound() -> None:
     found = job_of((0, replace(replica("node-a"), bound=True)), (0, to_cpus("2", bound=False)))
     assert (found.without("Deployment/w").bound, found.bound) == (False, True)
+    assert (found.binding("Deployment/w"), found.binding("")) == ({False}, {False, True})
 
 
 @pytest.mark.parametrize(

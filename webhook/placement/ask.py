@@ -16,7 +16,7 @@ from webhook.placement.lookup import look_up
 from webhook.placement.mapping_conflicts import conflicts
 from webhook.placement.nearest import nearest
 from webhook.placement.placement_text import SHOWN, PlacementText, annotation, read_placement
-from webhook.placement.pod import Metadata, Pod, PodSpec
+from webhook.placement.pod import Metadata, OwnerReference, Pod, PodSpec
 from webhook.placement.policy import Binding, Policy
 from webhook.placement.problem import Problem, quote
 from webhook.placement.provision import BARE, Provision, provide
@@ -46,7 +46,8 @@ class Ask(Struct, frozen=True, gc=False):
     names that are only preferred, ``pools`` the host pool of each ``host(P)`` clause (no ``$default``), ``binding`` how
     ``host("name")`` ties the pod to its node, ``elastic`` whether nodes are expected to come for it, ``requests`` what
     it needs: milli-units of cpu, whole units of everything else. ``mapping`` is what its worker mapping says,
-    ``provision`` what its containers are given; ``spec`` and ``requests`` are those with it.
+    ``provision`` what its containers are given; ``spec`` and ``requests`` are those with it. ``references`` say who
+    made the pod.
     """
 
     namespace: str
@@ -64,6 +65,7 @@ class Ask(Struct, frozen=True, gc=False):
     warnings: tuple[str, ...] = ()
     mapping: WorkerMapping = NOTHING
     provision: Provision = BARE
+    references: tuple[OwnerReference, ...] | None = None
 
     def of(self, name: ClauseName) -> tuple[Clause, ...]:
         """The clauses of that name, as they were written."""
@@ -109,9 +111,11 @@ def read(pod: Pod, namespace: str, world: World, said: PlacementText | None = No
         problems += misspelt
         problems += tuple(Problem(path, f"{quote(value)} is not a Kubernetes quantity") for path, value in unreadable)
     words = said.clauses, said.by_name, said.soft
+    references = metadata.owner_references if metadata else None
     return Ask(
-        namespace, spec, labels, job, pe, *words, pools, binding, elastic, requests, warnings, mapping, provision
-    ), problems
+        namespace, spec, labels, job, pe, *words, pools, binding, elastic, requests, warnings, mapping, provision,
+        references,
+    ), problems  # fmt: skip
 
 
 def _provided(pod: Pod, namespace: str, world: World, annotations: Mapping[str, str]) -> Provision:

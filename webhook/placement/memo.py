@@ -5,7 +5,7 @@ cluster; it is used only while no stamp has changed. What cannot be stamped chea
 (free room changes with every pod of the cluster), pools that are yet to get their hosts, pods reviewed before.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Generic, TypeVar
 
 import msgspec
@@ -78,7 +78,7 @@ def key_of(pod: Pod, namespace: str, cluster: Inventory) -> Key | None:
     """Everything that a decision reads of the pod; ``None`` for a pod that is better decided anew.
 
     ``namespace`` and the job come first, as :func:`_stamp` expects them. The processing element counts only where the
-    job tells them apart, and whose replica the pod is only where HPAIntents may be for that workload. The spec is kept
+    job tells them apart, and whose replica the pod is only where something depends on it. The spec is kept
     as its JSON: pods of a template have the same, and bytes are quickly made and compared.
     """
     metadata = pod.metadata or _NO_METADATA
@@ -107,9 +107,16 @@ def key_of(pod: Pod, namespace: str, cluster: Inventory) -> Key | None:
         metadata.labels is None,
         metadata.annotations is None,
         tuple([owner.kind for owner in references if owner.controller]) if references else (),
-        owners(metadata) if keys.INTENT in annotations or namespace in cluster.intents.enabled else None,
+        owners(metadata) if _known_by_owner(annotations, namespace, job or "", cluster) else None,
         spec,
     )
+
+
+def _known_by_owner(annotations: Mapping[str, str], namespace: str, job: str, cluster: Inventory) -> bool:
+    """Whether it matters whose replica the pod is: HPAIntents may be for it, or it minds who of its job is bound."""
+    if keys.INTENT in annotations or namespace in cluster.intents.enabled:
+        return True
+    return keys.BIND in annotations or cluster.siblings(namespace, job).bound
 
 
 _NO_METADATA = Metadata()

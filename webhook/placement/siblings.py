@@ -98,10 +98,9 @@ class Siblings:
         """Whether some of them are bound to cpus."""
         return self._bound > 0
 
-    @property
-    def unbound(self) -> bool:
-        """Whether some of them are not."""
-        return len(self.pods) > self._bound
+    def binding(self, apart_from: str) -> set[bool]:
+        """Whether they are bound to cpus, replicas of the workload ``apart_from`` not counted."""
+        return {pod.bound for _, pod in self.pods.values() if not apart_from or pod.owner != apart_from}
 
     def without(self, owner: str) -> "Siblings":
         """The pods that are no replicas of the workload ``owner``."""

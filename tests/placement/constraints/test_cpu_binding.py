@@ -61,6 +61,16 @@ def test_any_node_will_do() -> None:
     assert verdict.candidates == 0b111
 
 
+def replica(*, bound: bool) -> Json:
+    """A pod of a Deployment."""
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "w-5d4f8c7b9", "controller": True}
+    found = pod(
+        containers=[guaranteed()], annotations=BOUND if bound else {}, labels={"pod-template-hash": "5d4f8c7b9"}
+    )
+    found["metadata"]["ownerReferences"] = [owner]
+    return found
+
+
 ALIKE: dict[str, tuple[Json, Inventory]] = {
     "bound, beside bound ones": (WORKER, one([live(bound=True)])),
     "free, beside free ones": (OTHER, one([live(bound=False)])),
@@ -70,6 +80,12 @@ ALIKE: dict[str, tuple[Json, Inventory]] = {
     "bound, beside pods of other jobs": (WORKER, one([live(bound=False, job="other")])),
     "bound, beside pods of other namespaces": (WORKER, one([live(bound=False, namespace="other")])),
     "bound, beside pods that are on their way out": (WORKER, one([replace(live(bound=False), terminating=True)])),
+    "bound, in the place of a free one of its workload": (
+        replica(bound=True), one([live(bound=False, owner="Deployment/w")])
+    ),
+    "free, in the place of a bound one of its workload": (
+        replica(bound=False), one([live(bound=True, owner="Deployment/w")])
+    ),
     "of no job, beside others of none": (
         pod(containers=[guaranteed()], annotations=BOUND, job=None), one([live(bound=False, job="")])
     ),
@@ -86,6 +102,12 @@ DIFFERENT: dict[str, tuple[Json, Inventory, str]] = {
     "bound, beside one of each": (WORKER, one([live(bound=False), live(bound=True, uid="2")]), NOT_BOUND),
     "free, beside a bound one": (OTHER, one([live(bound=True)]), NOT_FREE),
     "bound, beside a free one of its own element": (WORKER, one([live(bound=False, pe="parallel-0")]), NOT_BOUND),
+    "bound, beside a free one of another workload": (
+        replica(bound=True), one([live(bound=False, owner="Deployment/other")]), NOT_BOUND
+    ),
+    "free, beside a bound one of another workload": (
+        replica(bound=False), one([live(bound=True, owner="Deployment/other")]), NOT_FREE
+    ),
     "bound, against the model": (WORKER, one(parallel_1=False), NOT_BOUND),
     "free, against the model": (OTHER, one(parallel_1=True), NOT_FREE),
     "bound, against a part of the model": (WORKER, one(parallel_1=True, parallel_2=False), NOT_BOUND),

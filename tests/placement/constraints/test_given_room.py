@@ -34,7 +34,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         (
             "hardware cpu 9 cannot hold: 0 of 2 nodes can run this pod.\n"
             "  2 nodes have less than cpu 9\n"
-            "Nearest fix: add a node with cpu 9 to offer, or lower hardware cpu 9 (2 nodes would fit)."
+            "Nearest fix: add a node with cpu 9 to offer, or drop hardware cpu 9 (2 nodes would fit)."
         ),
     ),
     "cores here, a device there": (
@@ -44,7 +44,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
             "hardware cpu 9 and hardware example.com/gpu 1 cannot both hold: 0 of 2 nodes can run this pod.\n"
             "  1 node has less than cpu 9\n"
             "  1 node has less than example.com/gpu 1\n"
-            "Nearest fix: add a node with cpu 9 to offer, or lower hardware cpu 9 (1 node would fit)."
+            "Nearest fix: add a node with cpu 9 to offer, or drop hardware cpu 9 (1 node would fit)."
         ),
     ),
     "two containers that get the same": (
@@ -98,7 +98,7 @@ def test_a_pod_is_refused(found: Json, inventory: Inventory, expected: str) -> N
     ("own", "expected"),
     [
         pytest.param("20", "add a node with cpu 9 to offer, or lower hardware cpu 9 (2 nodes would fit).", id="more"),
-        pytest.param("1", "add a node with cpu 9 to offer, or lower hardware cpu 9 (2 nodes would fit).", id="less"),
+        pytest.param("1", "add a node with cpu 9 to offer, or drop hardware cpu 9 (2 nodes would fit).", id="less"),
     ],
 )
 def test_what_a_requirement_overrules_counts_no_longer(own: str, expected: str) -> None:

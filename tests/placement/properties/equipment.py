@@ -1,7 +1,7 @@
 """Hardware requirements as people write them, and as they are meant: the properties' own reading of them."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from tests.placement.properties.clusters import Json
 from tests.placement.properties.dice import Dice
@@ -76,8 +76,8 @@ class Equipment:
         return [(_need(one), _amounts(one)) for one in wishes]
 
 
-def without(annotations: dict[str, str], dropped: Collection[str]) -> Iterator[Need]:
-    """Take out the requirements that are named so; containers that were given them."""
+def without(annotations: dict[str, str], dropped: Collection[str]) -> None:
+    """Take out the requirements that are named so."""
     said = Equipment(annotations).said
     texts = {part for text in dropped for part in text.split(" + ")}
     left = [one for one in said if in_words(one) not in texts]
@@ -85,7 +85,6 @@ def without(annotations: dict[str, str], dropped: Collection[str]) -> Iterator[N
         annotations.pop(BOUND, None)
         annotations.pop(REQUIRED)
         annotations |= {REQUIRED: json.dumps(left)} if left else {}
-    return (_need(one) for one in said if "value" not in one and one not in left)
 
 
 def in_words(one: Json) -> str:

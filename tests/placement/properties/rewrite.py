@@ -4,7 +4,7 @@ import copy
 from collections.abc import Collection
 
 from tests.placement.properties import equipment, mapped
-from tests.placement.properties.asked import Asked
+from tests.placement.properties.asked import Asked, amounts
 from tests.placement.properties.clusters import Json
 from webhook.placement.clauses import ClauseName
 from webhook.placement.spl import format_placement, parse_placement
@@ -18,11 +18,7 @@ def without(pod: Json, dropped: Collection[str]) -> Json:
     found = copy.deepcopy(pod)
     spec = found["spec"]
     _thin(found, {part for text in dropped for part in text.split(" and ")})
-    for name, resource in equipment.without(found["metadata"].get("annotations") or {}, dropped):
-        # A requirement that is lowered still stands in the place of what the container says.
-        for container in spec["containers"]:
-            if container["name"] == name:
-                (container.get("resources") or {}).get("requests", {}).pop(resource, None)
+    _lower(found, dropped)
     if f"spec.nodeName {spec.get('nodeName')}" in dropped:
         del spec["nodeName"]
     wanted = spec.get("nodeSelector") or {}
@@ -35,6 +31,18 @@ def without(pod: Json, dropped: Collection[str]) -> Json:
         for container in spec["containers"]:
             container["resources"] = {}
     return found
+
+
+def _lower(pod: Json, dropped: Collection[str]) -> None:
+    """Take out requirements, and what containers ask for themselves where that is more: they would be lowered."""
+    annotations, own = pod["metadata"].get("annotations") or {}, amounts(pod["spec"], "requests")
+    given = equipment.Equipment(annotations).given
+    equipment.without(annotations, dropped)
+    gone = given.keys() - equipment.Equipment(annotations).given.keys()
+    for container in pod["spec"]["containers"]:
+        for name, resource in gone:
+            if name == container["name"] and own.get((name, resource), 0) > given[name, resource][0]:
+                container["resources"]["requests"].pop(resource)
 
 
 def _thin(pod: Json, dropped: Collection[str]) -> None:

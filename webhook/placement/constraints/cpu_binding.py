@@ -3,7 +3,7 @@
 The name and meaning are those of Twister2's worker binding; what makes kubelets do it is in ``guarantee.py``.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import ClassVar
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect, SetResources
 from webhook.placement.grants import BINDING
 from webhook.placement.keys import BIND
+from webhook.placement.owner import owner_of
 from webhook.placement.placement_text import annotation
 from webhook.placement.problem import Fault, Problem
 from webhook.placement.world import World
@@ -58,9 +59,12 @@ def _differs(ask: Ask, world: World, *, bound: bool) -> str:
     """Who of the job says otherwise, in words; nothing if nobody does."""
     siblings = world.siblings(ask.namespace, ask.job)
     model = world.cluster.jobs.get((ask.namespace, ask.job))
-    others = model.binding(ask.pe) if model else frozenset()
-    if bound and (siblings.unbound or False in others):
+    others: Collection[bool] = model.binding(ask.pe) if model else ()
+    if bound or siblings.bound:
+        # A rollout puts all pods of a workload in the place of others, one by one.
+        others = {*others, *siblings.binding(owner_of(ask.references, ask.labels))}
+    if bound and False in others:
         return "this pod is to be bound to cpus and others of its job are not: all workers of a job are, or none"
-    if not bound and (siblings.bound or True in others):
+    if not bound and True in others:
         return "others of its job are bound to cpus and this pod is not to be: all workers of a job are, or none"
     return ""

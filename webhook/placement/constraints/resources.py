@@ -17,7 +17,7 @@ from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect, SetResources
 from webhook.placement.problem import Problem
 from webhook.placement.quantity import NANO, format_quantity
-from webhook.placement.resource_name import CPU, MEMORY, indivisible
+from webhook.placement.resource_name import CPU, MEMORY
 from webhook.placement.world import World
 
 PODS = "pods"
@@ -35,7 +35,8 @@ _FIRST = (CPU, MEMORY)
 class Room(Struct, frozen=True, gc=False):
     """What the pod requests; on the ``pinned`` nodes that is compared with what is left, not with what there is.
 
-    ``said`` names the hardware requirements that are behind it, if they are, and ``grants`` is what they give.
+    ``said`` names the hardware requirements that are behind it, if they are, ``grants`` is what they give, and
+    ``overrules`` whether it is less than the pod would request without them.
     """
 
     spread: ClassVar[Spread] = Spread.FREE
@@ -43,13 +44,14 @@ class Room(Struct, frozen=True, gc=False):
     pinned: Bits = 0
     said: str = ""
     grants: tuple[SetResources, ...] = ()
+    overrules: bool = False
     soft: bool = False
     node: str = ""
 
     @property
     def verb(self) -> str:
-        """Devices come in ones and twos, so asking for fewer is rarely a choice; of the rest a little less may do."""
-        return "drop" if any(indivisible(grant.resource) for grant in self.grants) else "lower"
+        """Without a requirement the container's own request is left: that is no help if it is more."""
+        return "drop" if self.said and not self.overrules else "lower"
 
     @property
     def clause(self) -> str:
@@ -127,7 +129,8 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         total, own = asked.pop(resource, 0), wanted * ask.provision.own.get(resource, 0)
         firm = [grant.cause for grant in grants if grant.firm]
         if firm:
-            rooms.append(Room({resource: total} if total else {}, pinned, " + ".join(firm), grants))
+            needs = {resource: total} if total else {}
+            rooms.append(Room(needs, pinned, " + ".join(firm), grants, overrules=own > total))
         else:
             silent += grants
         if 0 < own <= total:
