@@ -46,12 +46,22 @@ def strict(installed: object, plane: ControlPlane) -> Iterator[None]:  # noqa: A
 
 
 def change(plane: ControlPlane, settings: dict[str, Any]) -> None:
-    """``helm upgrade`` to other settings; all else stays."""
+    """``helm upgrade`` to other settings; all else stays.
+
+    Whoever is replaced is gone then: a request on a connection that it closes at that very moment would fail.
+    """
     file = plane.folder / "settings.yaml"
     file.write_text(json.dumps({"settings": settings}))
     where = ("--namespace", NAMESPACE, "--reuse-values", "--values", str(file), "--wait", "--timeout", "90s")
     done = plane.helm("upgrade", RELEASE, str(CHART), *where)
     assert done.returncode == 0, done.stderr
+    until(
+        lambda: not any(map(_ending, plane.admin.get(f"/api/v1/namespaces/{NAMESPACE}/pods")["items"])), "they are gone"
+    )
+
+
+def _ending(one: Object) -> bool:
+    return bool(one["metadata"].get("deletionTimestamp"))
 
 
 def pool(name: str, **spec: object) -> Object:
