@@ -8,7 +8,7 @@ import pytest
 
 from certs import options
 from tests.docs.pages import ROOT, SOURCES, blocks, page
-from webhook.cluster import folder, hpaintent_rules, hpaintent_schema, report, translate, yaml_documents
+from webhook.cluster import folder, hpaintent_rules, hpaintent_schema, report, streamsjob, yaml_documents
 from webhook.controller import figures
 from webhook.placement import (
     clauses,
@@ -139,7 +139,7 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     "one annotation; clauses; different tokens": (f"{spl.TEXT_LIMIT >> 10} KiB", spl.CLAUSE_LIMIT, spl.TOKEN_LIMIT),
     "node selector terms of a merged pod": (f"{nodeterms.TERM_LIMIT:,}",),
     "hosts of a pool; its tags": (f"{pool_spec.POOL_LIMIT:,}", pool_spec.TAG_LIMIT),
-    "PEs of one job": (f"{translate.JOB_LIMIT:,}",),
+    "PEs of one job": (f"{streamsjob.JOB_LIMIT:,}",),
     "hardware requirements of a pod; HPAIntents that it names": (
         hardware_text.REQUIREMENT_LIMIT,
         intended.INTENT_LIMIT,

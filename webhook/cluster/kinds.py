@@ -6,7 +6,7 @@ from typing import Any, Final, Generic, TypeVar
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from webhook.cluster import hpaintent, translate, wire
+from webhook.cluster import hpaintent, streamsjob, translate, wire
 from webhook.cluster.exchange import Identity
 from webhook.cluster.items import decode
 from webhook.cluster.sink import Sink
@@ -68,7 +68,7 @@ def _read_pool(item: Raw) -> tuple[Pool, Notes]:
 
 
 def _read_job(item: Raw) -> tuple[Job, Notes]:
-    return translate.job(decode(item, wire.Job)), []
+    return streamsjob.job(decode(item, wire.Job)), []
 
 
 def _read_intent(item: Raw) -> tuple[Intent, Notes]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
-from webhook.cluster import hpaintent, items, translate, wire
+from webhook.cluster import hpaintent, items, streamsjob, translate, wire
 from webhook.cluster.items import Head, Item
 from webhook.cluster.report import FINDING_LIMIT, Finding, Report
 from webhook.cluster.sink import Sink
@@ -128,7 +128,7 @@ class Reading:
         self._used("HostPool")
 
     def _job(self, item: Item) -> None:
-        value = translate.job(items.decode(item, wire.Job))
+        value = streamsjob.job(items.decode(item, wire.Job))
         self._once("Job", "name", f"{value.namespace}/{value.name}")
         self._sink.set_job(value)
         self._used("Job")

@@ -18,7 +18,7 @@ from webhook.cluster.hostpool import faults
 from webhook.cluster.taints import taints
 from webhook.placement import keys
 from webhook.placement.clauses import ClauseName, PoolName
-from webhook.placement.cluster import BoundPod, Element, Job, Node, Phase, Pool, PoolHost, Tally
+from webhook.placement.cluster import BoundPod, Node, Phase, Pool, PoolHost, Tally
 from webhook.placement.owner import owner_of
 from webhook.placement.placement_text import read_placement
 from webhook.placement.pod import Amount, PodSpec
@@ -32,9 +32,6 @@ Notes = list[str]
 
 NAMESPACE = "default"
 """Where an object without a namespace belongs, as for ``kubectl apply``."""
-
-JOB_LIMIT = 1000
-"""Processing elements of one job (``docs/operations.md``, limits)."""
 
 _FAULTS_SHOWN = 5
 """Faults named of one object; a list of 5,000 hosts can have as many."""
@@ -91,7 +88,7 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
         pools=pools,
         isolated=isolated,
         terminating=metadata.deletion_timestamp is not None,
-        bound=bool(job) and _bound(metadata),
+        bound=bool(job) and to_cpus(metadata),
         owner=sys.intern(owner_of(metadata.owner_references, metadata.labels)),
         claim=claim_of(name, spec) if job and not spec.node_name else None,
     )
@@ -102,7 +99,7 @@ def pool(source: wire.HostPool) -> Pool:
     """A host pool; one that is being deleted is Releasing, whether or not its status says so yet."""
     spec, status = source.spec or HostPoolSpec(), source.status or wire.HostPoolStatus()
     metadata, name = _metadata(source.metadata)
-    _refuse(faults(spec, status))
+    refuse(faults(spec, status))
     phase = Phase(status.phase or Phase.PENDING)
     return replace(
         pool_of_spec(spec, metadata.namespace or NAMESPACE, name),
@@ -110,15 +107,6 @@ def pool(source: wire.HostPool) -> Pool:
         given=tuple(PoolHost(host.index, host.name, host.uid or "") for host in status.hosts or ()),
         reason=next((_reason(found) for found in status.conditions or () if found.type == "Ready"), ""),
     )
-
-
-def job(source: wire.Job) -> Job:
-    """A job's model: its processing elements, and what each operator's placement says."""
-    metadata, name = _metadata(source.metadata)
-    stated = (source.spec and source.spec.processing_elements) or ()
-    elements = tuple(_element(element, f"{name}-{place}") for place, element in enumerate(stated))
-    _refuse(_job_faults(elements))
-    return Job(namespace=metadata.namespace or NAMESPACE, name=name, elements=elements)
 
 
 def full_name(metadata: wire.Metadata | None) -> str:
@@ -133,7 +121,8 @@ def _metadata(stated: wire.Metadata | None) -> tuple[wire.Metadata, str]:
     return stated, stated.name
 
 
-def _refuse(found: Iterable[str]) -> None:
+def refuse(found: Iterable[str]) -> None:
+    """Raise :class:`MalformedError` that names the first of the faults, if there are any, and counts the others."""
     remaining = iter(found)
     shown = list(islice(remaining, _FAULTS_SHOWN))
     if shown:
@@ -186,24 +175,6 @@ def _reason(condition: wire.Condition) -> str:
     return condition.message or condition.reason or ""
 
 
-def _element(stated: wire.ProcessingElement, default: str) -> Element:
-    operators = stated.operators or ()
-    placements = tuple((operator.name or "", operator.placement) for operator in operators if operator.placement)
-    bound = bool(stated.template and stated.template.metadata and _bound(stated.template.metadata))
-    return Element(stated.name or default, placements, bound)
-
-
-def _bound(metadata: wire.Metadata) -> bool:
+def to_cpus(metadata: wire.Metadata) -> bool:
     """Whether the pod is to be bound to cpus."""
     return metadata.annotations is not None and metadata.annotations.bind == "true"
-
-
-def _job_faults(elements: tuple[Element, ...]) -> Iterable[str]:
-    if len(elements) > JOB_LIMIT:
-        yield f"spec.processingElements: {len(elements)} of them, at most {JOB_LIMIT} are allowed"
-    first: dict[str, int] = {}
-    for place, element in enumerate(elements):
-        earlier = first.setdefault(element.name, place)
-        if earlier != place:
-            path = "spec.processingElements"
-            yield f"{path}[{place}].name: {quote(element.name)} is also the name of {path}[{earlier}]"

@@ -6,13 +6,13 @@ import msgspec
 import pytest
 
 from tests.cluster.objects import job
-from webhook.cluster import translate, wire
+from webhook.cluster import streamsjob, wire
 from webhook.cluster.translate import MalformedError
 from webhook.placement.cluster import Element, Job
 
 
 def read(source: dict[str, Any]) -> Job:
-    return translate.job(msgspec.convert(source, wire.Job))
+    return streamsjob.job(msgspec.convert(source, wire.Job))
 
 
 def refusal(source: dict[str, Any]) -> str:
