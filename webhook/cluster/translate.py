@@ -18,7 +18,7 @@ from webhook.cluster.hostpool import faults
 from webhook.cluster.taints import taints
 from webhook.placement import keys
 from webhook.placement.clauses import ClauseName, PoolName
-from webhook.placement.cluster import BoundPod, Node, Phase, Pool, PoolHost, Tally
+from webhook.placement.cluster import OF_NODE, BoundPod, Node, Phase, Pool, PoolHost, Tally
 from webhook.placement.owner import owner_of
 from webhook.placement.placement_text import read_placement
 from webhook.placement.pod import Amount, PodSpec
@@ -89,7 +89,7 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
         isolated=isolated,
         terminating=metadata.deletion_timestamp is not None,
         bound=bool(job) and to_cpus(metadata),
-        owner=sys.intern(owner_of(metadata.owner_references, metadata.labels)),
+        owner=sys.intern(_owner(metadata)) if job or _of_node(metadata) else "",
         claim=claim_of(name, spec) if job and not spec.node_name else None,
     )
     return pod, [_uncounted(path, value) for path, value in invalid]
@@ -169,6 +169,15 @@ def _streams(
     alone = () if ClauseName.ISOLATION in said.soft else said.by_name.get(ClauseName.ISOLATION, ())
     operators = dict.fromkeys(clause.operator or pe for clause in alone)
     return sys.intern(job_name), pe, own, tuple(pools), tuple(filter(None, operators))
+
+
+def _owner(metadata: wire.Metadata) -> str:
+    return owner_of(metadata.owner_references, metadata.labels)
+
+
+def _of_node(metadata: wire.Metadata) -> bool:
+    """Whether the pod goes with its node; of all others that are of no job the workload is nobody's business."""
+    return any(found.controller and found.kind in OF_NODE for found in metadata.owner_references or ())
 
 
 def _reason(condition: wire.Condition) -> str:

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -50,13 +50,18 @@ class Claim(Struct, frozen=True, gc=False):
     terms: tuple[NodeTerm, ...] | None = None
 
 
+OF_NODE: Final = frozenset({"DaemonSet", "Node"})
+"""Kinds of controllers whose pods go with their node."""
+
+
 class BoundPod(Struct, frozen=True, gc=False):
     """A pod that is not finished, as far as it holds something that others may want.
 
     ``node`` is empty while the pod waits. ``labels`` are its labels under the product's prefix only, and ``isolated``
     the operators whose ``hostIsolation`` it carries, ``claim`` what it demands of a node while it waits for one; all
     empty, like ``job`` and ``pe``, for pods of others. ``owner`` is the workload that it is a replica of, such as
-    ``Deployment/pipeline``, ``bound`` whether it is one that is bound to cpus.
+    ``Deployment/pipeline``, of pods of others only if they go with their node. ``bound`` says that it is one that is
+    bound to cpus.
     """
 
     uid: str
@@ -76,7 +81,7 @@ class BoundPod(Struct, frozen=True, gc=False):
     @property
     def of_node(self) -> bool:
         """Whether it goes with its node: it is one of a DaemonSet, or static (Kubernetes, mirror pods)."""
-        return self.owner.startswith(("DaemonSet/", "Node/"))
+        return self.owner.partition("/")[0] in OF_NODE
 
 
 class Phase(enum.StrEnum):
