@@ -92,7 +92,7 @@ def _ruling(pod: Pod, decision: Decision, policy: Policy) -> Ruling:
 
 
 def _admitted(patch: bytes, warnings: tuple[str, ...], noted: dict[str, str]) -> Ruling:
-    return Ruling(rest=tail(patch, warnings, noted), changes=bool(patch), warnings=warnings, audit=noted)
+    return Ruling(rest=tail(patch, warnings, noted), changes=bool(patch))
 
 
 def _would(pod: Pod, decision: Decision) -> str:

@@ -8,7 +8,7 @@ from rich.text import Text
 from webhook.cli.differences import changed_lines
 from webhook.cli.explanation import Explanation, PodExplanation
 from webhook.cli.pool_explanation import PoolExplanation
-from webhook.placement.problem import escape
+from webhook.placement.problem import enumerated, escape
 from webhook.placement.ranking import Ranked
 
 _STYLES = {"+": "green", "-": "red"}
@@ -89,8 +89,7 @@ class Screen:
 
 
 def _listed(names: Sequence[str], most: int = _LISTED) -> str:
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+    return enumerated(names, most)
 
 
 def _shares(ranking: Iterable[Ranked]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from webhook.controller.pool_status import State
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.pool_plan import published
-from webhook.placement.problem import counted
+from webhook.placement.problem import counted, enumerated
 
 NAMED: Final = 10
 """Hosts named in one Event; the status has all of them."""
@@ -41,9 +41,8 @@ def news(before: Pool | None, state: State) -> Iterator[News]:
 
 
 def _assigned(state: State) -> Iterator[News]:
-    names = [host.name for host in state.hosts[:NAMED]]
-    more = f" and {len(state.hosts) - NAMED} more" if len(state.hosts) > NAMED else ""
-    yield News("Normal", "HostsAssigned", f"{counted(len(state.hosts), 'host')}: {', '.join(names)}{more}")
+    names = enumerated(state.hosts, NAMED, lambda host: host.name)
+    yield News("Normal", "HostsAssigned", f"{counted(len(state.hosts), 'host')}: {names}")
 
 
 def _replaced(before: Pool, state: State) -> Iterator[News]:

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from webhook.placement.pod import Amount, Container, PodSpec, Resources
-from webhook.placement.problem import quote
+from webhook.placement.problem import enumerated, quote
 
 _LISTED: Final = 10
 """Names listed in a message; more would drown the point."""
@@ -60,9 +60,12 @@ def called(spec: PodSpec, place: Place) -> str:
 
 def listed(spec: PodSpec) -> str:
     """The names of all containers, quoted."""
-    names = [quote(container.name) for _, container in places(spec)]
-    rest = len(names) - _LISTED
-    return ", ".join(names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "") or "none"
+    return enumerated([container.name for _, container in places(spec)], _LISTED, quote) or "none"
+
+
+def missing(name: str, spec: PodSpec) -> str:
+    """That the pod has no container of that name, and which it has."""
+    return f"there is no container {quote(name)}; the containers: {listed(spec)}"
 
 
 def resources_at(spec: PodSpec, place: Place) -> Resources:

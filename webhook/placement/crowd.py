@@ -51,6 +51,10 @@ class Crowd:
         """The nodes that can run one of the pods."""
         return self._meet(self.hard, None)
 
+    def holding(self, count: int) -> Bits:
+        """The nodes that could each run so many of the pods."""
+        return self._meet(self._scaled(count), None)
+
     def spreads(self, chosen: Collection[int] | None = None) -> set[Spread]:
         """How the pods have to lie, if of the constraints that somebody wrote only the ``chosen`` positions count."""
         return {judged.constraint.spread for judged in self._counting(self.hard, chosen)}

@@ -14,7 +14,7 @@ from webhook.placement.nearest import unknown
 from webhook.placement.numbers import integer
 from webhook.placement.placement_text import SHOWN
 from webhook.placement.pod import Requirement
-from webhook.placement.problem import Problem, quote
+from webhook.placement.problem import Problem, enumerated, quote
 from webhook.placement.selector import OPERATORS
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
@@ -119,5 +119,4 @@ _COUNTS: Final[dict[str, tuple[Callable[[Sequence[str]], bool], str]]] = {
 
 
 def _listed(values: Sequence[str]) -> str:
-    shown = ", ".join(quote(value) for value in values[:_SAID])
-    return f"{shown} and {len(values) - _SAID} more" if len(values) > _SAID else shown or "none"
+    return enumerated(values, _SAID, quote) or "none"

@@ -3,7 +3,17 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from webhook.placement.containers import NO_RESOURCES, Place, asking, called, listed, named, places, resources_at
+from webhook.placement.containers import (
+    NO_RESOURCES,
+    Place,
+    asking,
+    called,
+    listed,
+    missing,
+    named,
+    places,
+    resources_at,
+)
 from webhook.placement.effects import SetResources
 from webhook.placement.hardware import Hardware, by_weight
 from webhook.placement.pod import Amount, PodSpec
@@ -126,8 +136,5 @@ class Grants:
 
 
 def _nobody(hardware: Hardware, spec: PodSpec) -> Problem:
-    if hardware.container:
-        message = f"there is no container {quote(hardware.container)}; the containers: {listed(spec)}"
-    else:
-        message = f"{hardware.clause} needs a container-name, one of {listed(spec)}"
-    return Problem(hardware.field, message)
+    nameless = f"{hardware.clause} needs a container-name, one of {listed(spec)}"
+    return Problem(hardware.field, missing(hardware.container, spec) if hardware.container else nameless)

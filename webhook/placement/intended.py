@@ -12,7 +12,7 @@ from webhook.placement.nearest import nearest
 from webhook.placement.owner import owner_of, owners_of
 from webhook.placement.placement_text import SHOWN, annotation
 from webhook.placement.pod import Metadata
-from webhook.placement.problem import Fault, Problem, quote
+from webhook.placement.problem import Fault, Problem, enumerated, quote
 from webhook.placement.reader import unreadable
 from webhook.placement.spl import TEXT_LIMIT
 
@@ -92,7 +92,7 @@ def _missing(name: str, namespace: str, intents: Intents) -> Problem:
     names = sorted(intents.names(namespace))
     near = nearest(name, names[:100])
     hint = f", did you mean {near}?" if near else ";"
-    there = f"the HPAIntents there are: {_listed(names)}" if names else "there are none"
+    there = f"the HPAIntents there are: {enumerated(names, _LISTED)}" if names else "there are none"
     return Problem(_FIELD, f"this namespace has no HPAIntent {quote(name)}{hint} {there}", fault=Fault.FORBIDDEN)
 
 
@@ -102,11 +102,6 @@ def _nobody(intent: Intent, own: Owners) -> Problem:
         where = problem.field.removeprefix(f"HPAIntent {intent.name} ") if problem else ""
         message = f"is broken: {where}: {problem.message}" if problem else "has no consumers"
         return Problem(_FIELD, f"HPAIntent {intent.name} {message}", fault=Fault.FORBIDDEN)
-    listed = _listed([consumer.owner for consumer in intent.consumers])
+    listed = enumerated(intent.consumers, _LISTED, lambda consumer: consumer.owner)
     message = f"no consumer of HPAIntent {intent.name} is {own[1][0]}; its consumers: {listed}"
     return Problem(_FIELD, message, fault=Fault.FORBIDDEN)
-
-
-def _listed(names: list[str]) -> str:
-    rest = len(names) - _LISTED
-    return ", ".join(names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")

@@ -8,7 +8,7 @@ from webhook.placement.clauses import DEFAULT_POOL, Clause, PoolName
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.inventory import Inventory
 from webhook.placement.nearest import nearest
-from webhook.placement.problem import Fault, Problem, counted, quote
+from webhook.placement.problem import Fault, Problem, counted, enumerated, quote
 from webhook.placement.world import World
 
 _LISTED = 10
@@ -54,25 +54,19 @@ def _named(name: PoolName, namespace: str, job: str, cluster: Inventory, *, list
     if len(chosen) == 1:
         return chosen[0]
     if chosen:
-        return f"{len(chosen)} HostPools have that name: {_listed(pool.name for pool in chosen)}"
+        return f"{len(chosen)} HostPools have that name: {enumerated(sorted(pool.name for pool in chosen), _LISTED)}"
     missing = f"this namespace has no HostPool {quote(name.name)} that the pod may use"
     if not listing:
         return missing
     usable = {pool.spl_name for pool in cluster.pools.values() if _usable(pool, namespace, job)}
     near = nearest(name.name, sorted(usable)) if len(usable) <= _COMPARED else ""
     hint = f", did you mean {near}?" if near else ""
-    there_are = f"the HostPools there are: {_listed(usable)}" if usable else "there are none"
+    there_are = f"the HostPools there are: {enumerated(sorted(usable), _LISTED)}" if usable else "there are none"
     return f"{missing}{hint or ';'} {there_are}"
 
 
 def _usable(pool: Pool, namespace: str, job: str) -> bool:
     return pool.namespace == namespace and (pool.job is None or pool.job == job)
-
-
-def _listed(names: Iterable[str]) -> str:
-    ordered = sorted(names)
-    rest = len(ordered) - _LISTED
-    return ", ".join(ordered[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _unusable(pool: Pool, name: PoolName) -> str:

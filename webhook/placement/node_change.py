@@ -16,6 +16,7 @@ from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Requirement
 from webhook.placement.pool_index import Name
 from webhook.placement.pool_labels import labels_of, tags_of
+from webhook.placement.problem import enumerated
 from webhook.placement.refusal import within_limit
 from webhook.placement.selector import matching_all
 
@@ -77,7 +78,7 @@ def cordoned(before: Node, cluster: Inventory) -> Iterator[str]:
     old = _alone(before)
     found = ["/".join(name) for name, pool in _standing(cluster) if _subject(pool, before, old, cluster)]
     if found:
-        names = ", ".join(found[:_SHOWN]) + (f" and {len(found) - _SHOWN} more" if found[_SHOWN:] else "")
+        names = enumerated(found, _SHOWN)
         pools = f"HostPool{'s' * (len(found) != 1)} {names}"
         yield f"node {before.name} is a host of {pools}: no new pods come to it until it is uncordoned"
 

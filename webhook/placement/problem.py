@@ -6,7 +6,8 @@ exactly one place, :func:`render`, so every refusal has the same shape (``docs/r
 
 import enum
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -18,6 +19,8 @@ MESSAGE_LIMIT = 1024
 
 BLOCKS = 32
 """Problems that are put into words at all: no more of the shortest ones fit into a message."""
+
+_Thing = TypeVar("_Thing")
 
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 
@@ -63,6 +66,12 @@ def quote(text: str, limit: int = 80) -> str:
 def counted(count: int, noun: str) -> str:
     """So many of them, in words."""
     return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def enumerated(things: Sequence[_Thing], most: int, show: Callable[[_Thing], str] = str) -> str:
+    """The first of the things in words, between commas, and how many more there are."""
+    more = len(things) - most
+    return ", ".join(map(show, things[:most])) + (f" and {more} more" if more > 0 else "")
 
 
 def shorten(text: str, limit: int) -> str:

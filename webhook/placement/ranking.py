@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
-from msgspec.structs import replace
 
 from webhook.placement.ask import Ask
 from webhook.placement.bits import to_slots
@@ -20,7 +19,7 @@ from webhook.placement.effects import PreferNodes
 from webhook.placement.pod import PreferredNodeTerm
 from webhook.placement.score import costs, worth
 from webhook.placement.spreading import Cost, spread
-from webhook.placement.verdict import Verdict, constraints_of, judge
+from webhook.placement.verdict import Verdict
 from webhook.placement.world import World
 
 
@@ -50,7 +49,7 @@ def rank(ask: Ask, verdict: Verdict, world: World, count: int = 1) -> list[Ranke
     first = cost(np.ones_like(found))
     shares: Sequence[int | None] = [None] * len(found)
     if count > 1:
-        shares = spread(count, _room(ask, verdict, world, count, found, cost), cost).tolist()
+        shares = spread(count, _room(Crowd(ask, verdict.hard, world), count, found, cost), cost).tolist()
     names = [nodes.names[slot] for slot in found.tolist()]
     # Stable: among equal costs the order of the names stays.
     return [Ranked(names[at], int(first[at]), shares[at]) for at in np.argsort(first, kind="stable").tolist()]
@@ -65,21 +64,19 @@ def preferences(ask: Ask, verdict: Verdict, world: World) -> tuple[PreferredNode
     return (*own, *dict.fromkeys(term for term in ours if term not in own))
 
 
-def _room(ask: Ask, verdict: Verdict, world: World, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
+def _room(crowd: Crowd, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
     """How many of the pods each node can get by the constraints that they share."""
-    spreads = {judged.constraint.spread for judged in verdict.hard}
+    spreads = crowd.spreads()
     if Spread.TOGETHER in spreads:
-        return _together(ask, verdict, world, count, found, cost)
-    copies = Crowd(ask, verdict.hard, world).copies()[found]
+        return _together(crowd, count, found, cost)
+    copies = crowd.copies()[found]
     return np.minimum(copies, 1) if Spread.APART in spreads else copies
 
 
-def _together(ask: Ask, verdict: Verdict, world: World, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
+def _together(crowd: Crowd, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
     """As many as fit on one node, all on the one where the last of them is cheapest."""
-    fitting = Crowd(ask, verdict.hard, world).room(count)
-    needs = {resource: amount * fitting for resource, amount in ask.requests.items()}
-    constraints, _ = constraints_of(replace(ask, requests=needs), world)
-    holding = np.flatnonzero(np.isin(found, to_slots(judge(constraints, world).candidates)))
+    fitting = crowd.room(count)
+    holding = np.flatnonzero(np.isin(found, to_slots(crowd.holding(fitting))))
     last = cost(np.full_like(found, fitting))[holding]
     room = np.zeros_like(found)
     room[holding[np.argmin(last)]] = fitting

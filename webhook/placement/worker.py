@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from webhook.placement import keys
-from webhook.placement.containers import Place, called, listed, named, only, resources_at
+from webhook.placement.containers import Place, called, listed, missing, named, only, resources_at
 from webhook.placement.effects import SetResources
 from webhook.placement.grants import BINDING, granted
 from webhook.placement.guarantee import amounts
 from webhook.placement.placement_text import annotation
 from webhook.placement.pod import PodSpec
-from webhook.placement.problem import Problem, quote
+from webhook.placement.problem import Problem
 from webhook.placement.quantity import NANO, format_quantity
 from webhook.placement.resource_name import CPU, MEMORY
 
@@ -25,8 +25,7 @@ def worker(spec: PodSpec, annotations: Mapping[str, str]) -> Place | Problem:
     if place:
         return place
     if name is not None:
-        message = f"there is no container {quote(name)}; the containers: {listed(spec)}"
-        return Problem(annotation(keys.CONTAINER), message)
+        return Problem(annotation(keys.CONTAINER), missing(name, spec))
     return Problem(annotation(keys.BIND), f"the annotation {keys.CONTAINER} must name the worker: {listed(spec)}")
 
 

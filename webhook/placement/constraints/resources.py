@@ -15,7 +15,7 @@ from webhook.placement.clauses import ClauseName
 from webhook.placement.cluster import Tally
 from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect, SetResources
-from webhook.placement.problem import Problem
+from webhook.placement.problem import Problem, enumerated
 from webhook.placement.quantity import NANO, format_quantity
 from webhook.placement.resource_name import CPU, MEMORY
 from webhook.placement.world import World
@@ -93,9 +93,7 @@ class Room(Struct, frozen=True, gc=False):
         return fitting & (capacity.fits_free(requests) | ~self.pinned) if self.pinned else fitting
 
     def _wanted(self) -> str:
-        named = ordered(self.requests)
-        said = [f"{resource} {amount(resource, self.requests[resource])}" for resource in named[:SAID]]
-        return ", ".join(said) + (f" and {len(named) - SAID} more" if len(named) > SAID else "")
+        return enumerated(ordered(self.requests), SAID, lambda found: f"{found} {amount(found, self.requests[found])}")
 
     def _reason(self, resource: str, nodes: Bits, free: str) -> Reason:
         if resource == PODS:
