@@ -29,7 +29,7 @@ def problems(check: Check, found: Json, inventory: Inventory, policy: Policy) ->
     """What a check says of a finished pod."""
     world = World(inventory, policy)
     ask, _ = read(typed(found), NAMESPACE, world)
-    constraints, _ = constraints_of(ask, world)
+    constraints = constraints_of(ask, world).constraints
     first = typed(found) if check is undone else ask
     return list(check(first, constraints, world))
 

@@ -25,7 +25,7 @@ def crowd(placement: str | None, inventory: Inventory = THREE, *, leaving: str =
     """The hard constraints of such a pod of a workload."""
     world = World(inventory, Policy(), leaving=leaving)
     ask, problems = read(typed(pod(placement, owner="ReplicaSet", **tweaks)), NAMESPACE, world)
-    constraints, more = constraints_of(ask, world)
+    constraints, more, _ = constraints_of(ask, world)
     assert (*problems, *more) == ()
     return Crowd(ask, judge(constraints, world).hard, world)
 

@@ -59,7 +59,7 @@ def _created(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Pro
         return
     world = World(cluster, policy)
     ask, problems = read(pod, review.namespace, world)
-    constraints, more = constraints_of(ask, world)
+    constraints, more, _ = constraints_of(ask, world)
     if concerned(pod, review.namespace, cluster):
         yield from (*problems, *more)
         if problems or more:

@@ -93,8 +93,8 @@ class Constraint(Protocol):
 
 
 class Parse(Protocol):
-    """The family's parser: what the pod asks of it, as constraints and problems, never an exception."""
+    """The family's parser: what the pod asks of it, as constraints, problems and warnings (texts); it never raises."""
 
-    def __call__(self, ask: Ask, world: World, /) -> Iterable[Constraint | Problem]:
+    def __call__(self, ask: Ask, world: World, /) -> Iterable[Constraint | Problem | str]:
         """Everything the pod asks of this family."""
         ...

@@ -88,7 +88,7 @@ class Crowd:
     def _together(self, count: int) -> tuple[Judged, ...]:
         """The same constraints for one pod that asks for as much as ``count`` of them."""
         needs: Tally = {resource: amount * count for resource, amount in self._ask.requests.items()}
-        constraints, _ = constraints_of(replace(self._ask, requests=needs), self._world)
+        constraints = constraints_of(replace(self._ask, requests=needs), self._world).constraints
         return judge(constraints, self._world).hard
 
     def _meet(self, hard: Sequence[Judged], chosen: Collection[int] | None) -> Bits:

@@ -63,7 +63,7 @@ class Decision(Struct, frozen=True, gc=False):
 def decide(pod: Pod, namespace: str, world: World) -> Decision:
     """Read the pod, judge it, and say what it lacks. Pure and total: nothing that a user writes raises."""
     ask, problems = read(pod, namespace, world)
-    constraints, more = constraints_of(ask, world)
+    constraints, more, told = constraints_of(ask, world)
     if problems or more:
         return Decision(ask, (*problems, *more), warnings=ask.warnings)
     verdict = judge(constraints, world)
@@ -80,7 +80,7 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
     if wrong := (*conflicts, *foreign_labels(ask.labels, effects)):
         return Decision(ask, wrong, verdict, warnings=ask.warnings)
     doubts = [f"no node yet: {refusal.headline}"] if refusal else list(verdict.disappointed())
-    return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *unmet, *doubts))
+    return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *told, *unmet, *doubts))
 
 
 def _refused(pod: Pod, ask: Ask, verdict: Verdict, world: World) -> Refusal:
@@ -108,7 +108,7 @@ def anew(
     What a clause brings along goes with it: a toleration, the way of binding, the tags of a pool.
     """
     other, problems = read(_unbound(pod) if unbound else pod, ask.namespace, world, said)
-    constraints, more = constraints_of(other, world)
+    constraints, more, _ = constraints_of(other, world)
     return None if problems or more else (other, constraints)
 
 

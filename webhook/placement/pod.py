@@ -118,18 +118,57 @@ class Resources(Struct, frozen=True, gc=False):
     limits: dict[str, Amount] | None = None
 
 
+class ContainerPort(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """A port of a container; with ``hostPort`` it takes that port of the node."""
+
+    host_port: int | None = None
+    container_port: int | None = None
+
+
 class Container(Struct, frozen=True, gc=False, rename="camel"):
     """A container or init container; ``restartPolicy: Always`` makes the latter a sidecar."""
 
     name: str = ""
     resources: Resources | None = None
     restart_policy: str | None = None
+    ports: tuple[ContainerPort, ...] | None = None
 
 
 class SchedulingGate(Struct, frozen=True, gc=False):
     """A reason not to schedule the pod yet."""
 
     name: str = ""
+
+
+class Present(Struct, frozen=True, gc=False):
+    """An object of which it only matters that it is there."""
+
+
+class Volume(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """A volume, as far as it ties the pod to nodes: a claim, or a disk that is attached to one node at a time."""
+
+    persistent_volume_claim: Present | None = None
+    ephemeral: Present | None = None
+    csi: Present | None = None
+    aws_elastic_block_store: Present | None = field(name="awsElasticBlockStore", default=None)
+    gce_persistent_disk: Present | None = None
+    azure_disk: Present | None = None
+    cinder: Present | None = None
+    iscsi: Present | None = None
+    rbd: Present | None = None
+
+
+class SpreadConstraint(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """How evenly pods that the selector matches are spread over the domains of a topology key."""
+
+    max_skew: int = 1
+    topology_key: str = ""
+    when_unsatisfiable: str = ""
+    label_selector: LabelSelector | None = None
+    min_domains: int | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
+    match_label_keys: tuple[str, ...] | None = None
 
 
 class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
@@ -144,6 +183,12 @@ class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] | None = None
     scheduling_gates: tuple[SchedulingGate, ...] | None = None
+    scheduler_name: str | None = None
+    scheduling_group: Present | None = None
+    topology_spread_constraints: tuple[SpreadConstraint, ...] | None = None
+    host_network: bool | None = None
+    resource_claims: tuple[Present, ...] | None = None
+    volumes: tuple[Volume, ...] | None = None
 
 
 class OwnerReference(Struct, frozen=True, gc=False, rename="camel"):

@@ -3,6 +3,7 @@
 import functools
 import operator
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -66,17 +67,28 @@ class Verdict(Struct, frozen=True, gc=False):
                 yield f"{judged.constraint.clause} is preferred, but no node that can run this pod meets it"
 
 
-def constraints_of(ask: Ask, world: World) -> tuple[tuple[Constraint, ...], tuple[Problem, ...]]:
+class Parsed(NamedTuple):
+    """What a pod asks of all families, all problems, and warnings for whoever submits it."""
+
+    constraints: tuple[Constraint, ...]
+    problems: tuple[Problem, ...]
+    warnings: tuple[str, ...]
+
+
+def constraints_of(ask: Ask, world: World) -> Parsed:
     """What the pod asks of all families, and all problems."""
     constraints: list[Constraint] = []
     problems: list[Problem] = []
+    warnings: list[str] = []
     for parse in FAMILIES:
         for found in parse(ask, world):
             if isinstance(found, Problem):
                 problems.append(found)
+            elif isinstance(found, str):
+                warnings.append(found)
             else:
                 constraints.append(found)
-    return tuple(constraints), tuple(problems)
+    return Parsed(tuple(constraints), tuple(problems), tuple(warnings))
 
 
 def judge(constraints: Sequence[Constraint], world: World) -> Verdict:
