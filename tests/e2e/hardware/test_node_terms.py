@@ -92,9 +92,9 @@ def test_a_preference_that_cannot_be_read_fails_the_scheduler_and_is_refused(adm
     assert (answer.code, answer.message) == (
         422,
         (
-            f'{DENIED}{PREFERENCES}[0].preference.matchExpressions[0].values: "{number}" is no whole number of 64 bits, '
-            "with which Gt compares; the scheduler fails on a preference that it cannot read, so the pod might never be "
-            "placed"
+            f"{DENIED}{PREFERENCES}[0].preference.matchExpressions[0].values: "
+            f'"{number}" is no whole number of 64 bits, with which Gt compares; '
+            "the scheduler fails on a preference that it cannot read, so the pod might never be placed"
         ),
     )
     admin.create(pod(name, SPACE, spec))
