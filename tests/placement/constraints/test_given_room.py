@@ -110,13 +110,6 @@ def test_an_amount_that_is_in_use_can_be_waited_for() -> None:
     assert not decided(asking(amount(GPU, 1)), inventory).refused
 
 
-def test_what_the_pod_as_a_whole_does_not_request_takes_no_room() -> None:
-    """Kubernetes counts the pod's own amounts, be they nothing, in place of its containers' sum."""
-    found = decided(asking(amount("cpu", 9), resources={"requests": {"cpu": "0"}}), TWO)
-    assert found.additions
-    assert found.additions.missing == ("resources",)
-
-
 def test_what_the_pod_as_a_whole_requests_is_what_counts() -> None:
     assert decided(asking(amount("cpu", 2), resources={"requests": {"cpu": "9"}}), TWO).message.startswith(
         "hardware cpu 2 cannot hold"
