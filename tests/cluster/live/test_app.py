@@ -62,7 +62,7 @@ async def test_explain_says_what_it_waits_for_in_vain(server: ApiServer, monkeyp
     server.stuck = True
     server.answers["nodes", "list"].append(lambda: status(500, "etcd"))
     with pytest.raises(Trouble, match="^the cluster is not read yet: nodes: the API server answers 500: etcd$"):
-        await asyncio.to_thread(app.explaining, Settings(), [])
+        await asyncio.to_thread(app.explaining, Settings(), [], print)
 
 
 async def test_a_fault_of_the_watching_itself_ends_the_waiting(
@@ -75,4 +75,4 @@ async def test_a_fault_of_the_watching_itself_ends_the_waiting(
 
     monkeypatch.setattr("webhook.cluster.feed.Feed.run", broken)
     with pytest.raises(ZeroDivisionError):
-        await asyncio.to_thread(app.explaining, Settings(), [])
+        await asyncio.to_thread(app.explaining, Settings(), [], print)
