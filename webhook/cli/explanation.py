@@ -112,7 +112,9 @@ def _doubts(document: Document, found: Found) -> Iterator[str]:
     where = pod_metadata(document)
     written = [(found.pod, "metadata")] if document is found.pod else [(document, "metadata"), (found.pod, where)]
     for holder, place in written:
-        annotations, labels = (list(map(str, mapping(holder, "metadata", field))) for field in ("annotations", "labels"))
+        annotations, labels = (
+            list(map(str, mapping(holder, "metadata", field))) for field in ("annotations", "labels")
+        )
         yield from stray_keys(annotations, labels, place=place, pods=where)
 
 
