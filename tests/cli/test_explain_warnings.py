@@ -143,10 +143,10 @@ def test_a_kind_with_a_pod_template_is_judged_by_it(
 
 
 def test_all_its_pods_are_counted(explain: Explain, tmp_path: Path) -> None:
-    found = rollout(replicas=7)
+    found = rollout(replicas=9)
     found["spec"]["template"]["metadata"]["annotations"] = {"streams.ibm.com/placement": 'hostExlocation("apart")'}
     code, out, _ = explain("-f", written(tmp_path, found), *CLUSTER)
-    assert (code, 'hostExlocation("apart") and replicas 7 cannot both hold' in out) == (1, True)
+    assert (code, 'hostExlocation("apart") and replicas 9 cannot both hold' in out) == (1, True)
 
 
 @pytest.mark.parametrize("containers", [None, [], "c", ["c"]], ids=["none", "an empty list", "text", "texts"])
