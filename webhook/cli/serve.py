@@ -22,8 +22,8 @@ _EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- to be recogni
 
 _DESCRIPTION: Final = (
     "Answer the API server's admission reviews over HTTPS. Prints one line when ready: the URLs of reviews and of "
-    "health checks. SIGTERM, SIGINT or SIGHUP: unready at once, answering for --drain seconds more; the second one: stop "
-    "now."
+    "health checks. SIGTERM, SIGINT or SIGHUP: unready at once, answering for --drain seconds more; the second one: "
+    "stop now."
 )
 
 

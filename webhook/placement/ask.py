@@ -15,7 +15,7 @@ from webhook.placement.intended import intended
 from webhook.placement.lookup import look_up
 from webhook.placement.mapping_conflicts import conflicts
 from webhook.placement.nearest import nearest
-from webhook.placement.placement_text import SHOWN, PlacementText, annotation, read_placement
+from webhook.placement.placement_text import SHOWN, PlacementText, annotation, idle_preferences, read_placement
 from webhook.placement.pod import Metadata, OwnerReference, Pod, PodSpec
 from webhook.placement.policy import Binding, Policy
 from webhook.placement.problem import Problem, quote
@@ -92,6 +92,10 @@ def read(pod: Pod, namespace: str, world: World, said: PlacementText | None = No
     if mapping is not NOTHING:
         warnings += mapping.warnings
         problems += (*mapping.problems, *conflicts(mapping, said.clauses, said.soft))
+    if said.soft:
+        broken = bool(mapping.problems)  # what cannot be read may be what is preferred
+        mapped, uniform = broken or bool(mapping.expressions), broken or mapping.uniform != "none"
+        warnings += idle_preferences(said, mapped=mapped, uniform=uniform)
     provision = _provided(pod, namespace, world, annotations)
     if provision is not BARE:
         spec = provision.spec
