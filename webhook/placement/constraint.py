@@ -2,11 +2,12 @@
 
 A family is one file in ``constraints/`` with a function :class:`Parse` and a frozen type per clause that has the
 methods of :class:`Constraint`. It is listed once, in ``families.py``, at its place in the order of reasons
-(``docs/architecture.md`` shows how to add one).
+(``docs/architecture.md`` shows how to add one). What depends on what all others add to the pod is parsed after them
+(:class:`ParseFinished`).
 """
 
 import enum
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.effects import Effect
 from webhook.placement.problem import Problem
+from webhook.placement.topology_limit import Limit
 from webhook.placement.world import World
 
 
@@ -71,8 +73,8 @@ class Constraint(Protocol):
         ...
 
     @property
-    def spread(self) -> Spread:
-        """How the replicas of a workload that carry it can lie."""
+    def spread(self) -> Spread | Limit:
+        """How the replicas of a workload that carry it can lie: by nodes, or by the domains of a topology key."""
         ...
 
     def filter(self, world: World, /) -> Bits:
@@ -96,5 +98,28 @@ class Parse(Protocol):
     """The family's parser: what the pod asks of it, as constraints, problems and warnings (texts); it never raises."""
 
     def __call__(self, ask: Ask, world: World, /) -> Iterable[Constraint | Problem | str]:
+        """Everything the pod asks of this family."""
+        ...
+
+
+class Finished(Struct, frozen=True, gc=False):
+    """What a pod says once everything is added that its clauses ask for.
+
+    ``required`` are the nodes that its ``nodeSelector`` and required node affinity match, ``tolerated`` those without a
+    taint that it does not tolerate. ``keys`` are the labels and fields by which it chooses nodes, ``past`` tells that
+    it goes past the scheduler.
+    """
+
+    labels: Mapping[str, str]
+    required: Bits
+    tolerated: Bits
+    keys: frozenset[str]
+    past: bool
+
+
+class ParseFinished(Protocol):
+    """The parser of a family that reads what all the others add."""
+
+    def __call__(self, ask: Ask, world: World, finished: Finished, /) -> Iterable[Constraint | Problem | str]:
         """Everything the pod asks of this family."""
         ...

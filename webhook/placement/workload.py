@@ -35,7 +35,7 @@ def decide_replicas(pod: Pod, namespace: str, cluster: Inventory, policy: Policy
         return decision
     crowd = Crowd(decision.ask, decision.verdict.hard, world)
     # Nobody is promised what he only wants, so every node counts that can run one of them.
-    verdict = replace(decision.verdict, candidates=crowd.candidates, granted=())
+    verdict = replace(decision.verdict, hard=crowd.hard, candidates=crowd.candidates, granted=())
     if crowd.room(replicas.count) >= replicas.count:
         return decision
 
