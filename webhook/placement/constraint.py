@@ -15,7 +15,9 @@ from msgspec import Struct
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.effects import Effect
+from webhook.placement.keys import MEMBERSHIP
 from webhook.placement.problem import Problem
+from webhook.placement.selector import NAME_FIELD
 from webhook.placement.topology_limit import Limit
 from webhook.placement.world import World
 
@@ -115,6 +117,10 @@ class Finished(Struct, frozen=True, gc=False):
     tolerated: Bits
     keys: frozenset[str]
     past: bool
+
+    def open_to_new(self, key: str) -> bool:
+        """Whether a new node could be one for the pod: it asks for none by name, and for no value of the key."""
+        return self.keys.isdisjoint((key, NAME_FIELD)) and not any(found.startswith(MEMBERSHIP) for found in self.keys)
 
 
 class ParseFinished(Protocol):

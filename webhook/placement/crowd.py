@@ -76,6 +76,12 @@ class Crowd:
         most = min(most, 1) if Spread.APART in spreads else most
         return bisect.bisect_left(range(1, most + 1), 1, key=lambda count: not self.holding(count, chosen))
 
+    def each_new(self, limit: Limit) -> int:
+        """How many of the pods a new domain takes by the limit without holding others back; 0 if there can be none."""
+        places = to_slots(self.candidates)
+        room = limit.domains.sums(places, self.copies()[places]) + limit.staying(places)
+        return limit.each_new(room)
+
     def copies(self, chosen: Collection[int] | None = None) -> Row:
         """How many of the pods each slot has room for, of what counts for them: what it offers, or what is free there.
 

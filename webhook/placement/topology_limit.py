@@ -48,13 +48,21 @@ class Limit(Protocol):
         """By domain, how many of the pods it takes if all of them are there."""
         ...
 
+    def each_new(self, room: Row) -> int:
+        """How many of the pods a new domain takes if the others have this room; 0 if the pods could not go there."""
+        ...
+
 
 class OnePerDomain(Struct, frozen=True, gc=False, eq=False):
-    """No two of the pods in one domain; nodes without the label are in none, and take any number."""
+    """No two of the pods in one domain; nodes without the label are in none, and take any number.
+
+    ``growing`` tells whether the pods could go to a new domain.
+    """
 
     key: str
     domains: Domains
     reach: Bits
+    growing: bool = True
 
     def staying(self, _places: Places) -> Row:
         """Nobody: live pods of the workload leave, or are among those that it wants."""
@@ -68,13 +76,17 @@ class OnePerDomain(Struct, frozen=True, gc=False, eq=False):
         """One."""
         return np.ones(self.domains.count, np.int64)
 
+    def each_new(self, _room: Row) -> int:
+        """One."""
+        return int(self.growing)
+
 
 class MaxSkew(Struct, frozen=True, gc=False, eq=False):
     """No domain is more than ``skew`` pods ahead of the one with fewest.
 
     ``counted`` are the domains among which the fewest are looked for; if they are ``short`` of ``minDomains``, the
     fewest are 0. ``there`` is how many pods of others count by domain. ``own`` are the slots of the workload's own live
-    pods, which may stay where they are.
+    pods, which may stay where they are, ``growing`` whether the pods could go to a new domain.
     """
 
     key: str
@@ -85,6 +97,7 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
     short: bool
     there: Row
     own: Places
+    growing: bool = True
 
     def open(self, add: int) -> Bits:
         """The nodes of the domains that can take ``add`` more of the pods now: one, or none if it does not count."""
@@ -114,6 +127,10 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
         second = np.partition(rest, 1)[1] if rest.size > 1 else np.iinfo(np.int32).max
         others = np.where(self.counted & (there == fewest), second, fewest)
         return self._above(others)
+
+    def each_new(self, room: Row) -> int:
+        """As many as all others could have at most, so that it is never the one with fewest."""
+        return self._fewest(self.there + room) + self.skew if self.growing else 0
 
     def _fewest(self, there: Row) -> int:
         return 0 if self.short or not self.counted.any() else int(there[self.counted].min())

@@ -24,13 +24,14 @@ NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
 
 class Repelling(Struct, frozen=True, gc=False):
-    """A topology key in whose domains no two of the pods can be."""
+    """A topology key in whose domains no two of the pods can be; ``growing`` tells whether a new one could help."""
 
     verb: ClassVar[str] = "drop"
     soft: ClassVar[bool] = False
     node: ClassVar[str] = ""
     key: str
     world: World
+    growing: bool
 
     @property
     def clause(self) -> str:
@@ -40,7 +41,9 @@ class Repelling(Struct, frozen=True, gc=False):
     @property
     def spread(self) -> OnePerDomain:
         """One in each domain."""
-        return OnePerDomain(self.key, self.world.cluster.nodes.domains_of(self.key), self.world.everything)
+        return OnePerDomain(
+            self.key, self.world.cluster.nodes.domains_of(self.key), self.world.everything, self.growing
+        )
 
     def filter(self, world: World) -> Bits:
         """Any node: pods of others are the scheduler's to find."""
@@ -67,7 +70,7 @@ def parse(ask: Ask, world: World, finished: Finished) -> Iterable[Constraint]:
         return ()
     peers = peers_of(finished.labels, ask.references)
     repelling = dict.fromkeys(term.topology_key for term in terms if _repels(term, peers, ask.namespace))
-    return [Repelling(key, world) for key in repelling if key]
+    return [Repelling(key, world, finished.open_to_new(key)) for key in repelling if key]
 
 
 def _repels(term: PodTerm, peers: Peers, namespace: str) -> bool:

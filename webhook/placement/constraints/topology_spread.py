@@ -21,7 +21,7 @@ from webhook.placement.constraint import Constraint, Finished, Reason, Spread
 from webhook.placement.effects import Effect
 from webhook.placement.peers import holds, peers_of
 from webhook.placement.pod import Requirement, SpreadConstraint
-from webhook.placement.selector import NAME_FIELD, requirements_of
+from webhook.placement.selector import requirements_of
 from webhook.placement.siblings import Siblings
 from webhook.placement.topology_limit import MaxSkew, Places
 from webhook.placement.world import World
@@ -119,7 +119,7 @@ class _Scheduler:
             yield f"{clause}: which pods it counts is not checked; while they lie too unevenly, this pod waits"
         skew = self._skew(one, counted) if counted else self._short(one)
         nodes = reach & skew.open(int(matched or False)) if counted and skew else reach
-        new = self._sole and self._new(key)
+        new = self._sole and self._finished.open_to_new(key)
         yield Evenly(clause, key, reach, nodes, _over(one, skew), skew if matched else None, new)
 
     def _matched(self, one: SpreadConstraint) -> bool | None:
@@ -177,12 +177,8 @@ class _Scheduler:
             int(found.sum()) < (one.min_domains or 1),
             domains.sums(others, np.ones_like(others)),
             own,
+            self._finished.open_to_new(one.topology_key),
         )
-
-    def _new(self, key: str) -> bool:
-        """Whether a new node could be one for the pod: it asks for none by name, and for no value of the key."""
-        chosen = self._finished.keys
-        return chosen.isdisjoint((key, NAME_FIELD)) and not any(found.startswith(keys.MEMBERSHIP) for found in chosen)
 
 
 def parse(ask: Ask, world: World, finished: Finished) -> Iterator[Constraint | str]:
