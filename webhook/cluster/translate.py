@@ -5,7 +5,7 @@ and a note says what was left out.
 """
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
@@ -21,7 +21,7 @@ from webhook.placement.clauses import ClauseName, PoolName
 from webhook.placement.cluster import OF_NODE, BoundPod, Node, Phase, Pool, PoolHost, Tally
 from webhook.placement.owner import owner_of
 from webhook.placement.placement_text import read_placement
-from webhook.placement.pod import Amount, PodSpec
+from webhook.placement.pod import Amount, PodSpec, PodTerm
 from webhook.placement.pool_spec import HostPoolSpec, pool_of_spec
 from webhook.placement.problem import quote
 from webhook.placement.quantity import milli, parse_quantity, whole
@@ -91,6 +91,8 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
         bound=bool(job) and to_cpus(metadata),
         owner=sys.intern(_owner(metadata)) if job or _of_node(metadata) else "",
         claim=claim_of(name, spec) if job and not spec.node_name else None,
+        guards=bool(terms := _required_anti_affinity(spec)),
+        repels=tuple(_repelled(terms)) if job and terms else (),
     )
     return pod, [_uncounted(path, value) for path, value in invalid]
 
@@ -169,6 +171,21 @@ def _streams(
     alone = () if ClauseName.ISOLATION in said.soft else said.by_name.get(ClauseName.ISOLATION, ())
     operators = dict.fromkeys(clause.operator or pe for clause in alone)
     return sys.intern(job_name), pe, own, tuple(pools), tuple(filter(None, operators))
+
+
+def _required_anti_affinity(spec: PodSpec) -> tuple[PodTerm, ...]:
+    """The pods that the pod requires to be kept away from."""
+    away = spec.affinity.pod_anti_affinity if spec.affinity else None
+    return (away.required if away else None) or ()
+
+
+def _repelled(terms: Iterable[PodTerm]) -> Iterator[tuple[str, str]]:
+    """The labels of ours that the terms keep away from its host, as the webhook writes such terms."""
+    for term in terms:
+        needs = (term.label_selector.match_expressions if term.label_selector else None) or ()
+        for need in needs if term.topology_key == keys.HOSTNAME else ():
+            if need.operator == "In" and (need.key == keys.WORKER or need.key.startswith(keys.EXLOCATION)):
+                yield from ((need.key, value) for value in need.values or ())
 
 
 def _owner(metadata: wire.Metadata) -> str:

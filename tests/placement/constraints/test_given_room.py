@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders import Json, bound_pod, cluster, decided, node, nodes, pod
+from tests.builders import OUTRIGHT, Json, bound_pod, cluster, decided, node, nodes, pod
 from tests.placement.equipped import GPU, amount, container, equipped, required
 from webhook.placement.inventory import Inventory
 
@@ -13,8 +13,8 @@ ONE_GPU = cluster([equipped("node-a", 1), node("node-b")])
 
 
 def asking(*requirements: Json, **tweaks: Any) -> Json:
-    placement = tweaks.pop("placement", None)
-    return pod(placement, annotations=required(*requirements), **tweaks)
+    placement, more = tweaks.pop("placement", None), tweaks.pop("annotations", {})
+    return pod(placement, annotations=required(*requirements) | more, **tweaks)
 
 
 REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
@@ -78,7 +78,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         ),
     ),
     "a node that is full, where nobody would wait": (
-        asking(amount(GPU, 1), placement='host("node-a")'),
+        asking(amount(GPU, 1), placement='host("node-a")', annotations=OUTRIGHT),
         cluster([equipped("node-a", 1)], pods=[bound_pod("node-a", job="", requests={GPU: 1})]),
         (
             'host("node-a") and hardware example.com/gpu 1 cannot both hold: 0 of 1 node can run this pod.\n'
