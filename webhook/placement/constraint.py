@@ -108,7 +108,7 @@ class Finished(Struct, frozen=True, gc=False):
     """What a pod says once everything is added that its clauses ask for.
 
     ``required`` are the nodes that its ``nodeSelector`` and required node affinity match, ``tolerated`` those without a
-    taint that it does not tolerate. ``keys`` are the labels and fields by which it chooses nodes, ``past`` tells that
+    taint that it does not tolerate. ``keys`` are the labels and fields of which it wants certain values, ``past`` tells that
     it goes past the scheduler.
     """
 

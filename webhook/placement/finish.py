@@ -14,6 +14,9 @@ from webhook.placement.pod import NodeTerm, Requirement
 from webhook.placement.selector import matching_all, matching_any
 from webhook.placement.world import World
 
+_ANY_OTHER = frozenset({"Exists", "NotIn"})
+"""Operators that a value which no node has yet always meets."""
+
 
 def finish(ask: Ask, constraints: Sequence[Constraint], world: World) -> Finished:
     """The finished pod, given all that it asks of the families that change it."""
@@ -45,5 +48,7 @@ def _tolerated(constraints: Iterable[Constraint], world: World) -> Bits:
 
 
 def _keys(terms: Iterable[NodeTerm]) -> Iterable[str]:
+    """The keys of which the terms ask for certain values."""
     for term in terms:
-        yield from (need.key for need in (*(term.match_expressions or ()), *(term.match_fields or ())))
+        needs = (*(term.match_expressions or ()), *(term.match_fields or ()))
+        yield from (need.key for need in needs if need.operator not in _ANY_OTHER)
