@@ -7,7 +7,7 @@ methods of :class:`Constraint`. It is listed once, in ``families.py``, at its pl
 
 import enum
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -16,6 +16,9 @@ from webhook.placement.bits import Bits
 from webhook.placement.effects import Effect
 from webhook.placement.problem import Problem
 from webhook.placement.world import World
+
+ADD_NODE: Final = "add a node"
+"""How a change begins that brings one more node: it helps only where nothing else ties the pod to those there are."""
 
 
 class Reason(Struct, frozen=True):

@@ -65,9 +65,18 @@ def _read(text: str | None, preferred: str | None) -> PlacementText:
 
 
 def without(said: PlacementText, texts: Collection[str]) -> PlacementText:
-    """The same, but for the clauses of these texts."""
-    clauses = tuple(clause for clause in said.clauses if clause.text not in texts)
+    """The same, but for the clauses of these texts, and of all tokens of a group if a text names the group."""
+    gone = {*texts}
+    near = said.by_name.get(ClauseName.COLOCATION, ())
+    if joined(near) in gone:
+        gone.update(clause.text for clause in near)
+    clauses = tuple(clause for clause in said.clauses if clause.text not in gone)
     return replace(said, clauses=clauses, by_name=_by_name(clauses))
+
+
+def joined(clauses: Collection[Clause]) -> str:
+    """How messages name the clauses that make one group: ``hostColocation("a") and hostColocation("b")``."""
+    return " and ".join(dict.fromkeys(clause.text for clause in clauses))
 
 
 def _by_name(clauses: tuple[Clause, ...]) -> dict[ClauseName, tuple[Clause, ...]]:

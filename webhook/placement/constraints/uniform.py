@@ -16,6 +16,7 @@ from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import PREFERENCE, AddLabel, AwayFromPods, Effect, NearPods
 from webhook.placement.problem import Problem
 from webhook.placement.siblings import Mark
+from webhook.placement.worker_mapping import uniformly
 from webhook.placement.world import World
 
 SOFT = "uniform"
@@ -89,7 +90,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     uniform = ask.mapping.uniform
     if uniform == "none":
         return ()
-    clause, soft = f"uniform {uniform}", SOFT in ask.soft
+    clause, soft = uniformly(uniform), SOFT in ask.soft
     if not ask.job:
         return (neighbours.needs_job(clause),)
     siblings = world.siblings(ask.namespace, ask.job)

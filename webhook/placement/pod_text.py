@@ -1,0 +1,54 @@
+"""How refusals name what a pod says outside of its placement, and the pod without some of that."""
+
+from collections.abc import Collection
+from typing import Final
+
+from msgspec.structs import replace
+
+from webhook.placement import keys
+from webhook.placement.grants import BINDING
+from webhook.placement.pod import Pod, PodSpec
+from webhook.placement.requests import lowered
+
+NODE_NAME: Final = "spec.nodeName "
+"""What comes before the node in the name of that clause."""
+
+REQUESTS: Final = "requests "
+"""What comes before the amounts in the name of the pod's own requests, which are lowered, not dropped."""
+
+SELECTOR: Final = "the pod's nodeSelector"
+"""A selector of more labels than are named one by one."""
+
+AFFINITY: Final = "the pod's node affinity"
+
+
+def label(key: str, value: str) -> str:
+    """The name of a label of the pod's ``nodeSelector``."""
+    return f"nodeSelector {key}={value}"
+
+
+def without(pod: Pod, texts: Collection[str]) -> Pod:
+    """The pod without what these texts name; it asks for next to nothing if they name its requests."""
+    metadata, spec = pod.metadata, pod.spec
+    annotations = metadata.annotations if metadata else None
+    if metadata and annotations and BINDING in texts:
+        left = {key: text for key, text in annotations.items() if key != keys.BIND}
+        metadata, annotations = replace(metadata, annotations=left), left
+    if spec:
+        spec = _thinner(spec, texts)
+        if any(text.startswith(REQUESTS) for text in texts):
+            spec = lowered(spec, whole=(annotations or {}).get(keys.BIND) == "true")
+    return replace(pod, metadata=metadata, spec=spec)
+
+
+def _thinner(spec: PodSpec, texts: Collection[str]) -> PodSpec:
+    """The spec without the node name, the labels and the required node terms that the texts name."""
+    name, labels, affinity = spec.node_name, spec.node_selector, spec.affinity
+    if name and f"{NODE_NAME}{name}" in texts:
+        name = None
+    if labels:
+        kept = {} if SELECTOR in texts else labels
+        labels = {key: value for key, value in kept.items() if label(key, value) not in texts}
+    if AFFINITY in texts and affinity and affinity.node_affinity:
+        affinity = replace(affinity, node_affinity=replace(affinity.node_affinity, required=None))
+    return replace(spec, node_name=name, node_selector=labels, affinity=affinity)
