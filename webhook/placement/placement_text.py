@@ -47,7 +47,7 @@ def annotation(key: str) -> str:
 def read_placement(text: str | None, preferred: str | None) -> PlacementText:
     """What the annotations ``placement`` and ``preferred`` say; ``None`` for one that is not there."""
     if len(text or "") > _KEPT_LENGTH or len(preferred or "") > _KEPT_LENGTH:
-        return _read(text, preferred)
+        return _latest(text, preferred)
     return _kept(text, preferred)
 
 
@@ -87,6 +87,9 @@ def _by_name(clauses: tuple[Clause, ...]) -> dict[ClauseName, tuple[Clause, ...]
 
 
 _kept = functools.lru_cache(_KEPT)(_read)
+
+_latest = functools.lru_cache(1)(_read)
+"""The long text that was read last: what refuses a pod reads it again and again, without some of its words."""
 
 
 def _preferred(text: str | None) -> tuple[frozenset[str], list[Problem]]:

@@ -71,7 +71,7 @@ def read_mapping(annotations: Mapping[str, str]) -> WorkerMapping:
     words = words_of(annotations)
     if words is _ABSENT:
         return NOTHING
-    return _kept(words) if sum(len(word or "") for word in words) <= _KEPT_LENGTH else _read(words)
+    return _kept(words) if sum(len(word or "") for word in words) <= _KEPT_LENGTH else _latest(words)
 
 
 def _read(words: Words) -> WorkerMapping:
@@ -88,6 +88,9 @@ def _read(words: Words) -> WorkerMapping:
 
 
 _kept = functools.lru_cache(_KEPT)(_read)
+
+_latest = functools.lru_cache(1)(_read)
+"""The long text that was read last: what refuses a pod reads it again and again, without some of its words."""
 
 
 def without(mapping: WorkerMapping, texts: Collection[str]) -> WorkerMapping:
