@@ -7,10 +7,10 @@ from msgspec import Struct
 
 from webhook.placement import keys
 from webhook.placement.expressions import problems_of_key, problems_of_values
-from webhook.placement.peers import holds
 from webhook.placement.placement_text import SHOWN, annotation
 from webhook.placement.pod import Requirement
 from webhook.placement.problem import Problem, quote, shorten
+from webhook.placement.selector import holds
 from webhook.placement.selector_text import parse_selector
 
 SELECTOR_LIMIT: Final = 1024
@@ -35,7 +35,7 @@ class Company(Struct, frozen=True, gc=False):
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether a pod of these labels is one of them."""
-        return all(holds(need, labels) for need in self.needs)
+        return all(holds(need, labels.get(need.key)) for need in self.needs)
 
 
 def read_company(near: str | None, away: str | None) -> tuple[tuple[Company, ...], tuple[Problem, ...]]:

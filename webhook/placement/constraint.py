@@ -8,7 +8,7 @@ methods of :class:`Constraint`. It is listed once, in ``families.py``, at its pl
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -20,6 +20,9 @@ from webhook.placement.problem import Problem
 from webhook.placement.selector import NAME_FIELD
 from webhook.placement.topology_limit import Limit
 from webhook.placement.world import World
+
+ADD_NODE: Final = "add a node"
+"""How a change begins that brings one more node: it helps only where nothing else ties the pod to those there are."""
 
 
 class Reason(Struct, frozen=True):
@@ -108,8 +111,8 @@ class Finished(Struct, frozen=True, gc=False):
     """What a pod says once everything is added that its clauses ask for.
 
     ``required`` are the nodes that its ``nodeSelector`` and required node affinity match, ``tolerated`` those without a
-    taint that it does not tolerate. ``keys`` are the labels and fields of which it wants certain values, ``past`` tells that
-    it goes past the scheduler.
+    taint that it does not tolerate. ``keys`` are the labels and fields of which it wants certain values, ``past`` tells
+    that it goes past the scheduler.
     """
 
     labels: Mapping[str, str]

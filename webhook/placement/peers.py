@@ -11,7 +11,7 @@ from msgspec import Struct
 from webhook.placement import keys
 from webhook.placement.owner import HASH
 from webhook.placement.pod import LabelSelector, OwnerReference, Requirement
-from webhook.placement.selector import requirements_of
+from webhook.placement.selector import holds, requirements_of
 
 _JOB: Final = frozenset(
     {"batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name"}
@@ -83,25 +83,9 @@ class Peers(Struct, frozen=True, gc=False):
     def _holds(self, need: Requirement) -> bool | None:
         if need.key not in self.labels and (self._known(need.key) or need.key.startswith(_VARIABLE)):
             return None
-        return holds(need, self.labels)
+        return holds(need, self.labels.get(need.key))
 
 
 def peers_of(labels: Mapping[str, str], references: Iterable[OwnerReference] | None) -> Peers:
     """Pods with these labels, made by whoever controls them."""
     return Peers(labels, next((found.kind for found in references or () if found.controller), ""))
-
-
-def holds(need: Requirement, labels: Mapping[str, str]) -> bool:
-    """Whether the labels meet the requirement; nothing meets one that the API server would refuse."""
-    value = labels.get(need.key)
-    match need.operator:
-        case "In":
-            return value is not None and value in (need.values or ())
-        case "NotIn":
-            return value is None or value not in (need.values or ())
-        case "Exists":
-            return value is not None
-        case "DoesNotExist":
-            return value is None
-        case _:
-            return False

@@ -5,12 +5,15 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement.ask import NODE_NAME, Ask
+from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
-from webhook.placement.constraint import Constraint, Reason, Spread
+from webhook.placement.constraint import ADD_NODE, Constraint, Reason, Spread
 from webhook.placement.effects import Effect
+from webhook.placement.node_label import given
 from webhook.placement.nodeterms import TERM_LIMIT
 from webhook.placement.pod import NodeTerm, Requirement
+from webhook.placement.pod_text import AFFINITY as OWN_AFFINITY
+from webhook.placement.pod_text import NODE_NAME, SELECTOR, label
 from webhook.placement.problem import Problem
 from webhook.placement.selector import matching_all, matching_any, problems_of
 from webhook.placement.world import World
@@ -65,7 +68,7 @@ class OwnLabel(Struct, frozen=True, gc=False):
     @property
     def clause(self) -> str:
         """The label as the pod says it."""
-        return f"nodeSelector {self.key}={self.value}"
+        return label(self.key, self.value)
 
     def filter(self, _world: World) -> Bits:
         """Nodes that have the label."""
@@ -82,7 +85,8 @@ class OwnLabel(Struct, frozen=True, gc=False):
 
     def mend(self, _world: World, _out: Bits) -> str:
         """The label that a node could be given."""
-        return f"label one more node {self.key}={self.value}"
+        label = given((Requirement(self.key, "In", (self.value,)),))
+        return f"label one more node {label}" if label else f"{ADD_NODE} with the label {self.key}={self.value}"
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
@@ -107,7 +111,7 @@ def _selector(labels: Mapping[str, str], world: World) -> Iterator[Constraint]:
     if len(labels) > LABELS:
         nodes = matching_all(world, (Requirement(key, "In", (value,)) for key, value in labels.items()))
         other = "match the pod's nodeSelector"
-        yield Own("the pod's nodeSelector", nodes, f"does not {other}", f"do not {other}")
+        yield Own(SELECTOR, nodes, f"does not {other}", f"do not {other}")
         return
     for key, value in labels.items():
         yield OwnLabel(key, value, world.with_label(key, (value,)))
@@ -124,7 +128,7 @@ def _affinity(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint 
         yield Problem(AFFINITY, "no term says anything, and an empty term matches no node: the pod could never run")
     else:
         other = "match the pod's own node affinity"
-        yield Own("the pod's node affinity", matching_any(world, terms), f"does not {other}", f"do not {other}")
+        yield Own(OWN_AFFINITY, matching_any(world, terms), f"does not {other}", f"do not {other}")
 
 
 def _problems(term: NodeTerm, path: str) -> Iterator[Problem]:

@@ -13,9 +13,10 @@ from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint, Finished, Reason
 from webhook.placement.effects import Effect
-from webhook.placement.peers import Peers, holds, peers_of
+from webhook.placement.peers import Peers, peers_of
 from webhook.placement.pod import PodTerm
-from webhook.placement.selector import requirements_of
+from webhook.placement.pod_text import ANTI_AFFINITY
+from webhook.placement.selector import holds, requirements_of
 from webhook.placement.topology_limit import OnePerDomain
 from webhook.placement.world import World
 
@@ -36,7 +37,7 @@ class Repelling(Struct, frozen=True, gc=False):
     @property
     def clause(self) -> str:
         """The terms of that key, in words."""
-        return f"the pod's own anti-affinity on {self.key}"
+        return ANTI_AFFINITY + self.key
 
     @property
     def spread(self) -> OnePerDomain:
@@ -87,4 +88,4 @@ def _within(term: PodTerm, namespace: str) -> bool:
         return not term.namespaces
     named = {NAMESPACE_NAME: namespace}
     requirements = requirements_of(term.namespace_selector)
-    return all(need.key in named and holds(need, named) for need in requirements)
+    return all(need.key in named and holds(need, named[need.key]) for need in requirements)

@@ -19,14 +19,15 @@ from webhook.placement.bits import Bits
 from webhook.placement.cluster import BoundPod
 from webhook.placement.constraint import Constraint, Finished, Reason, Spread
 from webhook.placement.effects import Effect
-from webhook.placement.peers import holds, peers_of
-from webhook.placement.pod import Requirement, SpreadConstraint
-from webhook.placement.selector import requirements_of
+from webhook.placement.peers import peers_of
+from webhook.placement.pod import HARD, Requirement, SpreadConstraint
+from webhook.placement.pod_text import spread
+from webhook.placement.selector import holds, requirements_of
 from webhook.placement.siblings import Siblings
 from webhook.placement.topology_limit import MaxSkew, Places
 from webhook.placement.world import World
 
-HARD, HONOR, IGNORE = "DoNotSchedule", "Honor", "Ignore"
+HONOR, IGNORE = "Honor", "Ignore"
 
 _OF_NODE = "DaemonSet"
 """Kind whose pods are each tied to a node of their own, so that by themselves they are always even."""
@@ -95,7 +96,7 @@ class _Counted(Struct, frozen=True, gc=False):
 
     def _counts(self, pod: BoundPod) -> bool:
         labels = {keys.JOB: pod.job, **({keys.PE: pod.pe} if pod.pe else {}), **pod.labels}
-        return all(holds(need, labels) for need in self.needs)
+        return all(holds(need, labels.get(need.key)) for need in self.needs)
 
 
 _NOBODY = _Counted(Siblings(), Siblings())
@@ -113,7 +114,7 @@ class _Scheduler:
 
     def judged(self, one: SpreadConstraint) -> Iterator[Constraint | str]:
         """The constraint, and a warning if not all that it counts is known."""
-        key, clause, reach = one.topology_key, _clause(one), self._world.with_key(one.topology_key)
+        key, clause, reach = one.topology_key, spread(one), self._world.with_key(one.topology_key)
         matched, counted = self._matched(one), self._counted(one)
         if counted is None or matched is None:
             yield f"{clause}: which pods it counts is not checked; while they lie too unevenly, this pod waits"
@@ -183,17 +184,12 @@ class _Scheduler:
 
 def parse(ask: Ask, world: World, finished: Finished) -> Iterator[Constraint | str]:
     """One constraint each that keeps pods off nodes; a pod that goes past the scheduler has none."""
-    spread = ask.spec.topology_spread_constraints or ()
-    found = () if finished.past else tuple(one for one in spread if one.when_unsatisfiable == HARD)
+    said = ask.spec.topology_spread_constraints or ()
+    found = () if finished.past else tuple(one for one in said if one.when_unsatisfiable == HARD)
     if found:
         scheduler = _Scheduler(found, ask, world, finished)
         for one in found:
             yield from scheduler.judged(one)
-
-
-def _clause(one: SpreadConstraint) -> str:
-    least = f", minDomains {one.min_domains}" if one.min_domains else ""
-    return f"topologySpread {one.topology_key} (maxSkew {one.max_skew}{least})"
 
 
 def _over(one: SpreadConstraint, skew: MaxSkew | None) -> str:
