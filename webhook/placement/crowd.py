@@ -79,8 +79,7 @@ class Crowd:
     def each_new(self, limit: Limit) -> int:
         """How many of the pods a new domain takes by the limit without holding others back; 0 if there can be none."""
         places = to_slots(self.candidates)
-        room = limit.domains.sums(places, self.copies()[places]) + limit.staying(places)
-        return limit.each_new(room)
+        return limit.each_new(limit.domains.sums(places, self.copies()[places]))
 
     def copies(self, chosen: Collection[int] | None = None) -> Row:
         """How many of the pods each slot has room for, of what counts for them: what it offers, or what is free there.

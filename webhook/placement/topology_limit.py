@@ -19,7 +19,11 @@ _ROUNDS = 8
 
 
 class Limit(Protocol):
-    """A limit by domain. ``reach`` are the nodes that it leaves to any of the pods, now or once others run."""
+    """A limit by domain.
+
+    ``reach`` are the nodes that it leaves to any of the pods, now or once others run, ``own`` the slots of those that
+    run already and may stay there.
+    """
 
     @property
     def key(self) -> str:
@@ -36,8 +40,9 @@ class Limit(Protocol):
         """The nodes that can run some of the pods."""
         ...
 
-    def staying(self, places: Places) -> Row:
-        """By domain, how many of the pods run already, beside these slots, and may stay there."""
+    @property
+    def own(self) -> Places:
+        """Where those of the pods are that run already."""
         ...
 
     def most(self, room: Row) -> Row:
@@ -49,7 +54,7 @@ class Limit(Protocol):
         ...
 
     def each_new(self, room: Row) -> int:
-        """How many of the pods a new domain takes if the others have this room; 0 if the pods could not go there."""
+        """How many of the pods a new domain takes if the others have this room; 0 if the pods cannot go there."""
         ...
 
 
@@ -64,9 +69,10 @@ class OnePerDomain(Struct, frozen=True, gc=False, eq=False):
     reach: Bits
     growing: bool = True
 
-    def staying(self, _places: Places) -> Row:
-        """Nobody: live pods of the workload leave, or are among those that it wants."""
-        return np.zeros(self.domains.count, np.int64)
+    @property
+    def own(self) -> Places:
+        """None: live pods of the workload leave, or are among those that it wants."""
+        return np.zeros(0, np.intp)
 
     def most(self, _room: Row) -> Row:
         """One."""
@@ -103,10 +109,6 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
         """The nodes of the domains that can take ``add`` more of the pods now: one, or none if it does not count."""
         ahead = self.there + add - self._fewest(self.there + self._sums(self.own))
         return from_mask(self.domains.each(ahead, self.skew + 1) <= self.skew)
-
-    def staying(self, places: Places) -> Row:
-        """The workload's own pods on other nodes than these."""
-        return self._sums(self.own[~np.isin(self.own, places)])
 
     def most(self, room: Row) -> Row:
         """What is left up to the skew above the fewest that there can be in the end.
@@ -162,12 +164,14 @@ def fitting(room: Row, places: Places, limits: Sequence[Limit]) -> int:
 
 def _by_one(room: Row, places: Places, limit: Limit) -> int:
     """How many fit by one limit; what it leaves to each node is noted in ``room``."""
-    domains, staying = limit.domains.of[places], limit.staying(places)
+    domains, staying = limit.domains.of[places], limit.own[~np.isin(limit.own, places)]
     within = domains >= 0
-    together = limit.domains.sums(places, room) + staying
+    there = limit.domains.sums(staying, np.ones_like(staying))
+    together = limit.domains.sums(places, room) + there
     most = limit.most(together)
     room[within] = np.minimum(room[within], most[domains[within]])
-    return int(np.minimum(together, most).sum()) + int(room[~within].sum())
+    elsewhere = int(room[~within].sum()) + len(staying) - int(there.sum())
+    return int(np.minimum(together, most).sum()) + elsewhere
 
 
 def holding(count: int, limit: Limit) -> Bits:

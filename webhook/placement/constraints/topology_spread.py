@@ -89,9 +89,9 @@ class _Counted(Struct, frozen=True, gc=False):
     own: Siblings
     needs: tuple[Requirement, ...] = ()
 
-    def places(self, pods: Siblings, within: Bits) -> Places:
-        """The slot of each of these pods that it counts."""
-        found = (slot for slot, pod in pods.pods.values() if within >> slot & 1 and self._counts(pod))
+    def places(self, within: Bits) -> Places:
+        """The slot of each of the others that it counts within these nodes."""
+        found = (slot for slot, pod in self.others.pods.values() if within >> slot & 1 and self._counts(pod))
         return np.fromiter(found, np.intp)
 
     def _counts(self, pod: BoundPod) -> bool:
@@ -167,7 +167,8 @@ class _Scheduler:
         within = self._labelled
         within &= within if one.node_affinity_policy == IGNORE else self._finished.required
         within &= self._finished.tolerated if one.node_taints_policy == HONOR else within
-        others, own = counted.places(counted.others, within), counted.places(counted.own, within)
+        others = counted.places(within)
+        own = [slot for slot, _ in counted.own.pods.values() if self._world.everything >> slot & 1]
         found = domains.having(within)
         return MaxSkew(
             one.topology_key,
@@ -177,7 +178,7 @@ class _Scheduler:
             found,
             int(found.sum()) < (one.min_domains or 1),
             domains.sums(others, np.ones_like(others)),
-            own,
+            np.array(own, np.intp),
             self._finished.open_to_new(one.topology_key),
         )
 
