@@ -70,7 +70,11 @@ def _room(crowd: Crowd, count: int, found: npt.NDArray[np.intp], cost: Cost) -> 
     if Spread.TOGETHER in spreads:
         return _together(crowd, count, found, cost)
     copies = crowd.copies()[found]
-    return np.minimum(copies, 1) if Spread.APART in spreads else copies
+    copies = np.minimum(copies, 1) if Spread.APART in spreads else copies
+    # Node by node: how those of one domain share what it takes, costs do not say.
+    for limit in crowd.limits():
+        copies = np.minimum(copies, limit.domains.each(limit.alone(), count)[found])
+    return copies
 
 
 def _together(crowd: Crowd, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:

@@ -11,6 +11,7 @@ from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint
 from webhook.placement.constraints.exclusive import NobodyElses, foreign_tolerations
+from webhook.placement.constraints.topology_spread import Evenly
 from webhook.placement.decision import effects_of
 from webhook.placement.effects import BindTo, Effect, NearPods, RequireNodes
 from webhook.placement.merge import merge
@@ -75,8 +76,12 @@ def trespass(ask: Ask, constraints: Iterable[Constraint], world: World) -> Itera
 
 
 def _reach(constraints: Iterable[Constraint], world: World) -> Bits:
-    """The nodes that the pod's own clauses leave; standing conditions, exclusivity among them, aside."""
-    return judge([constraint for constraint in constraints if constraint.clause], world).candidates
+    """The nodes that the pod's own clauses leave, but for what holds only as long as other pods lie as they do now.
+
+    Standing conditions, exclusivity among them, are left aside.
+    """
+    lasting = [found for found in constraints if found.clause and not isinstance(found, Evenly)]
+    return judge(lasting, world).candidates
 
 
 def _either(effect: Effect) -> Effect:

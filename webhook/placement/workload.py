@@ -1,6 +1,6 @@
 """A workload as a whole: one pod of it, and whether there is room for all at a time (``docs/workloads.md``)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from msgspec.structs import replace
 
@@ -11,9 +11,10 @@ from webhook.placement.clauses import ClauseName
 from webhook.placement.constraints.mapping import SOFT
 from webhook.placement.crowd import Crowd, Replicas
 from webhook.placement.crowding import crowding
-from webhook.placement.decision import Decision, anew, decide, words_of
+from webhook.placement.decision import Decision, anew, decide
 from webhook.placement.inventory import Inventory
-from webhook.placement.placement_text import annotation, without
+from webhook.placement.lacking import REFUSED
+from webhook.placement.placement_text import annotation
 from webhook.placement.pod import Pod
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault, Problem
@@ -36,18 +37,17 @@ def decide_replicas(pod: Pod, namespace: str, cluster: Inventory, policy: Policy
         return decision
     crowd = Crowd(decision.ask, decision.verdict.hard, world)
     # Nobody is promised what he only wants, so every node counts that can run one of them.
-    verdict = replace(decision.verdict, candidates=crowd.candidates, granted=())
+    verdict = replace(decision.verdict, hard=crowd.hard, candidates=crowd.candidates, granted=())
     if crowd.room(replicas.count) >= replicas.count:
         first = first_of_group(judged.constraint for judged in decision.verdict.hard)
         return decide(pod, namespace, world, replicas.count) if first else decision
 
-    said = words_of(pod)
+    def fitting(dropped: Collection[str]) -> int:
+        """How many of the pods would fit if they lacked these words."""
+        found = anew(pod, decision.ask, world, dropped)
+        return Crowd(found[0], judge(found[1], world).hard, world).room(replicas.count) if found else REFUSED
 
-    def lacking(text: str) -> int:
-        found = anew(pod, decision.ask, world, without(said, (text,)))
-        return Crowd(found[0], judge(found[1], world).hard, world).room(replicas.count) if found else 0
-
-    refusal = crowding(crowd, verdict, decision.ask, world, replicas, lacking)
+    refusal = crowding(crowd, verdict, decision.ask, world, replicas, fitting)
     if decision.ask.elastic and refusal.fault is Fault.FORBIDDEN:
         return replace(decision, warnings=(*decision.warnings, f"no room yet: {refusal.headline}"))
     return replace(decision, refusal=refusal, additions=None)
