@@ -59,7 +59,7 @@ def crowded(
 ) -> Decision:
     """What becomes of a Deployment of so many pods; ``spare`` and ``leaving`` make it a rollout."""
     spare, leaving = tweaks.pop("spare", False), tweaks.pop("leaving", "")
-    found = typed(pod(placement, owner="ReplicaSet", **tweaks))
+    found = typed(pod(placement, **{"owner": "ReplicaSet", **tweaks}))
     replicas = Replicas(count, f"replicas {count}", spare=spare, owner=leaving)
     return decide_replicas(found, NAMESPACE, inventory, policy or Policy(), replicas)
 

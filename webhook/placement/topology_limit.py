@@ -21,8 +21,7 @@ _ROUNDS = 8
 class Limit(Protocol):
     """A limit by domain.
 
-    ``reach`` are the nodes that it leaves to any of the pods, now or once others run, ``own`` the slots of those that
-    run already and may stay there.
+    ``reach`` are the nodes that it leaves to any of the pods, now or once others run.
     """
 
     @property
@@ -42,7 +41,12 @@ class Limit(Protocol):
 
     @property
     def own(self) -> Places:
-        """Where those of the pods are that run already."""
+        """The slots of those of the pods that run already in its domains, and may stay there."""
+        ...
+
+    @property
+    def beside(self) -> int:
+        """How many run already where it does not count them."""
         ...
 
     def most(self, room: Row) -> Row:
@@ -74,6 +78,11 @@ class OnePerDomain(Struct, frozen=True, gc=False, eq=False):
         """None: live pods of the workload leave, or are among those that it wants."""
         return np.zeros(0, np.intp)
 
+    @property
+    def beside(self) -> int:
+        """None."""
+        return 0
+
     def most(self, _room: Row) -> Row:
         """One."""
         return self.alone()
@@ -91,8 +100,9 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
     """No domain is more than ``skew`` pods ahead of the one with fewest.
 
     ``counted`` are the domains among which the fewest are looked for; if they are ``short`` of ``minDomains``, the
-    fewest are 0. ``there`` is how many pods of others count by domain. ``own`` are the slots of the workload's own live
-    pods, which may stay where they are, ``growing`` whether the pods could go to a new domain.
+    fewest are 0. ``there`` is how many pods of others count by domain. The workload's own live pods may stay where they
+    are: ``own`` are the slots of those that count, ``beside`` is how many others there are. ``growing`` tells whether
+    the pods could go to a new domain.
     """
 
     key: str
@@ -103,6 +113,7 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
     short: bool
     there: Row
     own: Places
+    beside: int = 0
     growing: bool = True
 
     def open(self, add: int) -> Bits:
@@ -162,6 +173,14 @@ def fitting(room: Row, places: Places, limits: Sequence[Limit]) -> int:
     return total
 
 
+def on_each(room: Row, places: Places, limits: Sequence[Limit]) -> Row:
+    """What is left of the room of each slot by the limits, taken by itself: slots of one domain share what it takes."""
+    left = room.copy()
+    for limit in limits:
+        _by_one(left, places, limit)
+    return left
+
+
 def _by_one(room: Row, places: Places, limit: Limit) -> int:
     """How many fit by one limit; what it leaves to each node is noted in ``room``."""
     domains, staying = limit.domains.of[places], limit.own[~np.isin(limit.own, places)]
@@ -170,8 +189,7 @@ def _by_one(room: Row, places: Places, limit: Limit) -> int:
     together = limit.domains.sums(places, room) + there
     most = limit.most(together)
     room[within] = np.minimum(room[within], most[domains[within]])
-    elsewhere = int(room[~within].sum()) + len(staying) - int(there.sum())
-    return int(np.minimum(together, most).sum()) + elsewhere
+    return int(np.minimum(together, most).sum()) + int(room[~within].sum()) + limit.beside
 
 
 def holding(count: int, limit: Limit) -> Bits:

@@ -139,7 +139,7 @@ def decided(pod: Json, cluster: Cluster, count: int, owner: str = "") -> Decisio
 
 
 @given(thrown(60, small), thrown(40, limited), st.integers(1, 6))
-@examples(1500)
+@examples(400)
 def test_what_the_scheduler_could_place_is_never_refused(cluster: Cluster, pod: Json, count: int) -> None:
     """Nor is what could run if others of the job, whose labels are not known, did not."""
     found = Scheduler(pod, cluster)
@@ -151,7 +151,7 @@ def test_what_the_scheduler_could_place_is_never_refused(cluster: Cluster, pod: 
 
 
 @given(thrown(60, small), thrown(40, limited), st.integers(1, 6))
-@examples(1000)
+@examples(250)
 def test_with_one_limit_what_is_admitted_can_run(cluster: Cluster, pod: Json, count: int) -> None:
     spec = pod["spec"]
     assume(len(spec["topologySpreadConstraints"]) + len(spec["affinity"]["podAntiAffinity"][REQUIRED]) == 1)
@@ -162,7 +162,7 @@ def test_with_one_limit_what_is_admitted_can_run(cluster: Cluster, pod: Json, co
 
 
 @given(thrown(60, small), thrown(40, limited), st.integers(1, 6))
-@examples(500)
+@examples(200)
 def test_pods_of_the_workload_itself_may_stay_where_they_are(cluster: Cluster, pod: Json, count: int) -> None:
     """On nodes that are closed by now, too, whose domains would else hold the others back."""
     pod["spec"]["affinity"]["podAntiAffinity"][REQUIRED] = []

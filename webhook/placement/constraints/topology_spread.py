@@ -168,7 +168,8 @@ class _Scheduler:
         within &= within if one.node_affinity_policy == IGNORE else self._finished.required
         within &= self._finished.tolerated if one.node_taints_policy == HONOR else within
         others = counted.places(within)
-        own = [slot for slot, _ in counted.own.pods.values() if self._world.everything >> slot & 1]
+        slots = [slot for slot, _ in counted.own.pods.values() if self._world.everything >> slot & 1]
+        own = np.array([slot for slot in slots if within >> slot & 1], np.intp)
         found = domains.having(within)
         return MaxSkew(
             one.topology_key,
@@ -178,7 +179,8 @@ class _Scheduler:
             found,
             int(found.sum()) < (one.min_domains or 1),
             domains.sums(others, np.ones_like(others)),
-            np.array(own, np.intp),
+            own,
+            len(slots) - len(own),
             self._finished.open_to_new(one.topology_key),
         )
 
