@@ -16,7 +16,7 @@ from webhook.placement.cluster import Taint
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault, Problem
-from webhook.placement.verification import trespass
+from webhook.placement.trespass import trespass
 
 CLOSED = cluster(
     [node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.closed", "NoSchedule")]), node("node-b")],

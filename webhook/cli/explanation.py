@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from webhook.admission.document import Document
+from webhook.admission.misplaced import with_misplaced
 from webhook.admission.mutate import concerned
 from webhook.admission.patch import encode, operations
 from webhook.admission.workloads import Found
@@ -64,6 +65,7 @@ def explain(file: str, found: Found, world: World) -> PodExplanation:
     pod = msgspec.convert(found.pod, Pod)
     namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE
     decision = decide_replicas(pod, namespace, world.cluster, world.policy, found.replicas)
+    decision = with_misplaced(decision, found.misplaced, world.policy)
     asking = concerned(pod, namespace, world.cluster)
     steps = operations(pod, decision.additions) if decision.additions and asking else []
     patch = msgspec.json.decode(encode(steps))

@@ -1,7 +1,7 @@
 """The text of a refusal of replicas: each of them could run alone, but not all at a time (``docs/workloads.md``)."""
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from webhook.placement.ask import Ask
 from webhook.placement.conflict import fewest
@@ -11,7 +11,7 @@ from webhook.placement.constraints.host import NamedHost
 from webhook.placement.constraints.hostpool import PoolHosts
 from webhook.placement.constraints.uniform import SameNode
 from webhook.placement.crowd import Crowd, Replicas
-from webhook.placement.problem import Fault, counted, shorten
+from webhook.placement.problem import Fault, counted, enumerated, shorten
 from webhook.placement.refusal import Refusal, as_written, cannot_hold, within_limit
 from webhook.placement.remedy import CLAUSE_LIMIT, REASON_LIMIT, mends, placed, without_each
 from webhook.placement.verdict import Verdict
@@ -19,6 +19,9 @@ from webhook.placement.world import World
 
 _TRIES = 300
 """Choices of clauses tried for a smaller conflict: all pairs of 24 clauses, at some 20 microseconds each."""
+
+_NAMED = 3
+"""Clauses that a warning names: more are cut off with the rest of a long one."""
 
 _HOW = {Spread.APART: ", one on each of ", Spread.TOGETHER: ", all on one of "}
 _CONTRARY = _HOW.keys()
@@ -31,15 +34,30 @@ def crowding(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, replicas: R
     """The refusal of a workload that there is not enough room for."""
     count, room, never = replicas.count, crowd.room(replicas.count), _never(crowd)
     without = functools.cache(without)
-    said = [at for at in range(len(crowd.hard)) if crowd.hard[at].constraint.clause]
-    chosen = never or _conflict(crowd, ask, said, count, without)
-    written = (judged.constraint.clause for judged in as_written([crowd.hard[at] for at in said], ask))
-    clauses = (*dict.fromkeys(clause for clause in written if clause in chosen), replicas.said)
-    first = f"{cannot_hold(clauses)}: {_fitting(crowd, verdict, room, count)}."
+    clauses = (*_limiting(crowd, ask, count, never, without), replicas.said)
+    fitting = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
+    first = f"{cannot_hold(clauses)}: {fitting}{_where(crowd, verdict)}."
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
     options = [*_cluster(crowd, verdict, world, count - room), *_own(crowd, ask, replicas, room, without)]
     fault = Fault.INVALID if never else Fault.FORBIDDEN
     return Refusal(within_limit(first, lines, f"Nearest fix: {', or '.join(options)}."), clauses, fault)
+
+
+def queueing(crowd: Crowd, verdict: Verdict, ask: Ask, replicas: Replicas, without: Without) -> str:
+    """The warning about pods that there is not room for at a time, and that run one after the other."""
+    room = crowd.room(replicas.count)
+    clauses = _limiting(crowd, ask, replicas.count, _never(crowd), functools.cache(without))
+    why = enumerated(clauses, _NAMED, lambda clause: shorten(clause, CLAUSE_LIMIT)) + _where(crowd, verdict)
+    running = f"{room} of {replicas.count} pods {'runs' if room == 1 else 'run'} at a time"
+    return f"{replicas.said}: {running} ({why.lstrip(', ')})"
+
+
+def _limiting(crowd: Crowd, ask: Ask, count: int, never: Collection[str], without: Without) -> list[str]:
+    """The clauses that leave too little room, in the order in which they are written."""
+    said = [at for at in range(len(crowd.hard)) if crowd.hard[at].constraint.clause]
+    chosen = never or _conflict(crowd, ask, said, count, without)
+    written = (judged.constraint.clause for judged in as_written([crowd.hard[at] for at in said], ask))
+    return list(dict.fromkeys(clause for clause in written if clause in chosen))
 
 
 def _never(crowd: Crowd) -> set[str]:
@@ -58,14 +76,13 @@ def _conflict(crowd: Crowd, ask: Ask, said: Sequence[int], count: int, without: 
     return redone | {crowd.hard[at].constraint.clause for at in positions}
 
 
-def _fitting(crowd: Crowd, verdict: Verdict, room: int, count: int) -> str:
-    """How many of the pods can run, and where."""
+def _where(crowd: Crowd, verdict: Verdict) -> str:
+    """Where the pods that there is room for can run, and how they lie there."""
     found, total = verdict.candidates.bit_count(), verdict.everything.bit_count()
     spreads = crowd.spreads()
     # Pods that must be both apart and together are at most one, wherever that is.
     how = " on " if found == 1 else next((said for spread, said in _HOW.items() if spread in spreads), " on ")
-    where = "" if spreads >= _CONTRARY else f"{how}{found} of {counted(total, 'node')}"
-    return f"{room} of {count} pods {'fits' if room == 1 else 'fit'}{where}"
+    return "" if spreads >= _CONTRARY else f"{how}{found} of {counted(total, 'node')}"
 
 
 def _cluster(crowd: Crowd, verdict: Verdict, world: World, missing: int) -> Iterator[str]:

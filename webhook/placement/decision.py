@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement import keys
-from webhook.placement.additions import Additions
+from webhook.placement.additions import NOTHING, Additions
 from webhook.placement.ask import NODE_NAME, Ask, read
 from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint
@@ -16,6 +16,7 @@ from webhook.placement.placement_text import PlacementText, read_placement, with
 from webhook.placement.pod import Pod
 from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
+from webhook.placement.trespass import trespass
 from webhook.placement.verdict import Verdict, constraints_of, judge
 from webhook.placement.wishes import granted_wishes
 from webhook.placement.world import World
@@ -71,6 +72,8 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
     # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
     if refusal and not (ask.elastic and refusal.fault is Fault.FORBIDDEN):
         return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)
+    if wrong := tuple(trespass(ask, constraints, world)):
+        return Decision(ask, wrong, verdict, warnings=ask.warnings)
     effects, unmet = effects_of(constraints, world), tuple[str, ...]()
     if ask.provision.wanted:
         wishes = granted_wishes(ask, verdict.candidates, world)
@@ -81,6 +84,13 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
         return Decision(ask, wrong, verdict, warnings=ask.warnings)
     doubts = [f"no node yet: {refusal.headline}"] if refusal else list(verdict.disappointed())
     return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *told, *unmet, *doubts))
+
+
+def guard(pod: Pod, namespace: str, world: World) -> Decision:
+    """Decide about a pod that asks for nothing: it is only refused where it would get round an exclusive host."""
+    ask, _ = read(pod, namespace, world)
+    wrong = tuple(trespass(ask, constraints_of(ask, world).constraints, world))
+    return Decision(ask, wrong, additions=None if wrong else NOTHING)
 
 
 def _refused(pod: Pod, ask: Ask, verdict: Verdict, world: World) -> Refusal:
