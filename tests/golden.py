@@ -54,7 +54,9 @@ def results(path: Path, cluster: Inventory) -> Iterator[dict[str, Any]]:
             yield outcome(document, whole)
             continue
         for found in pods_of(document):
-            yield outcome(found.pod, answered(mutate, found.pod, cluster))
+            single = answered(mutate, found.pod, cluster)
+            told = dict.fromkeys([*whole.get("warnings", ()), *single.get("warnings", ())])
+            yield outcome(found.pod, single | {"warnings": list(told)})
 
 
 def answered(entry: Entry, document: dict[str, Any], cluster: Inventory) -> dict[str, Any]:

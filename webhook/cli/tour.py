@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from webhook.admission.document import Document
 from webhook.admission.workloads import Found, pods_of
 from webhook.cli import COMMANDS, Subparsers
@@ -88,13 +90,15 @@ def _example(path: Path, client: Client, screen: Screen) -> Iterator[Reply]:
 
 
 def _sent(document: Document, found: Found, client: Client) -> Reply:
-    """What becomes of the pod; of a workload that is refused there is none."""
+    """What becomes of the pod, and what is said of its workload; of a workload that is refused there is no pod."""
     namespace = found.pod["metadata"].get("namespace", NAMESPACE)
-    if is_workload(document):
-        whole = client.submit(document, namespace)
-        if whole.after is None:
-            return whole
-    return client.create(found.pod, namespace)
+    if not is_workload(document):
+        return client.create(found.pod, namespace)
+    whole = client.submit(document, namespace)
+    if whole.after is None:
+        return whole
+    single = client.create(found.pod, namespace)
+    return replace(single, warnings=tuple(dict.fromkeys((*whole.warnings, *single.warnings))))
 
 
 def _comment(path: Path) -> Iterator[str]:

@@ -25,7 +25,7 @@ def trespass(ask: Ask, constraints: Iterable[Constraint], world: World) -> Itera
     tolerations = spec.tolerations or ()
     if not (tolerations or spec.node_name) or _exempt(ask):
         return
-    own = {(pool.namespace, pool.name) for _, pool in ask.pools}
+    own = {(pool.namespace, pool.name) for _, pool in ask.pools if pool.exclusive}
     yield from foreign_tolerations(tolerations, own)
     effects = {None, "", world.policy.exclusive_effect}
     open_to_all = [at for at, found in enumerate(tolerations) if found.of_everything and found.effect in effects]

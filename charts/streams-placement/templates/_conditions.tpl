@@ -15,7 +15,7 @@ object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com
 
 {{/* Which workloads say for their pods what these do not get: in an annotation of their own, or of a CronJob's Jobs. */}}
 {{- define "streams-placement.misplaced" -}}
-{{ include "streams-placement.templates" . }}.exists(t, [object.?metadata, object.spec.?jobTemplate.?metadata].exists(m, m.?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m.?annotations[?k] != t.?metadata.?annotations[?k])))
+{{ include "streams-placement.templates" . }}.exists(t, [object.metadata, object.spec.?jobTemplate.?metadata.orValue({})].exists(m, m.?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m.?annotations[?k] != t.?metadata.?annotations[?k])))
 {{- end -}}
 
 {{/* Which workloads ask for hosts, rightly or not. */}}
@@ -27,13 +27,13 @@ object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com
 {{- define "streams-placement.grown" -}}
 request.operation != 'UPDATE'
 || [[has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec : object.spec, has(oldObject.spec.jobTemplate) ? oldObject.spec.jobTemplate.spec : oldObject.spec]].exists(s, s[0].template != s[1].template || s[0].?replicas.orValue(1) > s[1].?replicas.orValue(1) || s[0].?parallelism.orValue(1) > s[1].?parallelism.orValue(1) || s[0].?completions != s[1].?completions || s[0].?completionMode != s[1].?completionMode)
-|| [[object.?spec, oldObject.?spec], [object.spec.?jobTemplate.?spec, oldObject.spec.?jobTemplate.?spec]].exists(s, s[1].?suspend.orValue(false) && !s[0].?suspend.orValue(false))
+|| [[object.spec, oldObject.spec], [object.spec.?jobTemplate.?spec.orValue({}), oldObject.spec.?jobTemplate.?spec.orValue({})]].exists(s, s[1].?suspend.orValue(false) && !s[0].?suspend.orValue(false))
 {{- end -}}
 
 {{/* The same, and those with another annotation of their own. */}}
 {{- define "streams-placement.changed" -}}
 {{ include "streams-placement.grown" . }}
-|| [[object.?metadata, oldObject.?metadata], [object.spec.?jobTemplate.?metadata, oldObject.spec.?jobTemplate.?metadata]].exists(m, m[0].?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m[0].?annotations[?k] != m[1].?annotations[?k]))
+|| [[object.metadata, oldObject.metadata], [object.spec.?jobTemplate.?metadata.orValue({}), oldObject.spec.?jobTemplate.?metadata.orValue({})]].exists(m, m[0].?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m[0].?annotations[?k] != m[1].?annotations[?k]))
 {{- end -}}
 
 {{/* Anybody can write an owner into an object; what Kubernetes' own controllers make was reviewed as a whole. */}}
