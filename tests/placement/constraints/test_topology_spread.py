@@ -99,7 +99,7 @@ UNKNOWN: dict[str, dict[str, Any]] = {
     "pods of the job by other labels, too": {
         "topologySpreadConstraints": spread(selector={"matchLabels": {keys.JOB: "parallel", **APP}})
     },
-    "pods of no job": {"topologySpreadConstraints": spread(), "job": None, "annotations": {keys.PREFERRED: "host"}},
+    "pods of no job": {"topologySpreadConstraints": spread(), "job": None},
     "pods of the same revision, of which there may be some": {
         "topologySpreadConstraints": spread(selector=OF_APP, matchLabelKeys=REVISION),
         "labels": {"pod-template-hash": "h"},
