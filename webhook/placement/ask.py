@@ -16,8 +16,8 @@ from webhook.placement.intended import intended
 from webhook.placement.lookup import look_up
 from webhook.placement.mapping_conflicts import conflicts
 from webhook.placement.nearest import nearest
-from webhook.placement.placement_text import SHOWN, annotation, read_placement
-from webhook.placement.pod import Metadata, OwnerReference, Pod, PodSpec
+from webhook.placement.placement_text import SHOWN, PlacementText, annotation, idle_preferences, read_placement
+from webhook.placement.pod import Affinity, Metadata, OwnerReference, Pod, PodSpec
 from webhook.placement.policy import Binding, Policy
 from webhook.placement.problem import Problem, quote
 from webhook.placement.provision import BARE, Provision, provide
@@ -87,11 +87,9 @@ def read(pod: Pod, namespace: str, world: World, dropped: Collection[str] = ()) 
     if unknown:
         warned, refused = _unknown(unknown, world.policy)
         warnings, problems = warnings + warned, refused + problems
-    if mapping is not NOTHING:
-        warnings += mapping.warnings
-        problems += mapping.problems
-    if mapping is not NOTHING or (spec.affinity and spec.affinity.pod_affinity):
-        problems += tuple(conflicts(mapping, said.clauses, said.soft, spec.affinity))
+    if mapping is not NOTHING or said.soft or (spec.affinity and spec.affinity.pod_affinity):
+        told, wrong = _mapped(mapping, said, spec.affinity)
+        warnings, problems = warnings + told, problems + wrong
     provision = _provided(pod, namespace, world, annotations, dropped)
     if provision is not BARE:
         spec = provision.spec
@@ -118,6 +116,18 @@ def read(pod: Pod, namespace: str, world: World, dropped: Collection[str] = ()) 
         namespace, spec, labels, job, pe, *words, pools, binding, elastic, requests, warnings, mapping, provision,
         references,
     ), problems  # fmt: skip
+
+
+def _mapped(
+    mapping: WorkerMapping, said: PlacementText, affinity: Affinity | None
+) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
+    """Warnings and problems of the worker mapping, and of what the pod wants beside it."""
+    warnings, problems = mapping.warnings, (*mapping.problems, *conflicts(mapping, said.clauses, said.soft, affinity))
+    if said.soft:
+        broken = bool(mapping.problems)  # what cannot be read may be what is preferred
+        mapped, uniform = broken or bool(mapping.expressions), broken or mapping.uniform != "none"
+        warnings += idle_preferences(said, mapped=mapped, uniform=uniform)
+    return warnings, problems
 
 
 def _provided(

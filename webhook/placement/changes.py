@@ -29,9 +29,12 @@ def change(constraints: Sequence[Constraint], at: int, out: Bits, ask: Ask, worl
     text = constraint.mend(world, out)
     needs, pools = _needs(constraint), [pool for _, pool in ask.pools]
     if text.startswith(ADD_NODE):
-        return text if _joinable(needs, others, ask) else ""
+        taken = any(need.key == HOSTNAME and world.with_label(HOSTNAME, need.values or ()) for need in needs)
+        return text if joinable(others, ask, needs) and not taken else ""
     if isinstance(constraint, PoolHosts) and constraint.shortage(world):
         needs, pools = labels_of(constraint.pool), [pool for pool in pools if pool is not constraint.pool]
+        if any(pool.exclusive for pool in pools):
+            return ""  # its hosts are no other pool's
     labels = labels_set(needs)
     possible = _compatible(labels, [*needs, *_said(others, ask)]) and not _moving(labels, pools, world)
     return text if possible else ""
@@ -51,10 +54,10 @@ def single(constraint: Constraint) -> bool:
     return bool(constraint.node) or isinstance(constraint, NamedHost)
 
 
-def _joinable(needs: Sequence[Requirement], others: Sequence[Constraint], ask: Ask) -> bool:
-    """Whether a node that is added can meet all the others, if it is like one that does and meets ``needs`` as well."""
-    said = [*_said(others, ask)]
-    if any(map(fixed, others)) or any(term.match_fields for term in _terms(ask)):
+def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requirement] = ()) -> bool:
+    """Whether a node that is added can meet all of these, if it is like one that does and meets ``needs`` as well."""
+    said = [*_said(constraints, ask)]
+    if any(map(fixed, constraints)) or any(term.match_fields for term in _terms(ask)):
         return False
     mine = {need.key for need in needs}
     new = {HOSTNAME: _NEW}

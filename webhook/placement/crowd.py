@@ -73,7 +73,8 @@ class Crowd:
         spreads = self.spreads(chosen)
         if Spread.TOGETHER not in spreads:
             return self._sum(most, chosen, apart=Spread.APART in spreads)
-        most = min(most, 1) if Spread.APART in spreads else most
+        # A node holds no more of them than it has room for, so that few numbers need to be tried.
+        most = min(most, int(self.copies(chosen).max()), 1 if Spread.APART in spreads else most)
         return bisect.bisect_left(range(1, most + 1), 1, key=lambda count: not self.holding(count, chosen))
 
     def each_new(self, limit: Limit) -> int:

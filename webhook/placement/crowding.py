@@ -1,11 +1,11 @@
 """The text of a refusal of replicas: each of them could run alone, but not all at a time (``docs/workloads.md``)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from webhook.placement.ask import Ask
-from webhook.placement.changes import fixed, single
+from webhook.placement.changes import fixed, joinable, single
 from webhook.placement.conflict import fewest
-from webhook.placement.constraint import Spread
+from webhook.placement.constraint import Constraint, Spread
 from webhook.placement.constraints.hostpool import PoolHosts
 from webhook.placement.crowd import Crowd, Replicas
 from webhook.placement.crowd_domains import alone_in, apart_by_host, by_node, new_domains
@@ -88,11 +88,11 @@ def _fitting(crowd: Crowd, verdict: Verdict, world: World, room: int, count: int
 def _cluster(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, missing: int) -> Iterator[str]:
     """What would help in the cluster, where anything would."""
     spreads = crowd.spreads()
-    tied = [judged.constraint for judged in crowd.hard if fixed(judged.constraint)]
+    constraints = [judged.constraint for judged in crowd.hard]
     nodewise = by_node(crowd, world)
-    if tied or spreads >= _CONTRARY:
-        if Spread.TOGETHER not in spreads and nodewise and len(tied) == 1 and isinstance(tied[0], PoolHosts):
-            yield from _larger(tied[0])
+    if spreads >= _CONTRARY or not joinable(constraints, ask):
+        if Spread.TOGETHER not in spreads and nodewise:
+            yield from _larger(constraints, ask)
         return
     if Spread.TOGETHER in spreads:
         yield from () if crowd.limits() else ("add a node with room for all of them",)
@@ -103,15 +103,18 @@ def _cluster(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, missing: in
     opened = without_each(verdict.everything, [judged.nodes for judged in crowd.hard])
     found = next(mends(crowd.hard, [nodes & ~verdict.candidates for nodes in opened], ask, world), "")
     if (Spread.APART in spreads or crowd.limits()) and found:
-        yield f"{found} ({missing} more nodes are needed)" if missing > 1 else found
+        yield f"{found} ({missing} more nodes are needed in all)" if missing > 1 else found
     else:
         more = f"nodes with room for {missing} more" if missing > 1 else "a node with room for one more"
         yield f"add {more} of them"
 
 
-def _larger(hosts: PoolHosts) -> Iterator[str]:
-    if hosts.index is None:
-        yield f"use a larger HostPool than {hosts.pool.spl_name}"
+def _larger(constraints: Sequence[Constraint], ask: Ask) -> Iterator[str]:
+    """A larger pool, where nothing but the hosts of one pool ties the pods to the nodes there are."""
+    tied = [*filter(fixed, constraints)]
+    others = [constraint for constraint in constraints if not fixed(constraint)]
+    if len(tied) == 1 and isinstance(tied[0], PoolHosts) and tied[0].index is None and joinable(others, ask):
+        yield f"use a larger HostPool than {tied[0].pool.spl_name}"
 
 
 def _own(replicas: Replicas, room: int, lacking: Lacking) -> Iterator[str]:

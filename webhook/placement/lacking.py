@@ -38,6 +38,7 @@ class Lacking:
         self._tries = min(_MOST, max(_FEWEST, _EFFORT // max(1, len(words))))
         tried = {*sorted(words, key=lambda text: -likely(text))[: self._tries]}
         self.alone = {text: self.fit({text}) for text in words if text in tried}
+        self._firm = {text for text, count in self.alone.items() if count == REFUSED}
 
     def fit(self, dropped: Collection[str]) -> int:
         """How many fit without these words."""
@@ -46,16 +47,18 @@ class Lacking:
             self._known[choice] = self._fitting(choice)
         return self._known[choice]
 
-    def conflict(self, guess: Iterable[str]) -> tuple[str, ...]:
+    def conflict(self, guess: Collection[str]) -> tuple[str, ...]:
         """Words that too few fit: as few as ``guess`` says, where that proves right.
 
         They fail by themselves, and each is needed: without it the others of them would fit, or all that the pod says.
+        What the pod may not lack stays whatever is left out; if that alone is too much, ``guess`` says of it what is.
         """
         needed = {text for text, count in self.alone.items() if count >= self._enough}
-        chosen = needed.union(guess)
+        chosen = needed.union(guess) - self._firm
         left = (chosen - {text} for text in chosen - needed)
         if not self._fails(chosen) or not all(self._gone(kept) >= self._enough for kept in left):
             chosen = self._reduced(needed)
+        chosen = chosen or self._firm.intersection(guess)
         return tuple(text for text in self.words if text in chosen)
 
     def best(self) -> tuple[int, str]:
@@ -73,8 +76,8 @@ class Lacking:
         return found
 
     def _gone(self, kept: Collection[str]) -> int:
-        """How many fit if nothing but these words is left."""
-        return self.fit(self.words.keys() - set(kept))
+        """How many fit if nothing but these words is left, and what the pod may not lack."""
+        return self.fit(self.words.keys() - self._firm.union(kept))
 
     def _fails(self, kept: Collection[str]) -> bool:
         """Whether these words alone are too much; they are not if such a pod would be refused for something else."""
@@ -82,7 +85,7 @@ class Lacking:
 
     def _reduced(self, needed: Collection[str]) -> set[str]:
         """Leave out what the conflict does not need: many words at a time at first, in the end one by one."""
-        chosen, size, tries = set(self.words), len(self.words), 2 * self._tries
+        chosen, size, tries = self.words.keys() - self._firm, len(self.words), 2 * self._tries
         while tries > 0:
             before = len(chosen)
             left = [text for text in reversed([*self.words]) if text in chosen and text not in needed]

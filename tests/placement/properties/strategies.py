@@ -35,7 +35,7 @@ LABELS: tuple[tuple[int, str, tuple[str, ...]], ...] = (
     (1, "node-role.kubernetes.io/control-plane", ("",)),
 )
 """How many times of eight a label is there, its key, and its values."""
-SELECTOR = LabelSelector({"zone": "a"}, (Requirement("cores", "NotIn", ("-3",)),))
+SELECTOR = LabelSelector({"zone": "a"}, (Requirement("cores", "NotIn", ("2",)),))
 KINDS = ("sized", "exclusive", "tagged", "selected", "literal", "all", "sized", "exclusive", "tagged")
 
 

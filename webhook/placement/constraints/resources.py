@@ -130,8 +130,11 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         total, own = asked.pop(resource, 0), wanted * ask.provision.own.get(resource, 0)
         firm = [grant.cause for grant in grants if grant.firm]
         if firm:
-            needs = {resource: total} if total else {}
-            rooms.append(Room(needs, pinned, SEVERAL.join(firm), grants, overrules=resource in ask.provision.overruled))
+            rooms.append(
+                Room(
+                    {resource: total}, pinned, SEVERAL.join(firm), grants, overrules=resource in ask.provision.overruled
+                )
+            )
         else:
             silent += grants
         if 0 < own <= total:
