@@ -29,6 +29,8 @@ class Replicas(Struct, frozen=True):
     ``count`` of them, which ``said`` names as the user would (``replicas 5``). ``spare`` tells that one of them is only
     there while the others are replaced. ``owner`` is the workload whose live pods make room for these, such as
     ``Deployment/pipeline``. ``everywhere`` stands for a DaemonSet: one on every node that its template selects.
+    ``in_turn`` tells that one pod may wait until another has finished, so that room for one is enough, and
+    ``suspended`` that none is to run yet.
     """
 
     count: int = 1
@@ -36,6 +38,18 @@ class Replicas(Struct, frozen=True):
     spare: bool = False
     owner: str = ""
     everywhere: bool = False
+    in_turn: bool = False
+    suspended: bool = False
+
+    @property
+    def needed(self) -> int:
+        """How many of the pods must be able to run at a time."""
+        return min(self.count, 1) if self.in_turn else self.count
+
+    @property
+    def idle(self) -> bool:
+        """Whether no pod is to run yet."""
+        return self.suspended or not self.count
 
 
 class Crowd:

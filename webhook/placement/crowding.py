@@ -1,6 +1,6 @@
 """The text of a refusal of replicas: each of them could run alone, but not all at a time (``docs/workloads.md``)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from webhook.placement.ask import Ask
 from webhook.placement.changes import fixed, joinable, single
@@ -11,7 +11,7 @@ from webhook.placement.crowd import Crowd, Replicas
 from webhook.placement.crowd_domains import alone_in, apart_by_host, by_node, new_domains
 from webhook.placement.keys import HOSTNAME
 from webhook.placement.lacking import Fitting, Lacking
-from webhook.placement.problem import Fault, counted, shorten
+from webhook.placement.problem import Fault, counted, enumerated, shorten
 from webhook.placement.refusal import Refusal, cannot_hold, within_limit
 from webhook.placement.remedy import CLAUSE_LIMIT, REASON_LIMIT, dropping, mends
 from webhook.placement.said import verbs_of, without_each
@@ -21,6 +21,9 @@ from webhook.placement.world import World
 _TRIES = 300
 """Choices of clauses tried for a smaller conflict: all pairs of 24 clauses, at some 20 microseconds each."""
 
+_NAMED = 3
+"""Clauses that a warning names: more are cut off with the rest of a long one."""
+
 _HOW = {Spread.APART: ", one on each of ", Spread.TOGETHER: ", all on one of "}
 _CONTRARY = _HOW.keys()
 
@@ -28,29 +31,43 @@ _CONTRARY = _HOW.keys()
 def crowding(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting) -> Refusal:
     """The refusal of a workload that there is not enough room for."""
     count, room, never = replicas.count, crowd.room(replicas.count), _never(crowd)
-    places = _places(crowd)
-    everything = {*range(len(crowd.hard))}
-    lacking = Lacking(
-        verbs_of(crowd.hard, ask),
-        fitting,
-        count,
-        likely=lambda text: crowd.room(count, everything - {*places[text]}),
-    )
-    chosen = never or lacking.conflict(_guess(crowd, count))
-    clauses = (*(text for text in lacking.words if text in chosen), replicas.said)
-    first = f"{cannot_hold(clauses)}: {_fitting(crowd, verdict, world, room, count)}."
+    lacking = _lacking(crowd, ask, count, fitting)
+    clauses = (*_limiting(crowd, lacking, count, never), replicas.said)
+    fits = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
+    first = f"{cannot_hold(clauses)}: {fits}{_where(crowd, verdict, world)}."
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
     options = [*_cluster(crowd, verdict, ask, world, count - room), *_own(replicas, room, lacking)]
     fault = Fault.INVALID if never else Fault.FORBIDDEN
     return Refusal(within_limit(first, lines, f"Nearest fix: {', or '.join(options)}."), clauses, fault)
 
 
-def _places(crowd: Crowd) -> dict[str, list[int]]:
-    """Where the constraints of each word stand."""
+def queueing(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting) -> str:
+    """The warning about pods that there is not room for at a time, and that run one after the other."""
+    count, room = replicas.count, crowd.room(replicas.count)
+    clauses = _limiting(crowd, _lacking(crowd, ask, count, fitting), count, _never(crowd))
+    why = enumerated(clauses, _NAMED, lambda clause: shorten(clause, CLAUSE_LIMIT)) + _where(crowd, verdict, world)
+    running = f"{room} of {count} pods {'runs' if room == 1 else 'run'} at a time"
+    return f"{replicas.said}: {running} ({why.lstrip(', ')})"
+
+
+def _lacking(crowd: Crowd, ask: Ask, count: int, fitting: Fitting) -> Lacking:
+    """What becomes of the pods without some of their words."""
     places: dict[str, list[int]] = {}
     for at, judged in enumerate(crowd.hard):
         places.setdefault(judged.constraint.clause, []).append(at)
-    return places
+    everything = {*range(len(crowd.hard))}
+    return Lacking(
+        verbs_of(crowd.hard, ask),
+        fitting,
+        count,
+        likely=lambda text: crowd.room(count, everything - {*places[text]}),
+    )
+
+
+def _limiting(crowd: Crowd, lacking: Lacking, count: int, never: Collection[str]) -> list[str]:
+    """The clauses that leave too little room, in the order in which they are written."""
+    chosen = never or lacking.conflict(_guess(crowd, count))
+    return [text for text in lacking.words if text in chosen]
 
 
 def _guess(crowd: Crowd, count: int) -> list[str]:
@@ -71,8 +88,8 @@ def _never(crowd: Crowd) -> set[str]:
     return {apart, one} if apart and one else set()
 
 
-def _fitting(crowd: Crowd, verdict: Verdict, world: World, room: int, count: int) -> str:
-    """How many of the pods can run, and where."""
+def _where(crowd: Crowd, verdict: Verdict, world: World) -> str:
+    """Where the pods that there is room for can run, and how they lie there."""
     found, total = verdict.candidates.bit_count(), verdict.everything.bit_count()
     spreads = crowd.spreads()
     how = " on " if found == 1 else next((said for spread, said in _HOW.items() if spread in spreads), " on ")
@@ -81,8 +98,7 @@ def _fitting(crowd: Crowd, verdict: Verdict, world: World, room: int, count: int
         how, alone = _HOW[Spread.APART], ""
     # Pods that must be both apart and together are at most one, wherever that is.
     where = "" if spreads >= _CONTRARY else f"{how}{found} of {counted(total, 'node')}"
-    within = f", one in each {shorten(alone, CLAUSE_LIMIT)}" if alone else ""
-    return f"{room} of {count} pods {'fits' if room == 1 else 'fit'}{where}{within}"
+    return f"{where}, one in each {shorten(alone, CLAUSE_LIMIT)}" if alone else where
 
 
 def _cluster(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, missing: int) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
 
-from webhook.placement.additions import Additions
+from webhook.placement.additions import NOTHING, Additions
 from webhook.placement.ask import Ask, read
 from webhook.placement.constraint import Constraint
 from webhook.placement.effects import Effect
@@ -14,6 +14,7 @@ from webhook.placement.merge import foreign_labels, merge
 from webhook.placement.pod import Pod
 from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
+from webhook.placement.trespass import trespass
 from webhook.placement.verdict import Verdict, constraints_of, judge
 from webhook.placement.whole_group import first_of_group, made_in_numbers, whole_group
 from webhook.placement.wishes import granted_wishes
@@ -80,6 +81,8 @@ def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> 
     # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
     if refusal and not (ask.elastic and refusal.fault is Fault.FORBIDDEN):
         return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)
+    if wrong := tuple(trespass(ask, constraints, world)):
+        return Decision(ask, wrong, verdict, warnings=ask.warnings)
     group = whole_group(ask, verdict, world, count) if count and not refusal else None
     if group:
         verdict, constraints = verdict.narrowed(group), (*constraints, group.constraint)
@@ -94,6 +97,13 @@ def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> 
     doubts = [f"no node yet: {refusal.headline}"] if refusal else list(verdict.disappointed())
     depends = count is None and not refusal and first_of_group(constraints) is not None and made_in_numbers(ask)
     return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *told, *unmet, *doubts), depends)
+
+
+def guard(pod: Pod, namespace: str, world: World) -> Decision:
+    """Decide about a pod that asks for nothing: it is only refused where it would get round an exclusive host."""
+    ask, _ = read(pod, namespace, world)
+    wrong = tuple(trespass(ask, constraints_of(ask, world).constraints, world))
+    return Decision(ask, wrong, additions=None if wrong else NOTHING)
 
 
 def _contrary(pod: Pod, ask: Ask, effects: Sequence[Effect]) -> tuple[Additions, tuple[Problem, ...]]:

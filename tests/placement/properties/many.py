@@ -91,7 +91,7 @@ class Many:
         return most
 
 
-def decided(pod: Json, cluster: Cluster, count: int, *, owner: str = "") -> Decision:
-    """What the core decides about so many of the pod."""
-    replicas = Replicas(count, f"replicas {count}", owner=owner)
+def decided(pod: Json, cluster: Cluster, count: int, *, owner: str = "", **how: bool) -> Decision:
+    """What the core decides about so many of the pod, in turn or suspended."""
+    replicas = Replicas(count, f"replicas {count}", owner=owner, **how)
     return decide_replicas(core.read(pod), TEAM, core.inventory(cluster), core.POLICY, replicas)

@@ -28,6 +28,7 @@ COUNTS = st.integers(1, 12)
 
 FITTING = re.compile(r": (\d+) of (\d+) pods? fits?(?:,.*| on .*)?\.$")
 DROPPED = re.compile(r"^((?:drop|lower) .*) \((\d+) of \d+ would fit\)\.$")
+RUNNING = re.compile(r"^replicas \d+: (\d+) of (\d+) pods? runs? at a time \(.+\)$")
 LOWERED = re.compile(r"lower replicas to (\d+)")
 
 
@@ -60,6 +61,45 @@ def test_so_many_are_refused_exactly_if_there_is_no_room_for_all(cluster: Cluste
     one = decided(pod, cluster, 1)
     assume(not one.refused and not one.refusal and not one.ask.elastic)
     assert decided(pod, cluster, count).refused == (Many(pod, cluster).room(count) < count)
+
+
+@given(clusters(), requested(), COUNTS, st.booleans())
+@examples(150)
+def test_they_are_refused_exactly_if_fewer_than_needed_fit(
+    cluster: Cluster,
+    pod: Json,
+    count: int,
+    in_turn: bool,  # noqa: FBT001 -- drawn
+) -> None:
+    one = decided(pod, cluster, 1)
+    assume(not one.refused and not one.refusal and not one.ask.elastic)
+    room = Many(pod, cluster).room(count)
+    decision = decided(pod, cluster, count, in_turn=in_turn)
+    event(f"{'in turn' if in_turn else 'at a time'}, {'all' if room == count else 'some'} fit")
+    assert decision.refused == (room < (1 if in_turn else count))
+
+
+@given(clusters(), requested(), COUNTS)
+@examples(100)
+def test_a_warning_says_exactly_how_many_run_at_a_time(cluster: Cluster, pod: Json, count: int) -> None:
+    decision = decided(pod, cluster, count, in_turn=True)
+    assume(not decision.refused and not decision.refusal)
+    room = Many(pod, cluster).room(count)
+    said = [(int(found[1]), int(found[2])) for found in map(RUNNING.match, decision.warnings) if found]
+    assert said == ([(room, count)] if room < count else [])
+
+
+@given(clusters(), requested(), COUNTS, st.booleans())
+@examples(75)
+def test_what_is_suspended_is_refused_exactly_if_no_change_of_the_cluster_could_help(
+    cluster: Cluster,
+    pod: Json,
+    count: int,
+    in_turn: bool,  # noqa: FBT001 -- drawn
+) -> None:
+    found = decided(pod, cluster, count, in_turn=in_turn)
+    later = decided(pod, cluster, count, in_turn=in_turn, suspended=True)
+    assert later.refused == (found.refused and found.fault is Fault.INVALID)
 
 
 @given(clusters(), requested(), COUNTS)
