@@ -155,7 +155,9 @@ def ordinary(dice: Dice, names: Names, name: str) -> Object:
     if affinity:
         spec["affinity"] = affinity
     if dice.face(5) == 4:
-        spec["topologySpreadConstraints"] = [_spread(dice, names) for _ in range(1 + dice.face(2))]
+        made = [_spread(dice, names) for _ in range(1 + dice.face(2))]
+        kinds = {(one["topologyKey"], one["whenUnsatisfiable"]): one for one in made}
+        spec["topologySpreadConstraints"] = list(kinds.values())
     _waiting(dice, spec)
     space = names.spaces[dice.face(16) == 15]
     return {

@@ -44,7 +44,10 @@ def inventory(cluster: Cluster) -> Inventory:
     found = Inventory()
     reading = Reading(found)
     spaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in cluster.namespaces]
-    items = [*cluster.nodes, *cluster.pools, *cluster.jobs, *cluster.pods, *spaces]
+    # Members of a list do not say what they are.
+    core = [{"apiVersion": "v1", "kind": "Node", **node} for node in cluster.nodes]
+    core += [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in cluster.pods]
+    items = [*core, *cluster.pools, *cluster.jobs, *spaces]
     reading.document(Raw(msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items})))
     report = reading.report()
     assert not report.skipped, report.skipped

@@ -90,6 +90,12 @@ def arbitrated(pod: Json) -> list[str]:
     return found + (["scheduler"] if spec.get("schedulerName", "default-scheduler") != "default-scheduler" else [])
 
 
+def awaits(pod: Json) -> bool:
+    """Whether the pod waits for what the model knows nothing of: gates, claims, volumes, another scheduler."""
+    held = {"scheduler", "volumes", "resource claims"}
+    return bool(pod["spec"].get("schedulingGates")) or not held.isdisjoint(arbitrated(pod))
+
+
 def needs_company(pod: Json) -> bool:
     """Whether the pod itself wants to be near pods that may never come."""
     return bool(interpod.terms(pod, "podAffinity"))
