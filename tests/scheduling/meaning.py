@@ -218,5 +218,14 @@ def equipped(pod: Json) -> Json:
 
 def own_hostnames(cluster: Cluster) -> set[str]:
     """The names of the nodes whose host name label is there, and no other node's."""
-    said = {name: (node["metadata"].get("labels") or {}).get(keys.HOSTNAME) for name, node in cluster.by_name.items()}
-    return {name for name, host in said.items() if host is not None and list(said.values()).count(host) == 1}
+    return {name for name, host in _hostnames(cluster).items() if host is not None} - shared_hostnames(cluster)
+
+
+def shared_hostnames(cluster: Cluster) -> set[str]:
+    """The names of the nodes whose host name label is another node's, too."""
+    said = _hostnames(cluster)
+    return {name for name, host in said.items() if host is not None and list(said.values()).count(host) > 1}
+
+
+def _hostnames(cluster: Cluster) -> dict[str, str | None]:
+    return {name: (node["metadata"].get("labels") or {}).get(keys.HOSTNAME) for name, node in cluster.by_name.items()}

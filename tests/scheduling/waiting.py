@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tests.scheduling import interpod, spread
-from tests.scheduling.meaning import Said, broken, equipped, own_hostnames
+from tests.scheduling.meaning import Said, broken, equipped, own_hostnames, shared_hostnames
 from tests.scheduling.scheduler import host_ports, objection, possible
 from tests.scheduling.selecting import untolerated
 from tests.scheduling.state import Cluster
@@ -43,9 +43,13 @@ def goes_past(pod: Json) -> bool:
 def allowed(pod: Json, cluster: Cluster) -> list[str]:
     """Nodes that the scheduler would give to the pod as it was written, and where none of its clauses would be broken.
 
-    Where it says something of other pods, a node counts only with a host name of its own, as documented.
+    Where it says something of other pods, a node counts only with a host name of its own, as documented; where others
+    of its job do, nodes of one host name are one.
     """
-    named = own_hostnames(cluster) if Said(pod).relates else cluster.by_name.keys()
+    said = Said(pod)
+    named = own_hostnames(cluster) if said.relates else set(cluster.by_name)
+    if any(said.shares_job(other) and other.relates for other in map(Said, cluster.pods)):
+        named -= shared_hostnames(cluster)
     asked = opened(pod, cluster)
     return [
         name
