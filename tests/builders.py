@@ -21,6 +21,9 @@ UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
 GIB = 2**30
 GATES: list[dict[str, str]] = [{"name": "example.com/wait"}]
 
+OUTRIGHT = {keys.HOST_BINDING: "nodeName"}
+"""The annotation of a pod that is to be bound by ``nodeName``, whatever that drops."""
+
 Json = dict[str, Any]
 
 
@@ -59,11 +62,27 @@ def bound_pod(
     isolated: Iterable[str] = (),
     terminating: bool = False,
     owner: str = "",
+    guards: bool = False,
+    repels: Iterable[tuple[str, str]] = (),
 ) -> BoundPod:
     """A live pod of another element of the same job, which requests nothing but its place."""
     uid = uid or f"uid-of-{job}-{pe}-{on}"
     needs = {"pods": 1} | dict(requests)
-    return BoundPod(uid, namespace, on, needs, job, pe, tuple(pools), dict(labels), tuple(isolated), terminating, owner)
+    return BoundPod(
+        uid,
+        namespace,
+        on,
+        needs,
+        job,
+        pe,
+        tuple(pools),
+        dict(labels),
+        tuple(isolated),
+        terminating,
+        owner,
+        guards=guards,
+        repels=tuple(repels),
+    )
 
 
 def pool(

@@ -5,7 +5,7 @@ from typing import Any
 import jsonpatch
 import msgspec
 
-from tests.builders import cluster, node, pool, typed
+from tests.builders import cluster, job, node, pool, typed
 from webhook.admission.patch import encode, operations
 from webhook.placement import keys
 from webhook.placement.decision import decide
@@ -23,7 +23,7 @@ OTHER = {"key": "disk", "operator": "In", "values": ["ssd"]}
 
 OURS = {"key": "streams.ibm.com/hostpool", "operator": "In", "values": ["ib"]}
 
-POOLED = cluster([node("node-a", labels={keys.TAG: "ib", "disk": "ssd"})], pools=[pool(tags=["ib"])])
+POOLED = cluster([node("node-a", labels={keys.TAG: "ib", "disk": "ssd"})], pools=[pool(tags=["ib"])], jobs=[job({})])
 
 
 def steps(found: Json, inventory: Inventory) -> list[Json]:

@@ -3,13 +3,13 @@
 import pytest
 
 from tests.answers import response, warnings
-from tests.builders import UID, Json, cluster, nodes, pod, review
+from tests.builders import UID, Json, cluster, job, nodes, pod, review
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
 from webhook.placement import keys
 from webhook.placement.policy import Policy
 
-TWO = cluster(nodes(2))
+TWO = cluster(nodes(2), jobs=[job({})])
 AUDIT = Policy(audit=True)
 
 

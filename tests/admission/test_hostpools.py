@@ -98,7 +98,7 @@ INVALID: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a selector's empty key": (
         {"selector": {"matchExpressions": [{"key": "", "operator": "Exists"}]}},
-        "spec.selector.matchExpressions[0].key: must not be empty",
+        'spec.selector.matchExpressions[0].key: "" is no label key such as kubernetes.io/hostname or disktype',
     ),
     "a selector's label value": (
         {"selector": {"matchLabels": {"a": "two words"}}},

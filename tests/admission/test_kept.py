@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import Json, cluster, nodes, pod, pool, review
 from webhook.admission.answer import Outcome
-from webhook.admission.mutate import Ruling, mutate
+from webhook.admission.mutate import Known, Ruling, mutate
 from webhook.placement.memo import Memo
 from webhook.placement.policy import Policy
 
@@ -18,6 +18,6 @@ from webhook.placement.policy import Policy
 )
 def test_the_second_pod_of_a_template_gets_the_first_ones_answer(found: Json, outcome: Outcome) -> None:
     memo, inventory = Memo[Ruling](), cluster(nodes(1, labels={"streams.ibm.com/hostpool": "a"}), [pool(tags=["a"])])
-    first, second = (mutate(review(found), inventory, Policy(), memo) for _ in range(2))
+    first, second = (mutate(review(found), inventory, Policy(), Known(memo)) for _ in range(2))
     assert (first.outcome, len(memo)) == (outcome, 1)
     assert first == second == mutate(review(found), inventory, Policy())

@@ -3,14 +3,14 @@
 import pytest
 
 from tests.answers import refused, response, steps, warnings
-from tests.builders import UID, Json, cluster, nodes, pod, pool, review
+from tests.builders import UID, Json, cluster, job, nodes, pod, pool, review
 from webhook.admission.answer import Answer, Outcome
 from webhook.admission.mutate import MIRROR, mutate
 from webhook.placement import keys
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 
-TWO = cluster(nodes(2))
+TWO = cluster(nodes(2), jobs=[job({})])
 
 ON_A = 'host("node-a")'
 

@@ -36,7 +36,8 @@ def test_preferred_terms_are_appended(spec: Json) -> None:
 @pytest.mark.parametrize("field", [REQUIRED, PREFERRED])
 @pytest.mark.parametrize("shape", ["absent", "null", "empty", "null list", "empty list", "one there"])
 def test_pod_terms_are_appended(kind: str, field: str, shape: str) -> None:
-    own = {"labelSelector": {"matchLabels": {"a": "b"}}, "topologyKey": "zone"}
+    workers = {"key": keys.WORKER, "operator": "Exists"}  # pods that this product itself would ask for
+    own = {"labelSelector": {"matchExpressions": [workers]}, "topologyKey": "kubernetes.io/hostname"}
     one = own if field == REQUIRED else {"weight": 1, "podAffinityTerm": own}
     shapes: dict[str, Json] = {
         "absent": {},

@@ -56,6 +56,16 @@ def pods_with(key: str, value: str, name: str = "parallel") -> list[Json]:
     return [{"labelSelector": {"matchExpressions": expressions}, "topologyKey": "kubernetes.io/hostname"}]
 
 
+NAMED_HOSTS = {
+    "nodeAffinity": {
+        REQUIRED: {
+            "nodeSelectorTerms": [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "Exists"}]}]
+        }
+    }
+}
+"""What goes with terms about other pods: on a node without a host name the scheduler would not see them."""
+
+
 def node_term(*expressions: Json) -> Json:
     """A spec with one required node term."""
     return {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": list(expressions)}]}}}}
@@ -63,7 +73,7 @@ def node_term(*expressions: Json) -> Json:
 
 @pytest.mark.parametrize("host", ["foo.watson.ibm.com", "10.4.40.83"], ids=["name", "IP address"])
 def test_a_specific_host_is_the_node_name(host: str) -> None:
-    inventory = cluster([*nodes(2), node("foo.watson.ibm.com", addresses=["10.4.40.83"])])
+    inventory = cluster([*nodes(2), node("foo.watson.ibm.com", addresses=["10.4.40.83"])], jobs=[job({})])
     assert changed(streams_pod(f'host("{host}")'), inventory) == ({}, {"nodeName": "foo.watson.ibm.com"})
 
 
@@ -132,7 +142,7 @@ def test_a_particular_host_of_a_pool_is_a_label_of_its_own() -> None:
 
 
 def test_elements_that_run_together_are_near_their_label() -> None:
-    affinity = {"podAffinity": {REQUIRED: pods_with(TOGETHER, "together")}}
+    affinity = {**NAMED_HOSTS, "podAffinity": {REQUIRED: pods_with(TOGETHER, "together")}}
     assert changed(streams_pod('Out: hostColocation("together")'), cluster(nodes(1))) == (
         {TOGETHER: "together"},
         {"affinity": affinity},
@@ -140,7 +150,7 @@ def test_elements_that_run_together_are_near_their_label() -> None:
 
 
 def test_elements_that_run_apart_are_away_from_their_label() -> None:
-    affinity = {"podAntiAffinity": {REQUIRED: pods_with(APART, "apart")}}
+    affinity = {**NAMED_HOSTS, "podAntiAffinity": {REQUIRED: pods_with(APART, "apart")}}
     assert changed(streams_pod('Out: hostExlocation("apart")'), cluster(nodes(1))) == (
         {APART: "apart"},
         {"affinity": affinity},
@@ -166,7 +176,7 @@ EXAMPLE = job(
             "parallel-2",
             "Sink: partitionIsolation, hostIsolation",
             {},
-            {"affinity": {"podAntiAffinity": {REQUIRED: pods_with(SINK, "Sink", "ex")}}},
+            {"affinity": {**NAMED_HOSTS, "podAntiAffinity": {REQUIRED: pods_with(SINK, "Sink", "ex")}}},
             id="Sink",
         ),
     ],

@@ -168,3 +168,43 @@ def test_a_pod_goes_with_its_node_if_that_or_a_daemon_set_made_it(owner: dict[st
 
 def test_a_pod_that_nobody_made_does_not_go_with_its_node() -> None:
     assert not bound(pod()).of_node
+
+
+TOKEN = ("streams.ibm.com/hostexlocation.86F7E437FAA5A7FCE15D1DDCB9EAEAEA377667B8", "a")
+WORKER = ("streams.ibm.com/worker", "true")
+UNIFORM = "streams.ibm.com/kubernetes.worker.mapping.uniform"
+
+
+@pytest.mark.parametrize(
+    ("annotations", "labels", "repels"),
+    [
+        pytest.param({PLACEMENT: 'hostExlocation("a")'}, [TOKEN], (TOKEN,), id="exlocation"),
+        pytest.param({UNIFORM: "all-separate-nodes"}, [WORKER], (WORKER,), id="separate nodes"),
+        pytest.param({UNIFORM: "all-same-node"}, [WORKER], (), id="one node"),
+        pytest.param({PLACEMENT: 'hostExlocation("a")'}, [], (), id="a pod that the webhook did not see"),
+        pytest.param(
+            {PLACEMENT: 'hostExlocation("a")', "streams.ibm.com/preferred": "hostExlocation"},
+            [TOKEN],
+            (),
+            id="preferred exlocation",
+        ),
+        pytest.param(
+            {UNIFORM: "all-separate-nodes", "streams.ibm.com/preferred": "uniform"}, [WORKER], (), id="preferred nodes"
+        ),
+    ],
+)
+def test_a_pod_keeps_away_those_of_its_labels(
+    annotations: dict[str, str], labels: list[tuple[str, str]], repels: tuple[tuple[str, str], ...]
+) -> None:
+    assert bound(pod(labels=PE | dict(labels), annotations=annotations)).repels == repels
+
+
+@pytest.mark.parametrize(
+    ("away", "guards"),
+    [(None, False), ({}, False), ({"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]}, True)],
+    ids=["nothing", "nothing required", "something"],
+)
+def test_a_pod_that_requires_others_to_keep_away_guards_its_node(away: object, *, guards: bool) -> None:
+    source = pod()
+    source["spec"]["affinity"] = {"podAntiAffinity": away}
+    assert bound(source).guards is guards

@@ -143,8 +143,25 @@ LONG = "a" * 64
         ),
         pytest.param(
             {"selector": {"matchExpressions": [{"key": "", "operator": "Exists"}]}},
-            "spec.selector.matchExpressions[0].key: must not be empty",
+            'spec.selector.matchExpressions[0].key: "" is no label key such as kubernetes.io/hostname or disktype',
             id="no key",
+        ),
+        pytest.param(
+            {"selector": {"matchLabels": {"a b": "x"}}},
+            'spec.selector.matchLabels: "a b" is no label key such as kubernetes.io/hostname or disktype',
+            id="illegal label key",
+        ),
+        pytest.param(
+            {"selector": {"matchExpressions": [{"key": "a", "operator": "Lt", "values": ["-5"]}]}},
+            'spec.selector.matchExpressions[0].values: "-5" is no label value: '
+            "at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends",
+            id="a number that the API server refuses in the pool's pods",
+        ),
+        pytest.param(
+            {"selector": {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["9223372036854775808"]}]}},
+            'spec.selector.matchExpressions[0].values: "9223372036854775808" is no whole number of 64 bits, '
+            "as the operator Gt needs it",
+            id="a number beyond 64 bits",
         ),
         pytest.param(
             {"selector": {"matchLabels": {"a": "x y"}}},

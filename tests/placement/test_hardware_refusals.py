@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders import Json, cluster, decided, nodes, pod
+from tests.builders import OUTRIGHT, Json, cluster, decided, nodes, pod
 from tests.placement.equipped import (
     BOUND,
     FPGA,
@@ -23,7 +23,7 @@ APART = cluster([equipped("node-a", 1), equipped("node-b", 0, 1)])
 
 
 def asking(*requirements: Json, placement: str | None = None, **tweaks: Any) -> Json:
-    return pod(placement, annotations=required(*requirements), **tweaks)
+    return pod(placement, annotations=required(*requirements) | tweaks.pop("annotations", {}), **tweaks)
 
 
 ONE_NODE: dict[str, tuple[Json, str]] = {
@@ -50,7 +50,7 @@ ONE_NODE: dict[str, tuple[Json, str]] = {
         ),
     ),
     "a device and a clause": (
-        asking(amount(GPU, 1), placement='host("node-b")'),
+        asking(amount(GPU, 1), placement='host("node-b")', annotations=OUTRIGHT),
         (
             'host("node-b") and hardware example.com/gpu 1 cannot both hold: 0 of 2 nodes can run this pod.\n'
             "  1 node is not named node-b\n"

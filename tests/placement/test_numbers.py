@@ -23,6 +23,8 @@ def index(*found: Node) -> NodeIndex:
         pytest.param("-12", -12, id="negative"),
         pytest.param("+7", 7, id="with a plus"),
         pytest.param("007", 7, id="leading zeros"),
+        pytest.param("0" * 60 + "7", 7, id="more zeros than digits of any number"),
+        pytest.param("+", None, id="a sign alone"),
         pytest.param("9223372036854775807", 2**63 - 1, id="largest"),
         pytest.param("9223372036854775808", None, id="one too large"),
         pytest.param("-9223372036854775808", -(2**63), id="smallest"),

@@ -136,7 +136,7 @@ def test_pods_that_lie_together_go_where_all_of_them_are_cheapest() -> None:
 
 def test_pods_that_lie_together_go_where_all_of_them_fit() -> None:
     inventory = cluster([node("big", cpu=16000), node("small")], pods=[bound_pod("big", requests={"cpu": 14000})])
-    assert shares(pod('hostColocation("t")', requests={"cpu": "4"}), inventory, 3) == {"small": 0, "big": 3}
+    assert shares(pod('hostColocation("t")', requests={"cpu": "4"}), inventory, 3) == {"big": 3}
 
 
 def test_hosts_of_a_pool_are_shared_like_other_nodes() -> None:

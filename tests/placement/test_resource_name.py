@@ -28,6 +28,9 @@ OTHERS = {
     "pages of a negative size": "hugepages--2Mi",
     "pages of half a byte": "hugepages-0.5",
     "pages of words": "hugepages-big",
+    "pages with a sign": "hugepages-+2Mi",
+    "pages of a name too long": f"hugepages-{'0' * 60}2Mi",
+    "a domain too long for quotas": f"{'.'.join(['a' * 61] * 4)}/gpu",
     "storage": "storage",
     "pods": "pods",
 }

@@ -5,7 +5,15 @@ import pytest
 from tests.builders import cluster, node, selector
 from webhook.placement.pod import LabelSelector, NodeTerm, Requirement
 from webhook.placement.problem import render
-from webhook.placement.selector import matching, matching_all, matching_any, matching_term, problems_of, requirements_of
+from webhook.placement.selector import (
+    matching,
+    matching_all,
+    matching_any,
+    matching_term,
+    problems_of,
+    requirements_of,
+    unreadable,
+)
 
 NODES = cluster(
     [node("a", labels={"size": "2", "zone": "x"}), node("b", labels={"size": "10", "zone": "y"}), node("c")]
@@ -90,9 +98,8 @@ def test_a_label_selector_is_a_list_of_requirements(found: LabelSelector, expect
         pytest.param(
             "DoesNotExist", ["x"], "p.values: must be absent when the operator is DoesNotExist", id="DoesNotExist"
         ),
-        pytest.param("Gt", [], "p.values: must be one whole number when the operator is Gt", id="Gt, none"),
-        pytest.param("Gt", ["1", "2"], "p.values: must be one whole number when the operator is Gt", id="Gt, two"),
-        pytest.param("Lt", ["x"], "p.values: must be one whole number when the operator is Lt", id="Lt, a word"),
+        pytest.param("Gt", [], "p.values: must be exactly one value when the operator is Gt", id="Gt, none"),
+        pytest.param("Lt", ["1", "2"], "p.values: must be exactly one value when the operator is Lt", id="Lt, two"),
         pytest.param(
             "in", ["x"], 'p.operator: "in" is not one of In, NotIn, Exists, DoesNotExist, Gt, Lt', id="misspelt"
         ),
@@ -105,8 +112,26 @@ def test_a_requirement_that_makes_no_sense_is_a_problem(operator: str, values: l
 
 @pytest.mark.parametrize(
     ("operator", "values"),
-    [("In", ["x"]), ("NotIn", ["x", "y"]), ("Exists", []), ("DoesNotExist", []), ("Gt", ["-1"]), ("Lt", ["5"])],
+    [("In", ["x"]), ("NotIn", ["x", "y"]), ("Exists", []), ("DoesNotExist", []), ("Gt", ["-1"]), ("Lt", ["x"])],
 )
 def test_every_operator_can_be_used_rightly(operator: str, values: list[str]) -> None:
     (requirement,) = selector("k", operator, *values).match_expressions or ()
     assert list(problems_of(requirement, "p")) == []
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "expected"),
+    [
+        pytest.param("Gt", ("x",), '"x"', id="a word"),
+        pytest.param("Lt", ("1.5",), '"1.5"', id="a fraction"),
+        pytest.param("Gt", ("9223372036854775808",), '"9223372036854775808"', id="beyond 64 bits"),
+        pytest.param("Gt", ("9223372036854775807",), "", id="the largest of 64 bits"),
+        pytest.param("Gt", ("1", "x"), "", id="two values are another matter"),
+        pytest.param("Lt", None, "", id="so are none"),
+        pytest.param("In", ("x",), "", id="nothing is compared"),
+    ],
+)
+def test_what_the_scheduler_cannot_compare_with_is_named(
+    operator: str, values: tuple[str, ...] | None, expected: str
+) -> None:
+    assert unreadable(Requirement("k", operator, values)) == expected

@@ -97,8 +97,12 @@ INDEX = "an index is a whole number from 0 to 4294967295, found "
             f'expected "," or ";" after hostColocation("{"t" * 64}..., found "x"',
             id="long clause is cut",
         ),
+        pytest.param("hostColocation()", 15, 'expected a string after "hostColocation(", found ")"', id="no token"),
+        pytest.param("host(P", 6, 'expected ")" to close "host(", found the end of the text', id="pool, not closed"),
+        pytest.param("host(a b)", 7, 'expected ")" to close "host(", found "b"', id="two words without quotes"),
+        pytest.param("host(-1)", 5, 'unexpected character "-"', id="nothing that quotes would help"),
         pytest.param(
-            "hostColocation(t)", 15, 'expected a string after "hostColocation(", found "t"', id="token without quotes"
+            "hostExlocation(A::b)", 15, 'expected a string after "hostExlocation(", found "A"', id="no legal token"
         ),
         pytest.param("hostIsolation()", 13, "hostIsolation stands alone, without parentheses", id="isolation()"),
         pytest.param('hostIsolation("x")', 13, "hostIsolation stands alone, without parentheses", id="isolation(x)"),
@@ -156,6 +160,41 @@ INDEX = "an index is a whole number from 0 to 4294967295, found "
 )
 def test_text_is_refused_because(text: str, offset: int, message: str) -> None:
     assert problems(text) == [(offset, message)]
+
+
+@pytest.mark.parametrize(
+    ("clause", "found"),
+    [
+        pytest.param("host", "worker-1", id="node"),
+        pytest.param("host", "foo.bar", id="node of a domain"),
+        pytest.param("host", "1", id="digits"),
+        pytest.param("host", "10.1.2.3", id="IPv4 address"),
+        pytest.param("host", "fe80::1%eth0", id="IPv6 address with a zone"),
+        pytest.param("host", "::1", id="IPv6 address that starts with colons"),
+        pytest.param("host", "2001:db8::1/64", id="address with a length"),
+        pytest.param("hostColocation", "t", id="colocation"),
+        pytest.param("hostExlocation", "apart", id="exlocation"),
+        pytest.param("hostExlocation", "far-apart.2", id="exlocation, no identifier"),
+        pytest.param("partitionExlocation", "apart", id="partition"),
+    ],
+)
+@pytest.mark.parametrize(
+    "end", [")", " )", ", hostIsolation", ";", ""], ids=["closed", "blank", "comma", "semicolon", "end"]
+)
+def test_what_lacks_its_quotes_is_shown_with_them(clause: str, found: str, end: str) -> None:
+    wanted = "a string or a host pool name" if clause == "host" else "a string"
+    first, *_ = problems(f"{clause}({found}{end}")
+    assert first == (
+        len(clause) + 1,
+        f'expected {wanted} after "{clause}(", found "{found}": write it in quotes: {clause}("{found}")',
+    )
+
+
+def test_all_that_lacks_its_quotes_is_told_at_once() -> None:
+    assert [message.partition(": ")[2] for _, message in problems("host(worker-1), hostExlocation(apart)")] == [
+        'write it in quotes: host("worker-1")',
+        'write it in quotes: hostExlocation("apart")',
+    ]
 
 
 def test_problem_carries_field_and_text() -> None:

@@ -29,7 +29,7 @@ APART = keys.EXLOCATION + keys.digest("t")
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
-TWO = cluster(nodes(2), pools=[pool(tags=["ib"]), EXCLUSIVE])
+TWO = cluster(nodes(2), pools=[pool(tags=["ib"]), EXCLUSIVE], jobs=[job({})])
 
 TAGGED = cluster(nodes(2, labels={keys.TAG: "ib"}), pools=[pool(tags=["ib"])])
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.builders import Json, asked, bound_pod, cluster, pod
-from tests.placement.equipped import FIRST, FPGA, GPU, container, equipped, required, wanted
+from tests.placement.equipped import FIRST, FPGA, GPU, container, equipped, offering, required, wanted
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 from webhook.placement.wishes import Wishes, granted_wishes
@@ -76,9 +76,42 @@ def test_two_containers_get_what_both_can_have() -> None:
     assert wishes(cluster([equipped("node-a", 1)]), *requirements, containers=two) == ([GPU], [none(GPU)])
 
 
-def test_what_the_pod_as_a_whole_does_not_request_takes_no_room() -> None:
-    """Kubernetes counts the pod's own amounts, be they nothing, in place of its containers' sum."""
-    assert wishes(cluster([equipped("node-a")]), wanted("cpu", 9), resources={"requests": {"cpu": "0"}})[0] == ["cpu"]
+PAGES = "hugepages-2Mi"
+REFUSED = "is not asked for: Kubernetes would refuse the pod with it"
+HUGE = cluster([offering("node-a", {PAGES: 64 << 20})])
+
+
+def test_what_would_be_more_than_the_whole_pod_requests_is_left_out() -> None:
+    assert wishes(cluster([equipped("node-a")]), wanted("cpu", 2), resources={"requests": {"cpu": "1"}}) == (
+        [],
+        [
+            (
+                f'hardware cpu 2 {REFUSED}: spec.resources.requests[cpu]: "1" is less than what the containers request '
+                "together, 2 with hardware cpu 2; 2 or more is needed"
+            )
+        ],
+    )
+
+
+def test_what_the_whole_pod_has_room_for_is_given() -> None:
+    found = wishes(cluster([equipped("node-a")]), wanted("cpu", 2), resources={"limits": {"cpu": "3"}})
+    assert found == (["cpu"], [])
+
+
+def test_huge_pages_are_left_out_without_cpu_or_memory() -> None:
+    assert wishes(HUGE, wanted(PAGES, "4Mi")) == (
+        [],
+        [
+            (
+                f'hardware {PAGES} 4Mi {REFUSED}: spec.containers[0].resources: container "runtime" asks for neither '
+                f"cpu nor memory, without which Kubernetes refuses huge pages: hardware {PAGES} 4Mi"
+            )
+        ],
+    )
+
+
+def test_a_heavier_wish_for_memory_makes_huge_pages_possible() -> None:
+    assert wishes(HUGE, wanted(PAGES, "4Mi", 2), wanted("memory", "1Gi", 3)) == (["memory", PAGES], [])
 
 
 def test_what_is_wanted_for_nobody_was_refused_before() -> None:

@@ -144,8 +144,15 @@ REFUSED = {
         mapping("a", "DoesNotExist", "b,c,d,e,f,g"),
         [f'{VALUES}: DoesNotExist takes no values, found "b", "c", "d", "e" and 2 more'],
     ),
-    "no number": (mapping("a", "Gt", "8k"), [f'{VALUES}: Gt needs exactly one whole number, found "8k"']),
-    "two numbers": (mapping("a", "Lt", "8,9"), [f'{VALUES}: Lt needs exactly one whole number, found "8", "9"']),
+    "no number": (mapping("a", "Gt", "8k"), [f'{VALUES}: Gt needs exactly one whole number of 64 bits, found "8k"']),
+    "a number of 65 bits": (
+        mapping("a", "Gt", "9223372036854775808"),
+        [f'{VALUES}: Gt needs exactly one whole number of 64 bits, found "9223372036854775808"'],
+    ),
+    "two numbers": (
+        mapping("a", "Lt", "8,9"),
+        [f'{VALUES}: Lt needs exactly one whole number of 64 bits, found "8", "9"'],
+    ),
     "a number that no label can be": (mapping("a", "Gt", "-1"), [f'{VALUES}: "-1" {NO_VALUE}']),
     "no label value": (
         mapping("a", "In", "x y,\u2018gpu\u2019,x y"),

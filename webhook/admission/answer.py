@@ -17,12 +17,21 @@ class Outcome(enum.StrEnum):
     """Not an AdmissionReview that could be answered: HTTP 400."""
 
 
+class Workload(Struct, frozen=True, gc=False):
+    """Which workload makes a pod, as the pod says: ``version`` is its apiVersion."""
+
+    namespace: str
+    version: str
+    kind: str
+    name: str
+
+
 class Answer(Struct, frozen=True, gc=False):
     """The answer to one request body.
 
     ``status`` is the HTTP status and ``body`` its JSON. The rest is for logs and metrics: ``reason`` is a short word
     (``Invalid``, ``Forbidden``, ...) or empty, ``message`` the refusal, if any; ``uid``, ``namespace`` and ``name`` are
-    the caller's words and may hold anything.
+    the caller's words and may hold anything. ``depends`` is the workload whose number of pods may make it another one.
     """
 
     status: int
@@ -35,3 +44,4 @@ class Answer(Struct, frozen=True, gc=False):
     namespace: str = ""
     name: str = ""
     message: str = ""
+    depends: Workload | None = None

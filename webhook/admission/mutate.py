@@ -1,9 +1,12 @@
 """``/mutate``: a pod that asks for hosts is given what it needs to get them, or refused (``docs/admission.md``)."""
 
+from collections.abc import Callable
+
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from webhook.admission.answer import Answer, Outcome
+from webhook.admission.answer import Answer, Outcome, Workload
 from webhook.admission.patch import encode, operations
 from webhook.admission.responses import allowed, denied, resumed, tail, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
@@ -15,6 +18,7 @@ from webhook.placement.memo import Memo, key_of
 from webhook.placement.pod import Metadata, Pod
 from webhook.placement.policy import Policy
 from webhook.placement.problem import MESSAGE_LIMIT, Fault, escape
+from webhook.placement.promises import Promises
 from webhook.placement.world import World
 
 MIRROR = "kubernetes.io/config.mirror"
@@ -36,21 +40,37 @@ class Ruling(Struct, frozen=True, gc=False):
     changes: bool = False
     warnings: tuple[str, ...] = ()
     audit: dict[str, str] = {}
+    depends: bool = False
 
 
-def mutate(body: bytes, cluster: Inventory, policy: Policy, memo: Memo[Ruling] | None = None) -> Answer:
-    """Review one request body against the cluster. Only pods at CREATE are ever patched.
+class Known(Struct, frozen=True):
+    """What is known beside the cluster: rulings that are kept, what was promised, how many pods workloads want.
 
     A ``memo`` keeps rulings for pods that ask the same; it serves one policy, and never changes an answer.
+    ``promises`` are made here, of hosts that pods are bound to. ``count`` says how many pods a workload is to have,
+    ``None`` where that is not known.
     """
+
+    memo: Memo[Ruling] | None = None
+    promises: Promises | None = None
+    count: Callable[[Workload], int | None] = lambda _: None
+
+
+_NOTHING_KNOWN = Known()
+
+
+def mutate(body: bytes, cluster: Inventory, policy: Policy, known: Known = _NOTHING_KNOWN) -> Answer:
+    """Review one request body against the cluster. Only pods at CREATE are ever patched."""
     try:
         review = read_review(body)
     except Unreadable as error:
         return unreadable(str(error))
-    return _created(review, World(cluster, policy), memo) if review.what("", "Pod", "CREATE") else allowed(review)
+    if not review.what("", "Pod", "CREATE"):
+        return allowed(review)
+    return _created(review, World(cluster, policy, promises=known.promises), known)
 
 
-def _created(review: Review, world: World, memo: Memo[Ruling] | None) -> Answer:
+def _created(review: Review, world: World, known: Known) -> Answer:
     if bytes(review.object) == b"null":
         return allowed(review, ["there is no object in this review, so nothing was looked at"])
     try:
@@ -58,27 +78,55 @@ def _created(review: Review, world: World, memo: Memo[Ruling] | None) -> Answer:
     except MALFORMED as error:
         return denied(review, Fault.INVALID, unreadable_object("Pod", error))
     metadata = pod.metadata or _NOTHING
-    if metadata.deletion_timestamp or MIRROR in (metadata.annotations or {}):
+    passes = metadata.deletion_timestamp or MIRROR in (metadata.annotations or {})
+    if passes or not concerned(pod, review.namespace, world.cluster):
         return allowed(review)
-    if not concerned(pod, review.namespace, world.cluster):
-        return allowed(review)
-    ruling = _rule(pod, review.namespace, world, memo)
+    return _asked(pod, review, world, known)
+
+
+def _asked(pod: Pod, review: Review, world: World, known: Known) -> Answer:
+    """The answer about a pod that asks for placement; where the number of such pods matters, with that number."""
+    ruling = _rule(pod, review, world, known)
+    if not ruling.depends:
+        return _answer(review, ruling)
+    workload = _workload(pod.metadata or _NOTHING, review.namespace)
+    count = known.count(workload)
+    if count is None:
+        return replace(_answer(review, ruling), depends=workload)
+    return _answer(review, _rule(pod, review, world, known, count))
+
+
+def _answer(review: Review, ruling: Ruling) -> Answer:
     if ruling.message:
         return denied(review, ruling.fault, ruling.message, ruling.warnings, ruling.audit)
     return resumed(review, ruling.rest, Outcome.PATCHED if ruling.changes else Outcome.ALLOWED)
 
 
-def _rule(pod: Pod, namespace: str, world: World, memo: Memo[Ruling] | None) -> Ruling:
-    key = key_of(pod, namespace, world.cluster) if memo is not None else None
-    if memo is None or key is None:
-        return _ruling(pod, decide(pod, namespace, world), world.policy)
-    kept = memo.find(world.cluster, key)
+def _workload(metadata: Metadata, namespace: str) -> Workload:
+    """The controller of the pod, which has one if its ruling depends on a number of pods."""
+    owner = next(found for found in metadata.owner_references or () if found.controller)
+    return Workload(namespace, owner.api_version, owner.kind, owner.name)
+
+
+def _rule(pod: Pod, review: Review, world: World, known: Known, count: int | None = None) -> Ruling:
+    key = key_of(pod, review.namespace, world.cluster) if known.memo is not None else None
+    if known.memo is None or key is None:
+        return _decided(pod, review, world, known, count)[1]
+    key = key if count is None else (*key, count)
+    kept = known.memo.find(world.cluster, key)
     if kept is not None:
         return kept
-    decision = decide(pod, namespace, world)
-    ruling = _ruling(pod, decision, world.policy)
-    memo.keep(world, key, decision.ask, ruling)
+    decision, ruling = _decided(pod, review, world, known, count)
+    known.memo.keep(world, key, decision.ask, ruling)
     return ruling
+
+
+def _decided(pod: Pod, review: Review, world: World, known: Known, count: int | None) -> tuple[Decision, Ruling]:
+    """The decision about the pod, and what it comes to; a host that it is bound to is promised to it."""
+    decision = decide(pod, review.namespace, world, count)
+    if known.promises and decision.additions and decision.additions.node_name:
+        known.promises.make(review.uid, decision.additions.node_name, decision.ask.requests)
+    return decision, _ruling(pod, decision, world.policy)
 
 
 def _ruling(pod: Pod, decision: Decision, policy: Policy) -> Ruling:
@@ -88,11 +136,11 @@ def _ruling(pod: Pod, decision: Decision, policy: Policy) -> Ruling:
     if decision.additions is None:
         return Ruling(decision.message, decision.fault, warnings=warnings, audit=noted)
     steps = operations(pod, decision.additions)
-    return _admitted(encode(steps) if steps else b"", warnings, noted)
+    return _admitted(encode(steps) if steps else b"", warnings, noted, depends=decision.depends)
 
 
-def _admitted(patch: bytes, warnings: tuple[str, ...], noted: dict[str, str]) -> Ruling:
-    return Ruling(rest=tail(patch, warnings, noted), changes=bool(patch))
+def _admitted(patch: bytes, warnings: tuple[str, ...], noted: dict[str, str], *, depends: bool = False) -> Ruling:
+    return Ruling(rest=tail(patch, warnings, noted), changes=bool(patch), depends=depends)
 
 
 def _would(pod: Pod, decision: Decision) -> str:

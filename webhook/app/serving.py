@@ -1,10 +1,11 @@
 """``serve``: reviews, answered by what is known of a cluster."""
 
 import asyncio
+import time
 from collections.abc import Awaitable
 
 from webhook.admission.answer import Answer, Outcome
-from webhook.admission.mutate import Ruling, mutate
+from webhook.admission.mutate import Known, mutate
 from webhook.admission.pool_use import use_of
 from webhook.admission.validate import validate
 from webhook.app.clusters import Cluster, cluster_of
@@ -12,9 +13,11 @@ from webhook.app.policy import policy_of
 from webhook.cluster.asking import authorized
 from webhook.cluster.authorization import Authorization
 from webhook.cluster.live import LiveCluster
+from webhook.cluster.workload_sizes import SECONDS, WorkloadSizes
 from webhook.cluster.writes import Writes
 from webhook.placement.memo import Memo
 from webhook.placement.policy import Policy
+from webhook.placement.promises import Promises
 from webhook.server.lifecycle import Announce, Service, run_server
 from webhook.server.metrics import Metrics
 from webhook.server.reviews import Reviewer
@@ -24,18 +27,29 @@ from webhook.settings import Settings
 
 async def serve(settings: Settings, announce: Announce) -> None:
     """Serve reviews until a signal says stop; :class:`Trouble` where there is no cluster."""
-    policy, metrics, memo = policy_of(settings), Metrics(), Memo[Ruling]()
+    policy, metrics = policy_of(settings), Metrics()
     cluster = await asyncio.to_thread(cluster_of, settings)
     authorization = authorization_of(cluster) if settings.authorize_pools else None
-
-    def mutating(body: bytes) -> Answer:
-        return mutate(body, cluster.inventory, policy, memo)
-
     _watch(cluster, metrics)
-    service = Service(
-        {"/mutate": mutating, "/validate": validator(cluster, policy, authorization)}, cluster.reason, (cluster.run,)
-    )
+    reviewers = {"/mutate": mutator(cluster, policy), "/validate": validator(cluster, policy, authorization)}
+    service = Service(reviewers, cluster.reason, (cluster.run,))
     await run_server(service, settings, metrics=metrics, announce=announce)
+
+
+def mutator(cluster: Cluster, policy: Policy) -> Reviewer:
+    """The reviewer of new pods; with an API server it asks how many pods a workload wants, where that matters."""
+    sizes = WorkloadSizes(Writes(cluster.connection, seconds=SECONDS)) if isinstance(cluster, LiveCluster) else None
+    known = Known(Memo(), Promises(time.monotonic), sizes.count if sizes else lambda _: None)
+
+    def mutating(body: bytes) -> Answer | Awaitable[Answer]:
+        answer = mutate(body, cluster.inventory, policy, known)
+        return _once_known(answer, body, sizes) if answer.depends and sizes else answer
+
+    async def _once_known(answer: Answer, body: bytes, sizes: WorkloadSizes) -> Answer:
+        learnt = answer.depends is not None and await sizes.learn(answer.depends)
+        return mutate(body, cluster.inventory, policy, known) if learnt else answer
+
+    return mutating
 
 
 def validator(cluster: Cluster, policy: Policy, authorization: Authorization | None) -> Reviewer:

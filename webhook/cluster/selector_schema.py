@@ -26,7 +26,7 @@ _REQUIREMENT: Final = obj(
         "operator": text("How the label and the values compare.", enum=list(OPERATORS)),
         "values": listed(
             "What the label is compared with.",
-            {"type": "string", "maxLength": LABEL_LIMIT},
+            {"type": "string", "maxLength": LABEL_LIMIT, "pattern": VALUE},
             kind="atomic",
             limit=_VALUE_LIMIT,
         ),
@@ -46,9 +46,9 @@ _REQUIREMENT: Final = obj(
         ),
         rule(
             # int() fails beyond 64 bits, and a rule that fails refuses
-            f"!(self.operator in ['Gt', 'Lt']) || ({_COUNT} == 1 && self.values[0].matches('^[+-]?[0-9]{{1,19}}$')"
+            f"!(self.operator in ['Gt', 'Lt']) || ({_COUNT} == 1 && self.values[0].matches('^0*[0-9]{{1,19}}$')"
             " && int(self.values[0]) <= 9223372036854775807)",
-            "must be one whole number when the operator is Gt or Lt",
+            "must be one whole number of 64 bits when the operator is Gt or Lt",
             fieldPath=".values",
         ),
     ]

@@ -5,7 +5,7 @@ and a note says what was left out.
 """
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
@@ -20,7 +20,7 @@ from webhook.placement import keys
 from webhook.placement.clauses import ClauseName, PoolName
 from webhook.placement.cluster import OF_NODE, BoundPod, Node, Phase, Pool, PoolHost, Tally
 from webhook.placement.owner import owner_of
-from webhook.placement.placement_text import read_placement
+from webhook.placement.placement_text import PlacementText, read_placement
 from webhook.placement.pod import Amount, PodSpec
 from webhook.placement.pool_spec import HostPoolSpec, pool_of_spec
 from webhook.placement.problem import quote
@@ -76,7 +76,7 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
         return None, []
     spec = source.spec or PodSpec()
     requests, invalid = pod_requests(spec)
-    job, pe, labels, pools, isolated = _streams(metadata)
+    job, pe, labels, pools, isolated, repels = _streams(metadata)
     pod = BoundPod(
         uid=metadata.uid or full_name(metadata),
         namespace=sys.intern(metadata.namespace or NAMESPACE),
@@ -91,6 +91,8 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
         bound=bool(job) and to_cpus(metadata),
         owner=sys.intern(_owner(metadata)) if job or _of_node(metadata) else "",
         claim=claim_of(name, spec) if job and not spec.node_name else None,
+        guards=_guards(spec),
+        repels=repels,
     )
     return pod, [_uncounted(path, value) for path, value in invalid]
 
@@ -153,22 +155,44 @@ def _shared(requests: frozenset[tuple[str, int]]) -> Tally:
 
 def _streams(
     metadata: wire.Metadata,
-) -> tuple[str, str, Mapping[str, str], tuple[str, ...], tuple[str, ...]]:
-    """Job, processing element, own labels, pools and isolated operators; all but the pools empty without a job."""
+) -> tuple[str, str, Mapping[str, str], tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Job, processing element, own labels, pools, isolated operators and labels that it keeps away.
+
+    All but the pools are empty without a job.
+    """
     labels, told = metadata.labels or _NO_LABELS, metadata.annotations or wire.Annotations()
     job_name = labels.get(keys.JOB)
     if not job_name and not told.placement:
-        return "", "", _NO_LABELS, (), ()
+        return "", "", _NO_LABELS, (), (), ()
     said = read_placement(told.placement, told.preferred)
     pools = dict.fromkeys(clause.argument.name for clause in said.clauses if isinstance(clause.argument, PoolName))
     if not job_name:
-        return "", "", _NO_LABELS, tuple(pools), ()
+        return "", "", _NO_LABELS, tuple(pools), (), ()
     pe = labels.get(keys.PE, "")
     own = {sys.intern(key): value for key, value in labels.items() if key.startswith(keys.PREFIX)}
     # A pod that only prefers to be alone keeps nobody away.
     alone = () if ClauseName.ISOLATION in said.soft else said.by_name.get(ClauseName.ISOLATION, ())
     operators = dict.fromkeys(clause.operator or pe for clause in alone)
-    return sys.intern(job_name), pe, own, tuple(pools), tuple(filter(None, operators))
+    repels = tuple(_repelled(said, told, own))
+    return sys.intern(job_name), pe, own, tuple(pools), tuple(filter(None, operators)), repels
+
+
+def _repelled(said: PlacementText, told: wire.Annotations, labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The labels that the pod carries and requires others of its job not to carry on its host.
+
+    Only the webhook writes such a label, and with it the term that the scheduler enforces both ways.
+    """
+    tokens = () if ClauseName.EXLOCATION in said.soft else said.by_name.get(ClauseName.EXLOCATION, ())
+    marks = [(keys.EXLOCATION + keys.digest(str(clause.argument)), str(clause.argument)) for clause in tokens]
+    if told.uniform == "all-separate-nodes" and "uniform" not in said.soft:
+        marks.append((keys.WORKER, "true"))
+    return (mark for mark in dict.fromkeys(marks) if labels.get(mark[0]) == mark[1])
+
+
+def _guards(spec: PodSpec) -> bool:
+    """Whether the pod requires some pods to keep away from where it is."""
+    away = spec.affinity.pod_anti_affinity if spec.affinity else None
+    return bool(away and away.required)
 
 
 def _owner(metadata: wire.Metadata) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from webhook.placement.keys import BIND, PLACEMENT, PREFERRED
+from webhook.placement.keys import BIND, PLACEMENT, PREFERRED, UNIFORM
 from webhook.placement.pod import Amount, PodSpec
 from webhook.placement.pool_spec import HostPoolSpec
 
@@ -19,6 +19,7 @@ class Annotations(Struct, frozen=True, gc=False):
     placement: str | None = field(name=PLACEMENT, default=None)
     preferred: str | None = field(name=PREFERRED, default=None)
     bind: str | None = field(name=BIND, default=None)
+    uniform: str | None = field(name=UNIFORM, default=None)
 
 
 class Owner(Struct, frozen=True, gc=False):

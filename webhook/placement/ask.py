@@ -11,6 +11,7 @@ from webhook.placement.clauses import Clause, ClauseName
 from webhook.placement.cluster import Pool, Tally
 from webhook.placement.hardware import Hardware
 from webhook.placement.hardware_text import REQUIREMENT_LIMIT, read_annotation
+from webhook.placement.host_binding import Words, tie
 from webhook.placement.intended import intended
 from webhook.placement.lookup import look_up
 from webhook.placement.mapping_conflicts import conflicts
@@ -23,11 +24,6 @@ from webhook.placement.provision import BARE, Provision, provide
 from webhook.placement.requests import pod_requests
 from webhook.placement.worker_mapping import NOTHING, WorkerMapping, read_mapping
 from webhook.placement.world import World
-
-BINDINGS = ("auto", "nodeName", "nodeAffinity")
-
-OWN_KIND = "ProcessingElement"
-"""Kind of the controller whose pods are bound by ``nodeName`` like bare pods: it makes one pod, not replicas."""
 
 NODE_NAME = "spec.nodeName "
 """How the pod's own node name is worded as a clause: like those of the placement, it changes what others mean."""
@@ -91,7 +87,9 @@ def read(pod: Pod, namespace: str, world: World, said: PlacementText | None = No
     mapping = read_mapping(annotations)
     if mapping is not NOTHING:
         warnings += mapping.warnings
-        problems += (*mapping.problems, *conflicts(mapping, said.clauses, said.soft))
+        problems += mapping.problems
+    if mapping is not NOTHING or (spec.affinity and spec.affinity.pod_affinity):
+        problems += tuple(conflicts(mapping, said.clauses, said.soft, spec.affinity))
     provision = _provided(pod, namespace, world, annotations)
     if provision is not BARE:
         spec = provision.spec
@@ -103,12 +101,14 @@ def read(pod: Pod, namespace: str, world: World, said: PlacementText | None = No
     else:
         problems += tuple(missing)
     elastic, pending = _expected(pools, world)
-    # The company of other pods is the scheduler's to find, who never sees a pod that is bound.
-    waits = elastic or pending or bool(mapping.company)
-    binding, misspelt = _binding(pod, annotations.get(keys.HOST_BINDING), world.policy, waits=waits)
     requests, unreadable = pod_requests(spec)
-    if misspelt or unreadable:
-        problems += misspelt
+    binding: Binding = "nodeAffinity"
+    if ClauseName.HOST in said.by_name or spec.node_name or keys.HOST_BINDING in annotations:
+        tied = tie(pod, namespace, Words(spec, said, mapping, job, requests), world, waits=elastic or pending)
+        binding = tied.binding
+        warnings += tied.warnings
+        problems += tied.problems
+    if unreadable:
         problems += tuple(Problem(path, f"{quote(value)} is not a Kubernetes quantity") for path, value in unreadable)
     words = said.clauses, said.by_name, said.soft
     references = metadata.owner_references if metadata else None
@@ -160,25 +160,3 @@ def _unknown(unknown: Iterable[str], policy: Policy) -> tuple[tuple[str, ...], t
     if policy.unknown_annotations == "warn":
         return tuple(f"{problem.field}: {problem.message}" for problem in problems), ()
     return (), tuple(problems)
-
-
-def _binding(pod: Pod, wanted: str | None, policy: Policy, *, waits: bool) -> tuple[Binding, tuple[Problem, ...]]:
-    """How ``host("name")`` is to be injected (``docs/host.md``).
-
-    Past the scheduler only where nothing would wait and nobody would make the pod again and again: a node that
-    refuses a bound pod makes a ReplicaSet create dozens of failed ones in seconds. ``waits`` is whether something of
-    the cluster is still to come.
-    """
-    problems: tuple[Problem, ...] = ()
-    if wanted is not None and wanted not in BINDINGS:
-        message = f"{quote(wanted)} is not one of {', '.join(BINDINGS)}"
-        problems, wanted = (Problem(annotation(keys.HOST_BINDING), message),), None
-    choice = wanted or policy.host_binding
-    if waits or choice == "nodeAffinity" or (pod.spec and pod.spec.scheduling_gates):
-        return "nodeAffinity", problems
-    if choice == "nodeName":
-        return "nodeName", problems
-    for owner in (pod.metadata.owner_references if pod.metadata else None) or ():
-        if owner.controller and owner.kind != OWN_KIND:
-            return "nodeAffinity", problems
-    return "nodeName", problems

@@ -63,6 +63,10 @@ class Capacity:
         row = self._used.get(resource)
         return 0 if row is None or slot >= self._size else int(row[slot])
 
+    def free(self, resource: str, slot: int) -> int:
+        """The amount of ``resource`` that is left on ``slot``; negative where more is used than the node offers."""
+        return self.allocatable(resource, slot) - self.used(resource, slot)
+
     def allocatable(self, resource: str, slot: int) -> int:
         """The amount of ``resource`` that the node in ``slot`` offers."""
         row = self._allocatable.get(resource)

@@ -61,7 +61,8 @@ class BoundPod(Struct, frozen=True, gc=False):
     the operators whose ``hostIsolation`` it carries, ``claim`` what it demands of a node while it waits for one; all
     empty, like ``job`` and ``pe``, for pods of others. ``owner`` is the workload that it is a replica of, such as
     ``Deployment/pipeline``, of pods of others only if they go with their node. ``bound`` says that it is one that is
-    bound to cpus.
+    bound to cpus. ``guards`` says that it has a required podAntiAffinity, of pods of others too; ``repels`` are the
+    labels under the product's prefix that this keeps away within its job.
     """
 
     uid: str
@@ -77,6 +78,8 @@ class BoundPod(Struct, frozen=True, gc=False):
     owner: str = ""
     claim: Claim | None = None
     bound: bool = False
+    guards: bool = False
+    repels: tuple[tuple[str, str], ...] = ()
 
     @property
     def of_node(self) -> bool:

@@ -17,6 +17,7 @@ from webhook.placement.pod import Pod
 from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
 from webhook.placement.verdict import Verdict, constraints_of, judge
+from webhook.placement.whole_group import first_of_group, made_in_numbers, whole_group
 from webhook.placement.wishes import granted_wishes
 from webhook.placement.world import World
 
@@ -25,6 +26,7 @@ class Decision(Struct, frozen=True, gc=False):
     """What is to become of a pod: refused for ``problems`` or a ``refusal``, else admitted with ``additions``.
 
     ``verdict`` is there unless problems came first. ``warnings`` are for the person who submitted the pod.
+    ``depends`` says that the decision may be another once it is known how many such pods there are to be.
     """
 
     ask: Ask
@@ -33,6 +35,7 @@ class Decision(Struct, frozen=True, gc=False):
     refusal: Refusal | None = None
     additions: Additions | None = None
     warnings: tuple[str, ...] = ()
+    depends: bool = False
 
     @property
     def refused(self) -> bool:
@@ -60,8 +63,11 @@ class Decision(Struct, frozen=True, gc=False):
         return self.refusal.fault if self.refusal else Fault.INVALID
 
 
-def decide(pod: Pod, namespace: str, world: World) -> Decision:
-    """Read the pod, judge it, and say what it lacks. Pure and total: nothing that a user writes raises."""
+def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> Decision:
+    """Read the pod, judge it, and say what it lacks. Pure and total: nothing that a user writes raises.
+
+    ``count`` is how many pods of this kind there are to be at a time, ``None`` where nobody knows.
+    """
     ask, problems = read(pod, namespace, world)
     constraints, more, told = constraints_of(ask, world)
     if problems or more:
@@ -71,6 +77,9 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
     # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
     if refusal and not (ask.elastic and refusal.fault is Fault.FORBIDDEN):
         return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)
+    group = whole_group(ask, verdict, world, count) if count and not refusal else None
+    if group:
+        verdict, constraints = verdict.narrowed(group), (*constraints, group.constraint)
     effects, unmet = effects_of(constraints, world), tuple[str, ...]()
     if ask.provision.wanted:
         wishes = granted_wishes(ask, verdict.candidates, world)
@@ -80,7 +89,8 @@ def decide(pod: Pod, namespace: str, world: World) -> Decision:
     if wrong := (*conflicts, *foreign_labels(ask.labels, effects)):
         return Decision(ask, wrong, verdict, warnings=ask.warnings)
     doubts = [f"no node yet: {refusal.headline}"] if refusal else list(verdict.disappointed())
-    return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *told, *unmet, *doubts))
+    depends = count is None and not refusal and first_of_group(constraints) is not None and made_in_numbers(ask)
+    return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *told, *unmet, *doubts), depends)
 
 
 def _refused(pod: Pod, ask: Ask, verdict: Verdict, world: World) -> Refusal:

@@ -112,8 +112,8 @@ _COUNTS: Final[dict[str, tuple[Callable[[Sequence[str]], bool], str]]] = {
     "NotIn": (_some, "needs at least one value"),
     "Exists": (_none, "takes no values"),
     "DoesNotExist": (_none, "takes no values"),
-    "Gt": (_number, "needs exactly one whole number"),
-    "Lt": (_number, "needs exactly one whole number"),
+    "Gt": (_number, "needs exactly one whole number of 64 bits"),
+    "Lt": (_number, "needs exactly one whole number of 64 bits"),
 }
 """What must be true of the values of each operator, and how to say so."""
 

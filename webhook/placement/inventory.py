@@ -21,8 +21,8 @@ class Inventory:
     """All that placement knows of one cluster; ``spared`` is that of :class:`Outsiders`."""
 
     __slots__ = (
-        "_clock", "_held", "_siblings", "intents", "jobs", "jobs_version", "leaving", "nodes", "outsiders", "pools",
-        "visitors", "waiting",
+        "_clock", "_guards", "_held", "_siblings", "intents", "jobs", "jobs_version", "leaving", "leaving_changed",
+        "nodes", "outsiders", "pools", "visitors", "waiting",
     )  # fmt: skip
 
     def __init__(self, spared: Collection[str] | None = None) -> None:
@@ -34,11 +34,14 @@ class Inventory:
         self.jobs_version = 0
         self.leaving: dict[str, BoundPod] = {}
         """Pods of jobs that are being deleted, by uid: they make room for their siblings, and still run."""
+        self.leaving_changed = 0
+        """How often a pod of a job began to be deleted, or was gone after that."""
         self.visitors: dict[str, BoundPod] = {}
         """Bound pods of no job that name host pools, by uid: they hold a pool that is deleted."""
         self.waiting: dict[str, BoundPod] = {}
         """Pods of jobs that wait for a node, by uid."""
         self._siblings: dict[Name, Siblings] = {}
+        self._guards: dict[int, set[str]] = {}
         self._clock = 0
         self._held: dict[str, tuple[int, Tally] | tuple[int, Tally, Ties] | BoundPod] = {}
 
@@ -67,6 +70,8 @@ class Inventory:
             return
         slot = self.nodes.reserve(pod.node)
         self.nodes.capacity.take(slot, pod.requests)
+        if pod.guards:
+            self._guards.setdefault(slot, set()).add(pod.uid)
         if not pod.job:
             # Most pods are strangers and there may be 150,000: two references are all that is kept of them.
             ties = self.outsiders.add(slot, pod)
@@ -77,6 +82,7 @@ class Inventory:
         self._held[pod.uid] = pod
         if pod.terminating:
             self.leaving[pod.uid] = pod
+            self.leaving_changed += 1
         else:
             siblings = self._siblings.setdefault((pod.namespace, pod.job), Siblings())
             siblings.add(slot, pod)
@@ -105,11 +111,23 @@ class Inventory:
             if ties:
                 self.outsiders.remove(slot, *ties)
         self.nodes.capacity.take(slot, requests, -1)
+        if slot in self._guards:
+            self._unguard(slot, uid)
         self.nodes.release(slot)
+
+    def _unguard(self, slot: int, uid: str) -> None:
+        self._guards[slot].discard(uid)
+        if not self._guards[slot]:
+            del self._guards[slot]
+
+    def guarded(self, slot: int) -> bool:
+        """Whether a pod on the node requires others to keep away, by a required podAntiAffinity of its own."""
+        return slot in self._guards
 
     def _leave(self, slot: int, pod: BoundPod) -> None:
         if pod.terminating:
             del self.leaving[pod.uid]
+            self.leaving_changed += 1
             return
         job = pod.namespace, pod.job
         siblings = self._siblings[job]

@@ -35,9 +35,9 @@ _Answer = TypeVar("_Answer")
 Key = tuple[Hashable, ...]
 """What the decision read of a pod."""
 
-Stamp = tuple[int, int, int, int, int, int, int]
+Stamp = tuple[int, int, int, int, int, int, int, int]
 """When nodes, pools, jobs, HPAIntents, what is used of the devices that are only wanted, the job's notable pods and,
-where they matter, its other pods last changed."""
+where they matter, pods that are being deleted and the job's other pods last changed."""
 
 
 class Memo(Generic[_Answer]):
@@ -132,5 +132,6 @@ def _stamp(cluster: Inventory, key: Key, devices: tuple[str, ...], *, all_pods: 
         cluster.intents.version,
         cluster.nodes.capacity.changes(devices) if devices else 0,
         siblings.notable_changed,
+        cluster.leaving_changed if all_pods else -1,
         everyone,
     )

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from webhook.placement.bits import Bits, from_mask, slots
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+_INTEGER = re.compile(r"([+-]?)(?=[0-9])0*+([0-9]{0,19})", re.ASCII)
 _INT64 = range(-(2**63), 2**63)
 
 _KEYS = 64
@@ -17,9 +17,11 @@ _KEYS = 64
 
 def integer(text: str) -> int | None:
     """The text as Go's ``strconv.ParseInt`` reads it: a signed 64-bit whole number, else ``None``."""
-    if not _INTEGER.fullmatch(text):
+    match = _INTEGER.fullmatch(text)
+    if match is None:
         return None
-    value = int(text)
+    sign, digits = match.groups()
+    value = int(f"{sign}{digits or '0'}")
     return value if value in _INT64 else None
 
 

@@ -10,10 +10,11 @@ from msgspec import Struct
 
 from webhook.placement.addresses import canonical, is_node_name
 from webhook.placement.cluster import Pool
+from webhook.placement.expressions import problems_of_key, problems_of_values
 from webhook.placement.keys import LABEL_LIMIT, LABEL_VALUE
 from webhook.placement.pod import LabelSelector
 from webhook.placement.problem import Problem, quote
-from webhook.placement.selector import problems_of
+from webhook.placement.selector import problems_of, unreadable
 
 POOL_LIMIT = 5000
 """Hosts of one pool, named or counted (``docs/operations.md``, limits)."""
@@ -108,15 +109,20 @@ def _created(spec: HostPoolSpec) -> Iterator[Problem]:
 
 
 def _selector(selector: LabelSelector) -> Iterator[Problem]:
+    """What the API server would refuse in the node affinity of the pool's pods, or the scheduler could not read."""
+    path = "spec.selector.matchLabels"
     for key, value in (selector.match_labels or {}).items():
+        yield from problems_of_key(key, path)
         if not LABEL_VALUE.fullmatch(value):
-            yield Problem(f"spec.selector.matchLabels[{key}]", f"{quote(value)} is not a label value")
+            yield Problem(f"{path}[{key}]", f"{quote(value)} is not a label value")
     for place, requirement in enumerate(selector.match_expressions or ()):
         path = f"spec.selector.matchExpressions[{place}]"
-        if not requirement.key:
-            yield Problem(f"{path}.key", "must not be empty")
-        for problem in problems_of(requirement, path):
-            yield Problem(f"{problem.field}", f"{problem.message}")
+        yield from problems_of_key(requirement.key, f"{path}.key")
+        yield from problems_of(requirement, path)
+        yield from problems_of_values(requirement.values or (), f"{path}.values")
+        if found := unreadable(requirement):
+            message = f"{found} is no whole number of 64 bits, as the operator {requirement.operator} needs it"
+            yield Problem(f"{path}.values", message)
 
 
 def repeated(path: str, values: Iterable[str | int], field: str = "") -> Iterator[Problem]:

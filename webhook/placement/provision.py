@@ -17,6 +17,7 @@ from webhook.placement.pod import PodSpec
 from webhook.placement.problem import Problem, counted, quote
 from webhook.placement.requests import pod_requests
 from webhook.placement.resource_name import CPU
+from webhook.placement.resource_rules import broken, completed
 from webhook.placement.worker import bind, limited, worker
 
 _SWITCH: Final = {"true": True, "false": False}
@@ -30,6 +31,7 @@ class Provision(Struct, frozen=True, gc=False):
     ``labels`` are requirements of its node, ``grants`` the amounts that its requirements give to containers,
     ``binding`` those that CPU binding adds, ``wanted`` those that it gets only where there is some, heaviest first.
     ``own`` is what the pod requests by itself, if it is given something: milli-units of cpu, whole units of all else.
+    Pod-level resources of the spec are complete where something is required.
     """
 
     spec: PodSpec
@@ -54,9 +56,11 @@ def provide(spec: PodSpec, annotations: Mapping[str, str], hardware: Iterable[Ha
     bound = _SWITCH.get(text, False)
     problems = [] if text in _SWITCH else [Problem(annotation(keys.BIND), f"{quote(text)} is neither true nor false")]
     labels, contradictions = _labels(spec, required)
+    spec = completed(spec) if required else spec
     place = worker(spec, annotations)
     grants = Grants(spec, required, None if isinstance(place, Problem) else place, bound=bound)
-    problems += [*contradictions, *grants.problems]
+    firm = [grant for grant in grants.given if grant.firm]
+    problems += [*contradictions, *grants.problems, *broken(grants.spec, firm)]
     binding: list[SetResources] = []
     if isinstance(place, Problem):
         problems += [place] if bound or keys.CONTAINER in annotations else []

@@ -25,12 +25,7 @@ def pod_requests(spec: PodSpec) -> tuple[dict[str, int], tuple[Invalid, ...]]:
     Milli-units of ``cpu``, whole units of everything else, rounded up; zero amounts are left out, ``pods`` is always 1.
     """
     invalid: list[Invalid] = []
-    total: Nanos = {}
-    for place, container in enumerate(spec.containers or ()):
-        if container.resources is not None:
-            _add(total, _asked(container.resources, f"spec.containers[{place}].resources", invalid))
-    if spec.init_containers:
-        _start(spec, total, invalid)
+    total = _aggregated(spec, invalid)
     if spec.resources is not None:
         _override(total, spec.resources, invalid)
     if spec.overhead:
@@ -38,6 +33,26 @@ def pod_requests(spec: PodSpec) -> tuple[dict[str, int], tuple[Invalid, ...]]:
     requests = {name: milli(nano) if name == "cpu" else whole(nano) for name, nano in total.items() if nano}
     requests["pods"] = 1
     return requests, tuple(invalid)
+
+
+def container_requests(spec: PodSpec) -> Nanos:
+    """What the containers of the pod request together, whatever the pod as a whole says; invalid amounts left out."""
+    return _aggregated(spec, [])
+
+
+def is_pod_level(name: str) -> bool:
+    """Whether a pod as a whole can ask for that resource."""
+    return name in _POD_LEVEL or name.startswith(_HUGE_PAGES)
+
+
+def _aggregated(spec: PodSpec, invalid: list[Invalid]) -> Nanos:
+    total: Nanos = {}
+    for place, container in enumerate(spec.containers or ()):
+        if container.resources is not None:
+            _add(total, _asked(container.resources, f"spec.containers[{place}].resources", invalid))
+    if spec.init_containers:
+        _start(spec, total, invalid)
+    return total
 
 
 def _start(spec: PodSpec, total: Nanos, invalid: list[Invalid]) -> None:
@@ -61,19 +76,15 @@ def _start(spec: PodSpec, total: Nanos, invalid: list[Invalid]) -> None:
 def _override(total: Nanos, resources: Resources, invalid: list[Invalid]) -> None:
     """Put the pod-level amounts in the place of the containers' sums."""
     requests = resources.requests or {}
-    pod_level = {name: amount for name, amount in requests.items() if _is_pod_level(name)}
+    pod_level = {name: amount for name, amount in requests.items() if is_pod_level(name)}
     total.update(_parsed(pod_level, "spec.resources.requests", invalid))
     limits = {
         name: amount
         for name, amount in (resources.limits or {}).items()
         # Huge pages cannot be overcommitted, so their limit is their request whatever the containers say.
-        if _is_pod_level(name) and name not in requests and (name not in total or name.startswith(_HUGE_PAGES))
+        if is_pod_level(name) and name not in requests and (name not in total or name.startswith(_HUGE_PAGES))
     }
     total.update(_parsed(limits, "spec.resources.limits", invalid))
-
-
-def _is_pod_level(name: str) -> bool:
-    return name in _POD_LEVEL or name.startswith(_HUGE_PAGES)
 
 
 def _asked(resources: Resources, path: str, invalid: list[Invalid]) -> Nanos:

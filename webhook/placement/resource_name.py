@@ -24,7 +24,7 @@ DEFAULT_UNIT: Final = "MB"
 _BYTES: Final = frozenset({MEMORY, "ephemeral-storage"})
 _HUGE_PAGES: Final = "hugepages-"
 _RESERVED: Final = "kubernetes.io"
-_DEVICE = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
+_NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
 
 
 def in_bytes(name: str) -> bool:
@@ -44,7 +44,7 @@ def indivisible(name: str) -> bool:
 
 def page_size(name: str) -> int:
     """Bytes in a huge page of that resource; 0 for every other resource."""
-    if not name.startswith(_HUGE_PAGES):
+    if not name.startswith(_HUGE_PAGES) or not _NAME.fullmatch(name):
         return 0
     nano = parse_quantity(name.removeprefix(_HUGE_PAGES)) or 0
     return nano // NANO if nano > 0 and nano % NANO == 0 else 0
@@ -54,4 +54,5 @@ def _is_device(name: str) -> bool:
     """Whether it is an extended resource: of a domain, and not of Kubernetes' own."""
     domain, _, device = name.rpartition("/")
     kept = domain == _RESERVED or domain.endswith(f".{_RESERVED}") or domain.startswith("requests.")
-    return bool(domain) and not kept and is_node_name(domain) and bool(_DEVICE.fullmatch(device))
+    # Quotas name it with "requests." before it, and that must be a name as well.
+    return bool(domain) and not kept and is_node_name(f"requests.{domain}") and bool(_NAME.fullmatch(device))

@@ -2,7 +2,7 @@
 
 Source: ``component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go``. Terms are ORed, requirements inside a
 term ANDed, an empty term matches nothing; NotIn and DoesNotExist hold where the key is absent; Gt and Lt compare
-64-bit whole numbers and do not hold for anything else.
+whole numbers of 64 bits and do not hold for anything else.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -58,6 +58,8 @@ _OPERATORS: dict[str, Callable[[Nodes, Requirement], Bits]] = {
 
 OPERATORS = tuple(_OPERATORS)
 
+_COMPARING = frozenset({"Gt", "Lt"})
+
 
 def matching(nodes: Nodes, requirement: Requirement) -> Bits:
     """Nodes whose labels meet the requirement; none for an operator that does not exist."""
@@ -99,19 +101,33 @@ def requirements_of(selector: LabelSelector) -> tuple[Requirement, ...]:
 
 
 def problems_of(requirement: Requirement, path: str) -> Iterator[Problem]:
-    """What is wrong with the requirement itself, in the words of Kubernetes' own rules."""
+    """What is wrong with the form of the requirement: an unknown operator, too many values or too few.
+
+    What Gt and Lt compare with may still be no number, see :func:`unreadable`.
+    """
     count = len(requirement.values or ())
     match requirement.operator:
         case "In" | "NotIn" if not count:
             yield Problem(f"{path}.values", f"must have at least one value when the operator is {requirement.operator}")
         case "Exists" | "DoesNotExist" if count:
             yield Problem(f"{path}.values", f"must be absent when the operator is {requirement.operator}")
-        case "Gt" | "Lt" if count != 1 or integer((requirement.values or ("",))[0]) is None:
-            yield Problem(f"{path}.values", f"must be one whole number when the operator is {requirement.operator}")
+        case "Gt" | "Lt" if count != 1:
+            yield Problem(f"{path}.values", f"must be exactly one value when the operator is {requirement.operator}")
         case operator if operator not in _OPERATORS:
             yield Problem(f"{path}.operator", f"{quote(operator)} is not one of {', '.join(OPERATORS)}")
         case _:
             pass
+
+
+def unreadable(requirement: Requirement) -> str:
+    """The value that Gt or Lt cannot compare with, in quotes, where it is no whole number of 64 bits; else nothing.
+
+    The API server lets it pass; the scheduler does not (``labels.NewRequirement`` of ``apimachinery``).
+    """
+    values = requirement.values or ()
+    if requirement.operator not in _COMPARING or len(values) != 1 or integer(values[0]) is not None:
+        return ""
+    return quote(values[0])
 
 
 def _matching_field(nodes: Nodes, requirement: Requirement) -> Bits:

@@ -44,13 +44,15 @@ class Siblings:
 
     ``marks[key, value]`` are the pods with that label (or, under the key :data:`POOL`, that ask for that pool),
     ``elements[pe]`` those of a processing element, ``pods`` by uid all of them with their slots, ``isolated`` those
-    with a ``hostIsolation`` of their own. ``notable_changed`` is when one of those last came or went that all others of
+    with a ``hostIsolation`` of their own, ``_repelling[key, value]`` those that require pods with that label to keep
+    away. ``notable_changed`` is when one of those last came or went that all others of
     the job must mind: the isolated, and those bound to cpus.
     """
 
     __slots__ = (
         "_bound",
         "_isolations",
+        "_repelling",
         "changed",
         "elements",
         "everyone",
@@ -68,6 +70,7 @@ class Siblings:
         self.isolated: dict[str, tuple[int, BoundPod]] = {}
         self.changed = self.notable_changed = 0
         self._bound = 0
+        self._repelling: dict[Mark, Holders] = {}
         self._isolations: tuple[tuple[str, str], ...] | None = None
 
     def add(self, slot: int, pod: BoundPod) -> None:
@@ -78,6 +81,8 @@ class Siblings:
         self.elements.setdefault(pod.pe, Holders()).add(slot, pod)
         for mark in _marks(pod):
             self.marks.setdefault(mark, Holders()).add(slot, pod)
+        for mark in pod.repels:
+            self._repelling.setdefault(mark, Holders()).add(slot, pod)
         if pod.isolated:
             self.isolated[pod.uid] = slot, pod
             self._isolations = None
@@ -90,6 +95,8 @@ class Siblings:
         _remove(self.elements, pod.pe, slot, pod)
         for mark in _marks(pod):
             _remove(self.marks, mark, slot, pod)
+        for mark in pod.repels:
+            _remove(self._repelling, mark, slot, pod)
         if self.isolated.pop(pod.uid, None):
             self._isolations = None
 
@@ -118,6 +125,11 @@ class Siblings:
             if holders:
                 found |= holders.nodes
         return found
+
+    def repelling(self, mark: Mark) -> Bits:
+        """Nodes with a pod that requires pods with that label to keep away."""
+        holders = self._repelling.get(mark)
+        return holders.nodes if holders else 0
 
     def others(self, pe: str) -> Bits:
         """Nodes with a pod of any other processing element than ``pe``."""

@@ -8,6 +8,7 @@ The rules stand in the docstrings of the functions that read them (``docs/annota
 
 import functools
 import itertools
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -38,6 +39,11 @@ _WHOLE = "an index is a whole number from 0"
 _NAMES = {name.value: name for name in ClauseName}
 _ALONE = frozenset({ClauseName.ISOLATION, ClauseName.PARTITION_ISOLATION})
 _TOKENS = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION})
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+")
+_BARE_TOKEN = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]*+)\s*+(?=[),;]|\Z)", re.ASCII)
+_BARE_HOST = re.compile(r"([A-Za-z0-9_:][A-Za-z0-9_.:%-]*+(?:/[0-9]{1,3})?+)\s*+(?=[),;]|\Z)", re.ASCII)
+"""What people write without quotes: tokens such as ``apart``, nodes such as ``worker-1``, addresses."""
 
 
 def parse_placement(text: str, field: str) -> tuple[tuple[Clause, ...], tuple[Problem, ...]]:
@@ -164,17 +170,28 @@ def _clause(reader: Reader, operator: str) -> Clause:
 def _argument(reader: Reader, name: ClauseName) -> str | PoolName:
     """What stands in the parentheses: a string, or, for ``host``, the name of a host pool."""
     reader.expect("(", expected=f'"(" after "{name}"')
+    wanted = f'a string{" or a host pool name" if name is ClauseName.HOST else ""} after "{name}("'
     argument: str | PoolName
     if reader.token.kind is Kind.STRING:
         argument = reader.read().value
-    elif name is not ClauseName.HOST:
-        raise reader.unexpected(f'a string after "{name}("')
-    elif reader.token.kind in {Kind.NAME, Kind.DEFAULT}:
+    elif bare := _unquoted(reader, name):
+        found = quote(bare)
+        raise GrammarError(
+            reader.token.offset, f"expected {wanted}, found {found}: write it in quotes: {name}({found})"
+        )
+    elif name is ClauseName.HOST and reader.token.kind in {Kind.NAME, Kind.DEFAULT}:
         argument = _pool(reader)
     else:
-        raise reader.unexpected('a string or a host pool name after "host("')
+        raise reader.unexpected(wanted)
     reader.expect(")", expected=f'")" to close "{name}("')
     return argument
+
+
+def _unquoted(reader: Reader, name: ClauseName) -> str:
+    """What stands here where a string in quotes is meant; nothing for what can be the name of a host pool."""
+    pattern = _BARE_HOST if name is ClauseName.HOST else _BARE_TOKEN
+    match = pattern.match(reader.text, reader.token.offset)
+    return "" if match is None or (name is ClauseName.HOST and _IDENTIFIER.fullmatch(match[1])) else match[1]
 
 
 def _pool(reader: Reader) -> PoolName:

@@ -46,6 +46,10 @@ class Verdict(Struct, frozen=True, gc=False):
         left = functools.reduce(operator.and_, (judged.nodes for judged in rooms), self.candidates)
         return replace(self, candidates=left, granted=tuple(rooms))
 
+    def narrowed(self, further: Judged) -> "Verdict":
+        """The verdict with one more hard constraint."""
+        return replace(self, candidates=self.candidates & further.nodes, hard=(*self.hard, further))
+
     def removed(self) -> Iterator[tuple[Judged, Bits]]:
         """Each hard constraint with the nodes that it is the first to rule out."""
         left = self.everything
@@ -88,7 +92,7 @@ def constraints_of(ask: Ask, world: World) -> Parsed:
                 warnings.append(found)
             else:
                 constraints.append(found)
-    return Parsed(tuple(constraints), tuple(problems), tuple(warnings))
+    return Parsed(tuple(constraints), tuple(problems), tuple(dict.fromkeys(warnings)))
 
 
 def judge(constraints: Sequence[Constraint], world: World) -> Verdict:

@@ -11,6 +11,7 @@ from webhook.placement.constraints.resources import Room
 from webhook.placement.effects import SetResources
 from webhook.placement.grants import granted
 from webhook.placement.requests import pod_requests
+from webhook.placement.resource_rules import broken
 from webhook.placement.verdict import Judged
 from webhook.placement.world import World
 
@@ -26,7 +27,8 @@ class Wishes(NamedTuple):
 def granted_wishes(ask: Ask, candidates: Bits, world: World) -> Wishes:
     """What the pod gets of what it wants, heaviest first.
 
-    All of it must be on one of the ``candidates``: there free, beside all the rest that the pod asks for.
+    All of it must be on one of the ``candidates``: there free, beside all the rest that the pod asks for. What would
+    make the API server refuse the pod is left out.
     """
     capacity = world.cluster.nodes.capacity
     spec, left = ask.spec, candidates
@@ -36,6 +38,10 @@ def granted_wishes(ask: Ask, candidates: Bits, world: World) -> Wishes:
     found = Wishes([], [], [])
     for wish in ask.provision.wanted:
         richer = granted(spec, wish)
+        if wrong := next(broken(richer, (wish,)), None):
+            why = f"{wrong.field}: {wrong.message}"
+            found.warnings.append(f"{wish.cause} is not asked for: Kubernetes would refuse the pod with it: {why}")
+            continue
         requests, _ = pod_requests(richer)
         wanted = {wish.resource: requests.get(wish.resource, 0)}
         able = left & capacity.fits(requests) & capacity.fits_free(wanted)

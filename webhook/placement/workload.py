@@ -18,6 +18,7 @@ from webhook.placement.pod import Pod
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault, Problem
 from webhook.placement.verdict import judge
+from webhook.placement.whole_group import first_of_group
 from webhook.placement.world import World
 
 
@@ -37,7 +38,8 @@ def decide_replicas(pod: Pod, namespace: str, cluster: Inventory, policy: Policy
     # Nobody is promised what he only wants, so every node counts that can run one of them.
     verdict = replace(decision.verdict, candidates=crowd.candidates, granted=())
     if crowd.room(replicas.count) >= replicas.count:
-        return decision
+        first = first_of_group(judged.constraint for judged in decision.verdict.hard)
+        return decide(pod, namespace, world, replicas.count) if first else decision
 
     said = words_of(pod)
 

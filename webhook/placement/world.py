@@ -4,7 +4,7 @@ It answers selectors like the node index does, but sees membership labels of hos
 the controller is about to write them, and a pod of a pool that is still being given its hosts simply waits for them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from webhook.placement.allocation import Allocation
 from webhook.placement.bits import Bits
@@ -15,6 +15,7 @@ from webhook.placement.keys import MEMBERSHIP
 from webhook.placement.policy import Policy
 from webhook.placement.pool_index import Name
 from webhook.placement.pool_plan import granted
+from webhook.placement.promises import Promises
 from webhook.placement.siblings import Siblings
 
 
@@ -22,14 +23,18 @@ class World:
     """A cluster, a policy, and the hosts that pools have or would get; made anew for every decision.
 
     ``leaving`` is a workload whose live pods are no neighbours to anyone: they make room for those decided about.
+    ``promises`` are pods that were bound a moment ago and may not be in the cluster yet.
     """
 
-    __slots__ = ("_allocations", "_hosts", "_leaving", "cluster", "everything", "policy")
+    __slots__ = ("_allocations", "_hosts", "_leaving", "_promises", "cluster", "everything", "policy")
 
-    def __init__(self, cluster: Inventory, policy: Policy, *, leaving: str = "") -> None:
+    def __init__(
+        self, cluster: Inventory, policy: Policy, *, leaving: str = "", promises: Promises | None = None
+    ) -> None:
         self.cluster = cluster
         self.policy = policy
         self._leaving = leaving
+        self._promises = promises
         self.everything: Bits = cluster.nodes.everything
         self._hosts: dict[Name, dict[int, Bits]] = {}
         self._allocations: dict[Name, Allocation] = {}
@@ -43,6 +48,10 @@ class World:
         """The live pods of a job that stay."""
         found = self.cluster.siblings(namespace, job)
         return found.without(self._leaving) if self._leaving else found
+
+    def promised(self, node: str) -> Mapping[str, int]:
+        """What was promised of the node in the last seconds."""
+        return self._promises.on(node) if self._promises else {}
 
     def with_key(self, key: str) -> Bits:
         """Nodes that have the label, or will once their pool is ready."""

@@ -34,7 +34,7 @@ GOOD: dict[str, Spec] = {
     "Exists": expression("Exists"),
     "DoesNotExist": expression("DoesNotExist"),
     "Gt": expression("Gt", "5"),
-    "Lt a negative number": expression("Lt", "-5"),
+    "Lt a number with many zeros before it": expression("Lt", f"{'0' * 40}5"),
     "Gt the largest number of 64 bits": expression("Gt", str(2**63 - 1)),
 }
 
@@ -72,8 +72,13 @@ BAD: dict[str, tuple[Spec, str]] = {
     "an unknown operator": (expression("in", "a"), "spec.selector.matchExpressions[0].operator"),
     "In without values": (expression("In"), "values: Invalid value: must have at least one value when"),
     "Exists with a value": (expression("Exists", "a"), "values: Invalid value: must be absent when"),
-    "Gt without a number": (expression("Gt", "a"), "values: Invalid value: must be one whole number when"),
-    "Lt with two numbers": (expression("Lt", "1", "2"), "values: Invalid value: must be one whole number when"),
+    "Gt without a number": (expression("Gt", "a"), "values: Invalid value: must be one whole number of 64 bits when"),
+    "Lt with two numbers": (
+        expression("Lt", "1", "2"),
+        "values: Invalid value: must be one whole number of 64 bits when",
+    ),
+    "Lt a negative number": (expression("Lt", "-5"), "spec.selector.matchExpressions[0].values[0]"),
+    "a value that is no label value": (expression("NotIn", "a b"), "spec.selector.matchExpressions[0].values[0]"),
     "Gt beyond 64 bits": (expression("Gt", str(2**63)), "spec.selector.matchExpressions[0]"),
 }
 

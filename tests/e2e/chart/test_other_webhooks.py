@@ -80,7 +80,8 @@ def created(admin: Api, server: SecondWebhook, change: Change) -> Object:
 def test_without_a_second_opinion_everything_stands_there_once(alone: Object) -> None:
     """What the tests below compare with."""
     keys_of_terms = [[need["key"] for need in term["matchExpressions"]] for term in node_terms(alone)]
-    ours = ["kubernetes.io/hostname", MEMBER]
+    # The host names are that of the pool's selector, and one that nodes need for terms about other pods.
+    ours = ["kubernetes.io/hostname", "kubernetes.io/hostname", MEMBER]
     assert keys_of_terms == [["kubernetes.io/arch", *ours], ["disktype", *ours]]
     assert [one for one in alone["spec"]["tolerations"] if one["key"] == keys.EXCLUSIVE] == [toleration(SPACE)]
     assert len(neighbours(alone)) == 2

@@ -66,8 +66,7 @@ def test_company_cannot_be_kept_for_a_pod_that_goes_past_the_scheduler(
     assert (found.message, found.fault) == (message, Fault.INVALID)
 
 
-@pytest.mark.parametrize("binding", ["auto", "nodeName"])
-def test_a_pod_that_asks_for_company_is_never_bound_past_the_scheduler(binding: str) -> None:
-    found = decided(beside(WITH | {keys.HOST_BINDING: binding}, 'host("node-a")'), ONE)
+def test_a_pod_that_asks_for_company_is_never_bound_past_the_scheduler() -> None:
+    found = decided(beside(WITH, 'host("node-a")'), ONE)
     assert found.additions
     assert (found.additions.node_name, len(found.additions.terms)) == ("", 1)

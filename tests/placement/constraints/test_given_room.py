@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders import Json, bound_pod, cluster, decided, node, nodes, pod
+from tests.builders import OUTRIGHT, Json, bound_pod, cluster, decided, node, nodes, pod
 from tests.placement.equipped import GPU, amount, container, equipped, required
 from webhook.placement.inventory import Inventory
 
@@ -13,8 +13,8 @@ ONE_GPU = cluster([equipped("node-a", 1), node("node-b")])
 
 
 def asking(*requirements: Json, **tweaks: Any) -> Json:
-    placement = tweaks.pop("placement", None)
-    return pod(placement, annotations=required(*requirements), **tweaks)
+    placement, more = tweaks.pop("placement", None), tweaks.pop("annotations", {})
+    return pod(placement, annotations=required(*requirements) | more, **tweaks)
 
 
 REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
@@ -78,7 +78,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         ),
     ),
     "a node that is full, where nobody would wait": (
-        asking(amount(GPU, 1), placement='host("node-a")'),
+        asking(amount(GPU, 1), placement='host("node-a")', annotations=OUTRIGHT),
         cluster([equipped("node-a", 1)], pods=[bound_pod("node-a", job="", requests={GPU: 1})]),
         (
             'host("node-a") and hardware example.com/gpu 1 cannot both hold: 0 of 1 node can run this pod.\n'
@@ -108,13 +108,6 @@ def test_what_a_requirement_overrules_counts_no_longer(own: str, expected: str) 
 def test_an_amount_that_is_in_use_can_be_waited_for() -> None:
     inventory = cluster([equipped("node-a", 1)], pods=[bound_pod("node-a", job="", requests={GPU: 1})])
     assert not decided(asking(amount(GPU, 1)), inventory).refused
-
-
-def test_what_the_pod_as_a_whole_does_not_request_takes_no_room() -> None:
-    """Kubernetes counts the pod's own amounts, be they nothing, in place of its containers' sum."""
-    found = decided(asking(amount("cpu", 9), resources={"requests": {"cpu": "0"}}), TWO)
-    assert found.additions
-    assert found.additions.missing == ("resources",)
 
 
 def test_what_the_pod_as_a_whole_requests_is_what_counts() -> None:

@@ -4,14 +4,18 @@ from typing import Any
 
 import pytest
 
-from tests.builders import GATES, Json, cluster, decided, node, nodes, pod, pool
+from tests.builders import GATES, Json, cluster, decided, job, node, nodes, pod, pool
 from webhook.placement import keys
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.decision import Decision
 from webhook.placement.pod import NodeTerm, PreferredNodeTerm, Requirement
 from webhook.placement.policy import Policy
 
-CLUSTER = cluster([node("node-a", addresses=["10.0.0.1", "2001:db8::1"]), node("node-b", addresses=["10.0.0.2"])])
+KNOWN = job({"parallel-0": "", "parallel-1": ""})
+"""The Job object of the pods: no element of theirs asks to be alone."""
+CLUSTER = cluster(
+    [node("node-a", addresses=["10.0.0.1", "2001:db8::1"]), node("node-b", addresses=["10.0.0.2"])], jobs=[KNOWN]
+)
 
 ON_A = NodeTerm(match_fields=(Requirement("metadata.name", "In", ("node-a",)),))
 
@@ -100,7 +104,7 @@ def test_only_the_controller_counts_among_the_owners(owners: list[Json], *, boun
     ],
 )
 def test_a_pod_of_a_pool_whose_label_is_not_there_yet_waits_for_it(given: Pool, *, bound: bool) -> None:
-    inventory = cluster([node("node-a", labels={keys.TAG: "x"})], pools=[given])
+    inventory = cluster([node("node-a", labels={keys.TAG: "x"})], pools=[given], jobs=[KNOWN])
     found = decided(pod('A: host("node-a"); B: host(MyPool)'), inventory)
     assert bool(tied(found)[0]) is bound
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.builders import GIB, Json, bound_pod, cluster, decided, node, nodes, pod
+from tests.builders import GIB, OUTRIGHT, Json, bound_pod, cluster, decided, node, nodes, pod
 from webhook.placement import keys
 from webhook.placement.constraints.resources import amount, ordered
 from webhook.placement.inventory import Inventory
@@ -90,7 +90,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         ),
     ),
     "nothing free on the node it is bound to": (
-        pod('host("node-a")', requests=ASKS),
+        pod('host("node-a")', requests=ASKS, annotations=OUTRIGHT),
         FULL,
         (
             'host("node-a") and requests cpu 2, memory 1Gi cannot both hold: 0 of 2 nodes can run this pod.\n'
@@ -100,7 +100,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         ),
     ),
     "free room elsewhere": (
-        pod('host("node-a")', requests=ASKS),
+        pod('host("node-a")', requests=ASKS, annotations=OUTRIGHT),
         BUSY,
         (
             'host("node-a") and requests cpu 2, memory 1Gi cannot both hold: 0 of 2 nodes can run this pod.\n'
@@ -136,12 +136,17 @@ def test_a_pod_without_room_is_refused(found: Json, inventory: Inventory, expect
     assert decided(found, inventory).message == expected
 
 
+ONE_CPU = pod('host("node-a")', requests={"cpu": "1"}, annotations=OUTRIGHT)
+
+
 @pytest.mark.parametrize(
     ("found", "wrong"),
     [
-        pytest.param(pod('host("node-a")', requests={"cpu": "1"}), "free cpu 1 on one node", id="cpu is free already"),
-        pytest.param(pod('host("node-a")', requests={"cpu": "1"}), "lower requests cpu 1 (", id="nor is it the cpu"),
-        pytest.param(pod('host("node-a")'), "add a node with room", id="another node is not the one"),
+        pytest.param(ONE_CPU, "free cpu 1 on one node", id="cpu is free already"),
+        pytest.param(ONE_CPU, "lower requests cpu 1 (", id="nor is it the cpu"),
+        pytest.param(
+            pod('host("node-a")', annotations=OUTRIGHT), "add a node with room", id="another node is not the one"
+        ),
     ],
 )
 def test_what_a_full_node_does_not_lack_is_no_fix(found: Json, wrong: str) -> None:
@@ -154,12 +159,15 @@ def test_what_a_full_node_does_not_lack_is_no_fix(found: Json, wrong: str) -> No
     [
         pytest.param(pod(requests=ASKS), False, id="a pod that the scheduler places waits for room"),
         pytest.param(pod(requests=ASKS, nodeName="node-a"), True, id="a pod that is bound does not"),
-        pytest.param(pod('host("node-a")', requests=ASKS), True, id="nor one that will be bound"),
+        pytest.param(pod('host("node-a")', requests=ASKS, annotations=OUTRIGHT), True, id="nor one that will be bound"),
+        pytest.param(pod('host("node-a")', requests=ASKS), False, id="one that need not be bound waits"),
         pytest.param(pod('host("node-a")', requests=ASKS, owner="ReplicaSet"), False, id="one tied by affinity waits"),
         pytest.param(
             pod('host("node-a")', requests=ASKS, annotations={keys.PREFERRED: "host"}), False, id="so does a preference"
         ),
-        pytest.param(pod('host("node-a")', requests={"cpu": "1"}), False, id="exactly what is free"),
+        pytest.param(
+            pod('host("node-a")', requests={"cpu": "1"}, annotations=OUTRIGHT), False, id="exactly what is free"
+        ),
     ],
 )
 def test_free_room_is_needed_where_nothing_would_wait_for_it(found: Json, *, refused: bool) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tests.placement.properties import mapped
-from tests.placement.properties.clusters import standing
+from tests.placement.properties.clusters import Cluster, is_host, standing
 from tests.placement.properties.equipment import Amounts, Equipment, Need
 from tests.placement.properties.selectors import holds
 from webhook.placement.clauses import Clause, ClauseName, PoolName
@@ -17,9 +17,9 @@ PREFIX = "streams.ibm.com/"
 
 
 class Asked:
-    """What one pod of a namespace says, given the namespace's pools."""
+    """What one pod of a namespace says, given what there is in the cluster."""
 
-    def __init__(self, pod: Json, namespace: str, pools: Sequence[Pool], nodes: Sequence[Node] = ()) -> None:
+    def __init__(self, pod: Json, namespace: str, cluster: Cluster) -> None:
         metadata, self.spec = pod.get("metadata") or {}, pod.get("spec") or {}
         labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
         self.owners: Sequence[Json] = metadata.get("ownerReferences") or ()
@@ -35,8 +35,8 @@ class Asked:
         self.company = mapped.company(annotations)
         self.equipment = Equipment(annotations)
         self.labels = labels
-        self.pools = list(self._pools(pools))
-        self.nodes = nodes
+        self.pools = list(self._pools(cluster.pools))
+        self.cluster = cluster
 
     def of(self, name: ClauseName) -> list[Clause]:
         """The clauses of that name that must hold."""
@@ -68,21 +68,59 @@ class Asked:
     @property
     def binds(self) -> bool:
         """Whether the pod is to go past the scheduler for a ``host("…")``."""
-        named = any(isinstance(clause.argument, str) for clause in self.of(ClauseName.HOST))
+        names = [clause.argument for clause in self.of(ClauseName.HOST) if isinstance(clause.argument, str)]
         waiting = any(pool.elastic or self._incomplete(pool) for _, pool in self.pools)
-        if not named or waiting or self.company or self.spec.get("schedulingGates"):
+        if not names or waiting or self.spec.get("schedulingGates"):
             return False
         if self.wanted_binding != "auto":
             return self.wanted_binding == "nodeName"
-        return all(owner["kind"] == "ProcessingElement" for owner in self.owners if owner.get("controller"))
+        owners = [owner["kind"] for owner in self.owners if owner.get("controller")]
+        meant = [node for node in self.cluster.nodes if all(is_host(node, name) for name in names)]
+        return (
+            set(owners) <= {"ProcessingElement"} and not self.arbitrated and len(meant) == 1 and self._ample(meant[0])
+        )
+
+    @property
+    def arbitrated(self) -> bool:
+        """Whether there is something that only the scheduler keeps: about other pods, asked by this one or of it."""
+        about = {ClauseName.COLOCATION, ClauseName.EXLOCATION, ClauseName.ISOLATION}
+        if self.company or self.uniform != "none" or any(clause.name in about for clause in self.clauses):
+            return True
+        affinity = self.spec.get("affinity") or {}
+        own = [affinity.get(kind) or {} for kind in ("podAffinity", "podAntiAffinity")]
+        return any(terms for found in own for name, terms in found.items() if "Scheduling" in name) or self._shunned
+
+    @property
+    def _shunned(self) -> bool:
+        """Whether somebody of its job is alone, or nobody knows."""
+        models = [job for job in self.cluster.jobs if (job.namespace, job.name) == (self.namespace, self.job)]
+        told = [text for job in models for element in job.elements for _, text in element.placements]
+        alone = any("hostIsolation" in text for text in told)
+        live = (pod for pod in self.cluster.pods if (pod.namespace, pod.job) == (self.namespace, self.job))
+        return bool(self.job) and (
+            not models or alone or any(pod.isolated and pod.node and not pod.terminating for pod in live)
+        )
+
+    def _ample(self, node: Node) -> bool:
+        """Whether four times what one of the pods requests is free there, and nobody guards the node."""
+        here = [pod for pod in self.cluster.pods if pod.node == node.name]
+        return not any(pod.guards for pod in here) and all(
+            node.allocatable.get(resource, 0) - sum(pod.requests.get(resource, 0) for pod in here) >= 4 * amount
+            for resource, amount in self.one.items()
+        )
 
     def _incomplete(self, pool: Pool) -> bool:
         """Whether a host of the pool is yet to get its label."""
-        whole = pool.phase == "Ready" and len(standing(pool, self.nodes)) == len(pool.given)
+        whole = pool.phase == "Ready" and len(standing(pool, self.cluster.nodes)) == len(pool.given)
         return pool.sized and not whole
 
     @property
     def requests(self) -> dict[str, int]:
+        """What counts as requested: what one pod asks for."""
+        return self.one
+
+    @property
+    def one(self) -> dict[str, int]:
         """The sum over the containers: milli-units of cpu, bytes of memory, counts of everything else."""
         total = {"pods": 1}
         given = {need: requests for need, (requests, _) in self.equipment.given.items()}

@@ -1,6 +1,7 @@
 """A whole cluster as one plain value."""
 
 import hashlib
+import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,15 @@ def standing(pool: Pool, nodes: Iterable[Node]) -> dict[int, str]:
     """The hosts in the pool's status that still are the same nodes, by index."""
     there = {node.name: node.uid for node in nodes}
     return {host.index: host.name for host in pool.given if there.get(host.name) == host.uid}
+
+
+def is_host(node: Node, text: str) -> bool:
+    """Whether the text is the address, or else the name, of the node."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return node.name == text
+    return address in map(ipaddress.ip_address, node.addresses)
 
 
 def digest(text: str) -> str:

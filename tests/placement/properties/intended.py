@@ -79,6 +79,12 @@ class Intended:
         hardware = all(labels.get(key) == value for key, value in self.asked.equipment.labels.items())
         return hardware and ("mapping" in self.asked.soft or all(holds(need, labels) for need in self.asked.mapped))
 
+    def seen(self, labels: Mapping[str, str]) -> bool:
+        """Whether the scheduler sees who else is on a node of these labels, if the pod requires something of them."""
+        names = (ClauseName.COLOCATION, ClauseName.EXLOCATION, ClauseName.ISOLATION)
+        uniform = any(self.asked.uniformly(how) for how in ("all-same-node", "all-separate-nodes"))
+        return HOSTNAME in labels or not (uniform or self.asked.company or any(map(self.asked.of, names)))
+
     def resources(self) -> dict[str, dict[Need, int]]:
         """Requests and limits of the containers in the end."""
         given = self.asked.equipment.given | self.judge.granted()[0]

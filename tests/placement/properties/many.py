@@ -19,7 +19,7 @@ class Several(Asked):
     @property
     def requests(self) -> dict[str, int]:
         """As much as all of them."""
-        return {resource: amount * self.count for resource, amount in super().requests.items()}
+        return {resource: amount * self.count for resource, amount in self.one.items()}
 
 
 class Many:
@@ -27,7 +27,7 @@ class Many:
 
     def __init__(self, pod: Json, cluster: Cluster) -> None:
         self.judge: Oracle = core.oracle(pod, cluster)
-        self.asked = self.judge.asked = Several(pod, TEAM, cluster.pools, cluster.nodes)
+        self.asked = self.judge.asked = Several(pod, TEAM, cluster)
 
     @property
     def apart(self) -> bool:

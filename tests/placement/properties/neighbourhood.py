@@ -77,6 +77,20 @@ class Neighbourhood:
         alike = {found.name for found in self.cluster.nodes if host and found.labels.get(HOSTNAME) == host}
         return not any(pod.isolated and pod.node in alike | {node.name} for pod in others)
 
+    def tolerated_by_exlocated(self, node: Node) -> bool:
+        """No live pod on its host requires pods of one of our exlocation tokens to keep away from it."""
+        tokens = {str(clause.argument) for clause in self.asked.clauses if clause.name is ClauseName.EXLOCATION}
+        return self._welcome(node, {(f"{PREFIX}hostexlocation.{digest(token)}", token) for token in tokens})
+
+    def tolerated_by_workers(self, node: Node) -> bool:
+        """No live worker on its host requires other workers to keep away from it."""
+        return self._welcome(node, {(f"{PREFIX}worker", "true")} if self.asked.uniform != "none" else set())
+
+    def _welcome(self, node: Node, marks: set[tuple[str, str]]) -> bool:
+        hosts = {found.name: found.labels.get(HOSTNAME) for found in self.cluster.nodes}
+        here = node.labels.get(HOSTNAME)
+        return not any(marks.intersection(pod.repels) for pod in self.siblings if here and hosts.get(pod.node) == here)
+
     def uniform(self, node: Node) -> bool:
         """It runs the job's other workers, if there are any, with room for all; or it runs none of them."""
         workers = [pod for pod in self.siblings if pod.labels.get(f"{PREFIX}worker") == "true"]

@@ -4,14 +4,13 @@ Written from the product's documents (``docs/verdicts.md``), not from its code: 
 but the values that describe a cluster and the parser of placement text.
 """
 
-import ipaddress
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from tests.placement.properties.asked import PREFIX, Asked
-from tests.placement.properties.clusters import Cluster, Name, digest, standing
+from tests.placement.properties.clusters import Cluster, Name, digest, is_host, standing
 from tests.placement.properties.equipment import Amounts, Need
 from tests.placement.properties.neighbourhood import Neighbourhood
 from tests.placement.properties.selectors import affinity_holds, holds, selector_holds, tolerated
@@ -27,7 +26,7 @@ class Oracle(Neighbourhood):
     def __init__(
         self, pod: Mapping[str, Any], namespace: str, cluster: Cluster, hosts: Mapping[Name, Mapping[int, str]]
     ) -> None:
-        super().__init__(Asked(pod, namespace, cluster.pools, cluster.nodes), cluster)
+        super().__init__(Asked(pod, namespace, cluster), cluster)
         self.hosts = hosts
 
     def candidates(self) -> set[str]:
@@ -68,7 +67,8 @@ class Oracle(Neighbourhood):
         """The first family that rules the node out, in the order of reasons; nothing if it may run the pod."""
         families = (
             self.named, self.pooled, self.mapped, self.own, self.labelled, self.untainted, self.nobody_elses,
-            self.roomy, self.together, self.apart, self.isolated, self.uniform, self.accompanied,
+            self.roomy, self.together, self.apart, self.tolerated_by_exlocated, self.isolated, self.uniform,
+            self.tolerated_by_workers, self.accompanied,
         )  # fmt: skip
         return next((family.__name__ for family in families if not family(node)), "")
 
@@ -79,11 +79,7 @@ class Oracle(Neighbourhood):
 
     def is_host(self, node: Node, text: str) -> bool:
         """Whether the text is the address, or else the name, of the node."""
-        try:
-            address = ipaddress.ip_address(text)
-        except ValueError:
-            return node.name == text
-        return address in map(ipaddress.ip_address, node.addresses)
+        return is_host(node, text)
 
     def pooled(self, node: Node) -> bool:
         """It is a host of every pool: by index, by membership, by tags counted over all pools, by selector."""

@@ -31,6 +31,9 @@ REQUIREMENTS: tuple[Json, ...] = (
     {"key": "cores", "operator": "DoesNotExist", "values": []},
     {"key": "cores", "operator": "Gt", "values": ["2"]},
     {"key": "cores", "operator": "Lt", "values": ["08"]},
+    {"key": "cores", "operator": "Gt", "values": ["many"]},
+    {"key": "cores", "operator": "Lt", "values": ["9223372036854775808"]},
+    {"key": "cores", "operator": "Lt", "values": ["9223372036854775807"]},
     {"key": f"{PREFIX}hostpool", "operator": "In", "values": [TAGS[0]]},
     {"key": "hostpool.streams.ibm.com/blue", "operator": "Exists"},
 )

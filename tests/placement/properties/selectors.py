@@ -79,3 +79,22 @@ def _whole(text: str | None) -> int | None:
         return None
     number = int(text)
     return number if -(2**63) <= number < 2**63 else None
+
+
+def taken(requirement: Json, *, required: bool) -> bool:
+    """Whether the API server takes a requirement on a label (``ValidateNodeSelectorRequirement``)."""
+    values: Sequence[str] = requirement.get("values") or ()
+    counts = {"In": len(values) > 0, "NotIn": len(values) > 0, "Exists": not values, "DoesNotExist": not values}
+    right = counts.get(requirement["operator"], len(values) == 1)
+    return right and (not required or all(map(_is_label_value, values)))
+
+
+def readable(requirement: Json) -> bool:
+    """Whether the scheduler can read a requirement on a label that the API server took (``labels.NewRequirement``)."""
+    values: Sequence[str] = requirement.get("values") or ()
+    compares = requirement["operator"] in {"Gt", "Lt"}
+    return all(map(_is_label_value, values)) and not (compares and _whole(values[0]) is None)
+
+
+def _is_label_value(text: str) -> bool:
+    return re.fullmatch("([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]|", text, re.ASCII) is not None

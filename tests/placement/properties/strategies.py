@@ -35,7 +35,7 @@ LABELS: tuple[tuple[int, str, tuple[str, ...]], ...] = (
     (1, "node-role.kubernetes.io/control-plane", ("",)),
 )
 """How many times of eight a label is there, its key, and its values."""
-SELECTOR = LabelSelector({"zone": "a"}, (Requirement("cores", "NotIn", ("-3",)),))
+SELECTOR = LabelSelector({"zone": "a"}, (Requirement("cores", "NotIn", ("2",)),))
 KINDS = ("sized", "exclusive", "tagged", "selected", "literal", "all", "sized", "exclusive", "tagged")
 
 
@@ -89,13 +89,15 @@ def bound(dice: Dice, at: int, names: Sequence[str]) -> BoundPod:
     uid, job, where = f"{SECRET}pod-{at}", dice.pick(["j"] * 5 + ["k", ""]), dice.pick(names[:4])
     namespace = dice.pick([TEAM] * 5 + [STRANGERS])
     if not job:
-        return BoundPod(uid, namespace, where, requests)
+        return BoundPod(uid, namespace, where, requests, guards=requests.get("cpu") == 2000)
     labels = {f"{PREFIX}job": job}
     for token in dice.some(["t", "u", "x", "y", "group"], 3, 1):
         kind = "hostexlocation" if token in "xy" else "hostcolocation"
         labels[f"{PREFIX}{kind}.{digest('t' + chr(10) + 'u' if token == 'group' else token)}"] = token
     if dice.chance(2):
         labels[f"{PREFIX}worker"] = "true"
+    kept_away = [(key, value) for key, value in labels.items() if "hostexlocation" in key or key.endswith("/worker")]
+    repels = tuple(mark for mark in kept_away if len(labels) % 2)  # the others only prefer it
     return BoundPod(
         uid=uid,
         namespace=namespace,
@@ -108,6 +110,8 @@ def bound(dice: Dice, at: int, names: Sequence[str]) -> BoundPod:
         isolated=("Sink",) if dice.chance(2) else (),
         terminating=dice.chance(1),
         bound=dice.face(40) == 1,
+        guards=bool(repels),
+        repels=repels,
     )
 
 

@@ -18,6 +18,7 @@ FAMILIES = {
     "host": "named", "hostpool": "pooled", "nodeselector": "own", "taints": "untainted", "exclusive": "nobody_elses",
     "resources": "roomy", "colocation": "together", "exlocation": "apart", "isolation": "isolated",
     "node_label": "mapped", "uniform": "uniform", "company": "accompanied",
+    "neighbours": "tolerated",
 }  # fmt: skip
 """The core's families, which are modules, by the judge's names for them."""
 
@@ -44,6 +45,8 @@ def test_every_node_is_counted_under_the_first_rule_that_it_breaks(cluster: Clus
     counted = Counter[str]()
     for judged, out in verdict.removed():
         family = FAMILIES[type(judged.constraint).__module__.rpartition(".")[2]]
+        if family == "tolerated":
+            family += "_by_workers" if judged.constraint.clause.startswith("uniform") else "_by_exlocated"
         hardware = family == "mapped" and judged.constraint.clause.startswith("hardware ")
         counted["labelled" if hardware else family] += out.bit_count()
     judge = core.oracle(pod, cluster)

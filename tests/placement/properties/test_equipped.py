@@ -17,7 +17,7 @@ from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_memo import body
 from tests.placement.properties.test_patches import patch_of, patched
 from tests.placement.properties.test_updates import apply, history
-from webhook.admission.mutate import Ruling, mutate
+from webhook.admission.mutate import Known, Ruling, mutate
 from webhook.placement.memo import Memo
 
 
@@ -64,7 +64,7 @@ def test_a_memo_never_changes_what_is_granted(cluster: Cluster, pod: Json, dice:
     for update in [None, *updates]:
         if update is not None:
             apply(inventory, update)
-        assert mutate(body(pod), inventory, core.POLICY, memo) == mutate(body(pod), inventory, core.POLICY)
+        assert mutate(body(pod), inventory, core.POLICY, Known(memo)) == mutate(body(pod), inventory, core.POLICY)
 
 
 @given(clusters(), equipped())

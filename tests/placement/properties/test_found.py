@@ -25,9 +25,12 @@ def ready(name: str, *hosts: str, **said: Any) -> Pool:
     return Pool(TEAM, name.lower(), name, size=len(hosts), phase=Phase.READY, given=given, **said)
 
 
-def decided(placement: str, cluster: Cluster, *, requests: Json | None = None, **spec: object) -> Decision:
+def decided(
+    placement: str, cluster: Cluster, *, requests: Json | None = None, binding: str = "", **spec: object
+) -> Decision:
     """The decision about a pod of job ``j``."""
     annotations = {f"{PREFIX}placement": placement} if placement else {}
+    annotations |= {f"{PREFIX}host-binding": binding} if binding else {}
     metadata = {"labels": {f"{PREFIX}job": "j", f"{PREFIX}pe": "mine"}, "annotations": annotations}
     containers = [{"name": "c", "resources": {"requests": requests or {}}}]
     return core.decided({"metadata": metadata, "spec": {"containers": containers, **spec}}, cluster)
@@ -70,13 +73,13 @@ def test_an_address_that_no_node_has_is_refused_beside_an_elastic_pool_too() -> 
 
 def test_room_that_is_lacking_only_for_a_binding_is_blamed_on_it_too() -> None:
     cluster = Cluster((node("a"), node("b")), (sibling("a", cpu=3000),))
-    message = decided('A: host("a")', cluster, requests={"cpu": 2}).message
+    message = decided('A: host("a")', cluster, requests={"cpu": 2}, binding="nodeName").message
     assert message.startswith('host("a") and requests cpu 2 cannot both hold')
 
 
 def test_so_it_is_where_there_is_no_other_node() -> None:
     cluster = Cluster((node("a"),), (sibling("a", cpu=3000),))
-    message = decided('A: host("a")', cluster, requests={"cpu": 2}).message
+    message = decided('A: host("a")', cluster, requests={"cpu": 2}, binding="nodeName").message
     assert message.startswith('host("a") and requests cpu 2 cannot both hold')
 
 

@@ -12,7 +12,7 @@ from tests.placement.properties.dice import Dice, examples, thrown
 from tests.placement.properties.requested import requested
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_updates import apply, history
-from webhook.admission.mutate import Ruling, mutate
+from webhook.admission.mutate import Known, Ruling, mutate
 from webhook.placement.inventory import Inventory
 from webhook.placement.memo import SIZE, Memo
 
@@ -35,7 +35,7 @@ def test_an_answer_is_the_same_with_and_without_a_memo(
         if update is not None:
             apply(inventory, update)
         for asked in bodies:
-            assert mutate(asked, inventory, core.POLICY, memo) == mutate(asked, inventory, core.POLICY)
+            assert mutate(asked, inventory, core.POLICY, Known(memo)) == mutate(asked, inventory, core.POLICY)
 
 
 PLAIN = {"metadata": {"annotations": {"streams.ibm.com/placement": "hostIsolation"}}}
@@ -45,14 +45,16 @@ def test_another_cluster_is_another_memo() -> None:
     memo = Memo[Ruling]()
     labelled = {**PLAIN, "metadata": {**PLAIN["metadata"], "labels": {"streams.ibm.com/job": "j"}}}
     for inventory in (Inventory(), core.inventory(Cluster(())), Inventory()):
-        assert mutate(body(labelled), inventory, core.POLICY, memo) == mutate(body(labelled), inventory, core.POLICY)
+        assert mutate(body(labelled), inventory, core.POLICY, Known(memo)) == mutate(
+            body(labelled), inventory, core.POLICY
+        )
 
 
 def test_a_memo_does_not_grow_beyond_its_size() -> None:
     memo, inventory = Memo[Ruling](), Inventory()
     for number in range(SIZE + 2):
         pod = {"metadata": {"labels": {"streams.ibm.com/job": f"j{number}"}}}
-        mutate(body(pod), inventory, core.POLICY, memo)
+        mutate(body(pod), inventory, core.POLICY, Known(memo))
     assert len(memo) == 2
 
 
@@ -68,5 +70,5 @@ def test_a_memo_does_not_grow_beyond_its_size() -> None:
 def test_a_pod_that_says_more_than_usual_is_decided_anew(said: Json) -> None:
     memo = Memo[Ruling]()
     metadata = {**said, "labels": {"streams.ibm.com/job": "j", **said.get("labels", {})}}
-    mutate(body({"metadata": metadata}), Inventory(), core.POLICY, memo)
+    mutate(body({"metadata": metadata}), Inventory(), core.POLICY, Known(memo))
     assert len(memo) == 0

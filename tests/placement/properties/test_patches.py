@@ -130,6 +130,7 @@ def _sorted(item: Any) -> Any:
 def some_labels(dice: Dice) -> tuple[str, dict[str, str]]:
     """A node's name and labels, those of pools among them."""
     labels = {key: dice.pick(values) for _, key, values in LABELS if dice.chance(5)}
+    labels |= {"kubernetes.io/hostname": "h"} if dice.chance(6) else {}
     for at in range(4):
         for spl in "pqr":
             if dice.chance(5):
@@ -146,4 +147,5 @@ def test_the_affinity_matches_what_the_pods_own_and_all_clauses_match(
     for name, labels in places:
         ours = all(intended.clause_holds(clause, name, labels) for clause in intended.asked.clauses)
         own = affinity_holds(pod["spec"].get("affinity"), name, labels) and intended.mapping_holds(labels)
+        own = own and intended.seen(labels)
         assert affinity_holds(result["spec"].get("affinity"), name, labels) == (own and ours), (name, labels)

@@ -55,6 +55,8 @@ class Together(Struct, frozen=True, gc=False):
             yield AddLabel(self.clause, key, value, firm=False)
         weight = PREFERENCE if self.soft else None
         yield NearPods(self.clause, neighbours.with_label(key, value, self.job), weight, firm=False)
+        if not self.soft:
+            yield neighbours.hostnamed(self.clause)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Without a host name of its own, not where the group is, or no room there."""
@@ -77,12 +79,12 @@ def group_mark(group: tuple[str, ...]) -> Mark:
     return keys.COLOCATION + keys.digest("\n".join(group)), keys.GROUP
 
 
-def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
+def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     """One constraint for all tokens of the pod, and what is wrong with them."""
     clauses = ask.by_name.get(ClauseName.COLOCATION)
     if not clauses:
         return ()
-    return list(_problems(clauses, ask, world)) or (_together(clauses, ask, world),)
+    return list(_problems(clauses, ask, world)) or _together(clauses, ask, world)
 
 
 def _problems(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Problem]:
@@ -105,7 +107,7 @@ def _problems(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[P
         yield Problem(annotation(keys.PLACEMENT), message)
 
 
-def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Together:
+def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Together | str]:
     tokens = tokens_of(clauses)
     model = world.cluster.jobs.get((ask.namespace, ask.job))
     group = tuple(sorted(model.group(tokens) if model else tokens))
@@ -115,4 +117,8 @@ def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Together:
     roomy = room_beside(held, marks, siblings, ask.requests, world)
     clause = " and ".join(dict.fromkeys(map(str, clauses)))
     soft = ClauseName.COLOCATION in ask.soft
-    return Together(clause, soft, ask.job, tuple(sorted(tokens)), group, held, roomy)
+    yield Together(clause, soft, ask.job, tuple(sorted(tokens)), group, held, roomy)
+    if not soft:
+        yield from neighbours.shared_hostnames(world)
+        if not held:
+            yield from neighbours.ending(marks, (ask.namespace, ask.job), clause, world)

@@ -47,6 +47,7 @@ class Beside(Struct, frozen=True, gc=False):
         """One term, for pods of the namespace, whatever job they belong to."""
         term = PodTerm(LabelSelector(match_expressions=self.company.needs), HOSTNAME)
         yield NearPods(self.clause, term) if self.company.near else AwayFromPods(self.clause, term)
+        yield neighbours.hostnamed(self.clause)
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
         """Without a host name of its own."""
@@ -57,11 +58,9 @@ class Beside(Struct, frozen=True, gc=False):
         return ""
 
 
-def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
-    """One constraint a selector; none can be kept for a pod that goes past the scheduler."""
+def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
+    """One constraint a selector."""
     for company in ask.mapping.company:
-        if ask.spec.node_name:
-            message = f"{company.clause} is kept by the scheduler, which this pod goes past: use nodeSelector instead"
-            yield Problem("spec.nodeName", message)
-        else:
-            yield Beside(company, company.matches(ask.labels))
+        yield Beside(company, company.matches(ask.labels))
+        if company.near:
+            yield from neighbours.shared_hostnames(world)

@@ -38,6 +38,8 @@ class Apart(Struct, frozen=True, gc=False):
         term = neighbours.with_label(key, self.token, self.job)
         yield AddLabel(self.clause, key, self.token)
         yield AwayFromPods(self.clause, term, PREFERENCE if self.soft else None)
+        if not self.soft:
+            yield neighbours.hostnamed(self.clause)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Without a host name of its own, or taken by a pod of the token."""
@@ -65,5 +67,7 @@ def _apart(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Cons
     for clause in clauses:
         tokens.setdefault(str(clause.argument), clause)
     for token, clause in tokens.items():
-        held = siblings.holding(((keys.EXLOCATION + keys.digest(token), token),))
-        yield Apart(clause.text, soft, ask.job, token, held)
+        mark = keys.EXLOCATION + keys.digest(token), token
+        yield Apart(clause.text, soft, ask.job, token, siblings.holding((mark,)))
+        if soft:
+            yield from neighbours.repelled(clause.text, mark, f"a pod of {clause.text}", siblings, world)

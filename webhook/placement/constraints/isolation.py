@@ -59,6 +59,8 @@ class Alone(Struct, frozen=True, gc=False):
         if not self.modelled:
             others = (Requirement(keys.PE, "NotIn", (self.pe,)),) if self.pe else ()
             yield AwayFromPods(self.clause, neighbours.of_job(self.job, *others), weight, firm=False)
+        if not self.soft:
+            yield neighbours.hostnamed(self.clause)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Without a host name of its own, or taken by another element of the job."""

@@ -1,21 +1,26 @@
 """The pod's own ``nodeName``, ``nodeSelector`` and required node affinity, honoured exactly as Kubernetes does."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
 from msgspec import Struct
 
+from webhook.placement.affinity_terms import hopeless, never_matching, problems_of_preferred, problems_of_required
 from webhook.placement.ask import NODE_NAME, Ask
 from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect
 from webhook.placement.nodeterms import TERM_LIMIT
-from webhook.placement.pod import NodeTerm, Requirement
+from webhook.placement.placement_text import SHOWN
+from webhook.placement.pod import NodeTerm, PreferredNodeTerm, Requirement
 from webhook.placement.problem import Problem
-from webhook.placement.selector import matching_all, matching_any, problems_of
+from webhook.placement.selector import matching_all, matching_any
 from webhook.placement.world import World
 
 AFFINITY = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+
+PREFERENCES = "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution"
 
 LABELS = 16
 """Labels of a selector that count as a clause each: more than people write, and the search for a smallest conflict is
@@ -85,16 +90,18 @@ class OwnLabel(Struct, frozen=True, gc=False):
         return f"label one more node {self.key}={self.value}"
 
 
-def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
+def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     """One constraint for the node name, one a selector label, one for the affinity."""
     spec = ask.spec
-    required = spec.affinity.node_affinity.required if spec.affinity and spec.affinity.node_affinity else None
-    if not (spec.node_name or spec.node_selector or required):
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    if not (spec.node_name or spec.node_selector or affinity):
         return ()
     return (
         *(_name(spec.node_name, world) if spec.node_name else ()),
         *(_selector(spec.node_selector, world) if spec.node_selector else ()),
-        *(_affinity(required.node_selector_terms or (), world) if required else ()),
+        *(_required(affinity.required.node_selector_terms or (), world) if affinity and affinity.required else ()),
+        # The scheduler never sees a pod with a node name.
+        *(_preferred(affinity.preferred) if affinity and affinity.preferred and not spec.node_name else ()),
     )
 
 
@@ -113,20 +120,23 @@ def _selector(labels: Mapping[str, str], world: World) -> Iterator[Constraint]:
         yield OwnLabel(key, value, world.with_label(key, (value,)))
 
 
-def _affinity(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint | Problem]:
+def _required(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint | Problem | str]:
     if len(terms) > TERM_LIMIT:
         yield Problem(AFFINITY, f"has {len(terms)} terms, at most {TERM_LIMIT} are allowed")
         return
-    wrong = [problem for at, term in enumerate(terms) for problem in _problems(term, f"{AFFINITY}[{at}]")]
+    wrong = tuple(itertools.islice(problems_of_required(terms, AFFINITY), SHOWN))
     if wrong:
-        yield from wrong[:10]
-    elif all(term.empty for term in terms):
-        yield Problem(AFFINITY, "no term says anything, and an empty term matches no node: the pod could never run")
-    else:
-        other = "match the pod's own node affinity"
-        yield Own("the pod's node affinity", matching_any(world, terms), f"does not {other}", f"do not {other}")
+        yield from wrong
+        return
+    never = {at: found for at, term in enumerate(terms) if (found := never_matching(term))}
+    if all(term.empty or at in never for at, term in enumerate(terms)):
+        yield Problem(AFFINITY, hopeless(terms))
+        return
+    for at, found in itertools.islice(never.items(), SHOWN):
+        yield f"{AFFINITY}[{at}]: {found} compares with no whole number of 64 bits, so this term never matches"
+    other = "match the pod's own node affinity"
+    yield Own("the pod's node affinity", matching_any(world, terms), f"does not {other}", f"do not {other}")
 
 
-def _problems(term: NodeTerm, path: str) -> Iterator[Problem]:
-    for at, requirement in enumerate(term.match_expressions or ()):
-        yield from problems_of(requirement, f"{path}.matchExpressions[{at}]")
+def _preferred(terms: tuple[PreferredNodeTerm, ...]) -> Iterable[Problem]:
+    return itertools.islice(problems_of_preferred(terms, PREFERENCES), SHOWN)

@@ -127,8 +127,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         total, own = asked.pop(resource, 0), wanted * ask.provision.own.get(resource, 0)
         firm = [grant.cause for grant in grants if grant.firm]
         if firm:
-            needs = {resource: total} if total else {}
-            rooms.append(Room(needs, pinned, " + ".join(firm), grants, overrules=own > total))
+            rooms.append(Room({resource: total}, pinned, " + ".join(firm), grants, overrules=own > total))
         else:
             silent += grants
         if 0 < own <= total:

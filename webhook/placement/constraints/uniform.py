@@ -15,7 +15,7 @@ from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import PREFERENCE, AddLabel, AwayFromPods, Effect, NearPods
 from webhook.placement.problem import Problem
-from webhook.placement.siblings import Mark
+from webhook.placement.siblings import Mark, Siblings
 from webhook.placement.world import World
 
 SOFT = "uniform"
@@ -23,6 +23,8 @@ SOFT = "uniform"
 
 MARK: Mark = keys.WORKER, "true"
 """The label of a worker."""
+
+_SEPARATE = "a worker of all-separate-nodes"
 
 
 class SameNode(Struct, frozen=True, gc=False):
@@ -45,6 +47,8 @@ class SameNode(Struct, frozen=True, gc=False):
         """The label of a worker, and a term that keeps the pod beside others that have it."""
         yield AddLabel(self.clause, *MARK)
         yield NearPods(self.clause, neighbours.with_label(*MARK, self.job), PREFERENCE if self.soft else None)
+        if not self.soft:
+            yield neighbours.hostnamed(self.clause)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Without a host name of its own, not where the others are, or no room there."""
@@ -74,6 +78,8 @@ class SeparateNodes(Struct, frozen=True, gc=False):
         """The label of a worker, and a term that keeps the pod away from others that have it."""
         yield AddLabel(self.clause, *MARK)
         yield AwayFromPods(self.clause, neighbours.with_label(*MARK, self.job), PREFERENCE if self.soft else None)
+        if not self.soft:
+            yield neighbours.hostnamed(self.clause)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Without a host name of its own, or taken by a worker."""
@@ -84,17 +90,31 @@ class SeparateNodes(Struct, frozen=True, gc=False):
         return ""
 
 
-def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
-    """The one constraint, if the pod asks for it."""
+def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
+    """The one constraint, if the pod asks for it, and what the live workers of the job mean for it."""
     uniform = ask.mapping.uniform
     if uniform == "none":
         return ()
-    clause, soft = f"uniform {uniform}", SOFT in ask.soft
+    clause = f"uniform {uniform}"
     if not ask.job:
         return (neighbours.needs_job(clause),)
     siblings = world.siblings(ask.namespace, ask.job)
-    held = siblings.holding((MARK,))
-    if uniform == "all-separate-nodes":
-        return (SeparateNodes(clause, soft, ask.job, held),)
-    held &= world.everything
-    return (SameNode(clause, soft, ask.job, held, room_beside(held, (MARK,), siblings, ask.requests, world)),)
+    found = _separate if uniform == "all-separate-nodes" else _same
+    return found(ask, clause, siblings, world)
+
+
+def _separate(ask: Ask, clause: str, siblings: Siblings, world: World) -> Iterator[Constraint]:
+    soft = SOFT in ask.soft
+    yield SeparateNodes(clause, soft, ask.job, siblings.holding((MARK,)))
+    if soft:
+        yield from neighbours.repelled(clause, MARK, _SEPARATE, siblings, world)
+
+
+def _same(ask: Ask, clause: str, siblings: Siblings, world: World) -> Iterator[Constraint | str]:
+    soft, held = SOFT in ask.soft, siblings.holding((MARK,)) & world.everything
+    yield SameNode(clause, soft, ask.job, held, room_beside(held, (MARK,), siblings, ask.requests, world))
+    yield from neighbours.repelled(clause, MARK, _SEPARATE, siblings, world)
+    if not soft:
+        yield from neighbours.shared_hostnames(world)
+        if not held:
+            yield from neighbours.ending((MARK,), (ask.namespace, ask.job), clause, world)
