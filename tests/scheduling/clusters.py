@@ -14,7 +14,7 @@ from webhook.placement import keys
 Object = dict[str, Any]
 
 NODES, PODS = 5, 8
-CLUSTER_BYTES = 8 + NODES * NODE_BYTES + POOL_BYTES + PODS * (POD_BYTES + 8)
+CLUSTER_BYTES = 9 + NODES * NODE_BYTES + POOL_BYTES + PODS * (POD_BYTES + 8)
 
 
 class Scene:
@@ -26,7 +26,7 @@ class Scene:
         named = [pool["spec"]["name"] for pool in made]
         self.names = Names(mark, [one["metadata"]["name"] for one in nodes], named)
         spaces = {space: {"kubernetes.io/metadata.name": space} for space in self.names.spaces}
-        jobs = [_job(dice, self.names)] if dice.chance(2) else []
+        jobs = [_job(dice, self.names)] if dice.chance(3) else []
         self.cluster = Cluster(tuple(nodes), (), tuple(made), tuple(jobs), spaces)
         self._strangers = strangers
         for at in range(dice.face(PODS + 1)):
@@ -57,7 +57,8 @@ class Scene:
 
 def _job(dice: Dice, names: Names) -> Object:
     """A Job object: what its processing elements say, of which pods say the same, or not."""
-    said = ['hostColocation("t"), hostColocation("u")', "hostIsolation", 'hostExlocation("a")', 'hostColocation("t")']
+    joined, alone = 'hostColocation("t"), hostColocation("u")', "hostIsolation"
+    said = ['hostExlocation("a")', joined, 'hostColocation("t")', *([alone] if dice.chance(4) else [])]
     elements = [
         {"name": f"pe-{at}", "operators": [{"name": f"op-{at}", "placement": dice.pick(said)}]} for at in range(3)
     ]

@@ -142,7 +142,8 @@ def _of_pods(said: Said, node: Json, others: list[tuple[Said, Json]], cluster: C
     ]
     for what, required, is_member in together:
         places = [place for other, place in job if is_member(other)]
-        if required and places and not any(place is node for place in places):
+        # Nodes of one host name label are one to Kubernetes, which may spread a group over them.
+        if required and places and not any(place is node or same_host(place, node) for place in places):
             yield what
     yield from _company(said, node, others, cluster)
 
@@ -214,6 +215,21 @@ def equipped(pod: Json) -> Json:
             more = {field: {**(said.get(field) or {}), **amount} for field in ("requests", "limits")}
             spec["containers"] = [{**main, "resources": more}, *spec["containers"][1:]]
     return {**pod, "spec": spec}
+
+
+def hidden(pod: Json, cluster: Cluster) -> bool:
+    """Whether a pod of the same job is where Kubernetes does not see it beside others; who only prefers them may be."""
+    said = Said(pod)
+    nameless = [
+        other for other, place in cluster.live() if keys.HOSTNAME not in (place["metadata"].get("labels") or {})
+    ]
+    return any(said.shares_job(Said(other)) for other in nameless)
+
+
+def same_host(one: Json, other: Json) -> bool:
+    """Whether both nodes have the same host name label."""
+    said = [(node["metadata"].get("labels") or {}).get(keys.HOSTNAME) for node in (one, other)]
+    return said[0] is not None and said[0] == said[1]
 
 
 def own_hostnames(cluster: Cluster) -> set[str]:

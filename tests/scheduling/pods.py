@@ -68,12 +68,13 @@ def asking(dice: Dice, names: Names, at: int, *, calm: bool = False) -> Object:
     found = ordinary(Dice(b"") if calm else whole, names, f"{names.mark}-p{at}")
     metadata, spec = found["metadata"], found["spec"]
     job = dice.face(24)
-    if job < 23:
-        metadata["labels"][keys.JOB] = names.jobs[job > 19]
+    if job < 21:
+        metadata["labels"][keys.JOB] = names.jobs[job > 17]
     element = dice.face(16)
     if element < 15:
         metadata["labels"][keys.PE] = f"pe-{element % 3}"
-    metadata["annotations"] = annotations(dice, names)
+    # What is about other pods needs a job.
+    metadata["annotations"] = annotations(dice, names, lonely=job > 21)
     controller = dice.face(6)
     if controller > 3:
         kind = ["ReplicaSet", "ProcessingElement"][controller - 4]
@@ -85,10 +86,13 @@ def asking(dice: Dice, names: Names, at: int, *, calm: bool = False) -> Object:
     return found
 
 
-def annotations(dice: Dice, names: Names) -> dict[str, str]:
-    """What a pod says to us: mostly one clause about other pods, of its job or of any, and one about nodes."""
+def annotations(dice: Dice, names: Names, *, lonely: bool = False) -> dict[str, str]:
+    """What a pod says to us: mostly one clause about other pods of its job, unless it is ``lonely``, and of nodes."""
     clauses, said = _about_pods(dice)
-    clauses += _about_nodes(dice, names)
+    if lonely:
+        clauses, said = [f'host("{dice.pick(names.nodes)}")'], {}
+    else:
+        clauses += _about_nodes(dice, names)
     if dice.face(12) == 11:
         clauses += _about_pods(dice)[0]
     if clauses:

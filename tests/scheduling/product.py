@@ -10,11 +10,12 @@ from msgspec import Raw
 from tests.answers import patched, refused, response, warnings
 from tests.builders import review
 from tests.scheduling.state import Cluster
-from webhook.admission.mutate import mutate
+from webhook.admission.mutate import Known, mutate
 from webhook.admission.validate import validate
 from webhook.cluster.reading import Reading
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
+from webhook.placement.promises import Promises
 
 Json = Mapping[str, Any]
 
@@ -39,6 +40,17 @@ class Ruling:
         return self.code == 403 and (" can run this pod" in lines or " fit" in lines)
 
 
+class Moment:
+    """What one replica of the webhook knows at a moment: the cluster as it sees it, and what it has just promised.
+
+    ``count`` is how many pods the API server says that any workload is to have, if it says so.
+    """
+
+    def __init__(self, cluster: Cluster, count: int | None = None) -> None:
+        self.world = inventory(cluster)
+        self.known = Known(promises=Promises(lambda: 0.0), count=lambda _: count)
+
+
 def inventory(cluster: Cluster) -> Inventory:
     """The cluster as a snapshot of its objects says it is."""
     found = Inventory()
@@ -54,11 +66,12 @@ def inventory(cluster: Cluster) -> Inventory:
     return found
 
 
-def admitted(pod: Json, cluster: Cluster, policy: Policy = POLICY, *, world: Inventory | None = None) -> Ruling:
+def admitted(pod: Json, cluster: Cluster, policy: Policy = POLICY, *, moment: Moment | None = None) -> Ruling:
     """What becomes of a pod that is created: patched by ``/mutate``, and then seen by ``/validate``."""
-    world = world or inventory(cluster)
-    where = {"namespace": cluster.namespace(pod)}
-    answer = mutate(review(pod, **where), world, policy)
+    moment = moment or Moment(cluster)
+    world = moment.world
+    where: dict[str, Any] = {"namespace": cluster.namespace(pod)}
+    answer = mutate(review(pod, uid=pod["metadata"]["name"], **where), world, policy, moment.known)
     said = tuple(warnings(answer))
     if not response(answer)["allowed"]:
         return Ruling(None, said, *refused(answer))

@@ -8,7 +8,7 @@ from hypothesis import event, given
 from tests.placement.properties.dice import Dice, examples, thrown
 from tests.scheduling import product
 from tests.scheduling.clusters import CLUSTER_BYTES, Scene
-from tests.scheduling.meaning import broken
+from tests.scheduling.meaning import broken, hidden
 from tests.scheduling.pods import POD_BYTES, asking
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster, manifests
@@ -22,39 +22,44 @@ from tests.scheduling.waiting import (
     with_its_job,
 )
 from webhook.placement import keys
+from webhook.placement.policy import Policy
 
 Json = Mapping[str, Any]
 
 
 class Case(NamedTuple):
-    """A pod that is created in a cluster, and the pods that are left of the cluster's a while later."""
+    """A pod that is created in a cluster, and the pods that are left of the cluster's a while later.
+
+    With an elastic policy nobody is refused for want of a node.
+    """
 
     cluster: Cluster
     pod: dict[str, Any]
     left: tuple[Json, ...]
+    policy: Policy
 
     def __repr__(self) -> str:
         """The cluster and the pod in YAML."""
-        return (
-            f"{self.cluster!r}# created:{manifests([self.pod])}# left: {[pod['metadata']['name'] for pod in self.left]}"
-        )
+        left = [pod["metadata"]["name"] for pod in self.left]
+        return f"{self.cluster!r}# created:{manifests([self.pod])}# left {left}, elastic {self.policy.elastic}"
 
 
 def case(dice: Dice) -> Case:
     scene = Scene(dice.part(CLUSTER_BYTES))
     pod = asking(dice.part(POD_BYTES), scene.names, 9)
     pod["spec"].pop("schedulingGates", None)
-    kept = dice.face(256)
-    return Case(scene.cluster, pod, tuple(one for at, one in enumerate(scene.cluster.pods) if kept >> at % 8 & 1))
+    kept, policy = dice.face(256), product.ELASTIC if dice.face(6) == 5 else product.POLICY
+    left = tuple(one for at, one in enumerate(scene.cluster.pods) if kept >> at % 8 & 1)
+    return Case(scene.cluster, pod, left, policy)
 
 
-MAKE = case, CLUSTER_BYTES + POD_BYTES + 1
+MAKE = case, CLUSTER_BYTES + POD_BYTES + 2
 
 
 @given(thrown(MAKE[1], MAKE[0]))
 @examples(800)
 def test_a_pod_is_admitted_or_refused_as_the_scheduler_would_have_it(found: Case) -> None:
-    ruling = product.admitted(found.pod, found.cluster)
+    ruling = product.admitted(found.pod, found.cluster, found.policy)
     if ruling.pod is None:
         event("refused for want of a node" if ruling.wants_nodes else f"refused with {ruling.code}")
         assert not ruling.wants_nodes or has_no_node(found)
@@ -75,6 +80,8 @@ def keeps_its_clauses(found: Case, final: Json) -> None:
             wrong = broken(found.pod, later.by_name[name], later)
             if goes_past(found.pod):  # where others keep apart from is for the scheduler to find, which the pod avoids
                 wrong = [what for what in wrong if what != "run-apart-from"]
+            if found.policy.elastic and hidden(found.pod, later):
+                wrong = [what for what in wrong if not what.startswith(("hostColocation", "uniform all-same-node"))]
             assert not wrong, name
 
 

@@ -57,10 +57,10 @@ def test_what_two_pods_of_one_moment_say_holds_when_both_are_bound(found: Pair) 
     A pod that asked to go past the scheduler was warned of just this.
     """
     assume(not goes_past(found.first) and not goes_past(found.second))
-    world = product.inventory(found.cluster)
+    moment = product.Moment(found.cluster)
     pods = []
     for raw in (found.first, found.second):
-        ruling = product.admitted(raw, found.cluster, world=world)
+        ruling = product.admitted(raw, found.cluster, moment=moment)
         assume(ruling.pod is not None)
         assert ruling.pod is not None
         pods.append((raw, ruling.pod))

@@ -73,10 +73,11 @@ def test_all_pods_of_an_admitted_workload_are_bound_if_nothing_else_runs(found: 
 
 def bound(found: Submission, cluster: Cluster) -> int:
     """How many of the pods are bound, each where none of its clauses is broken."""
-    world, number = product.inventory(cluster), 0
-    for at in range(count_of(found.workload)):
+    number, count = 0, count_of(found.workload)
+    moment = product.Moment(cluster, count)
+    for at in range(count):
         raw = pod_of(found.workload, at)
-        ruling = product.admitted(raw, cluster, world=world if found.burst else None)
+        ruling = product.admitted(raw, cluster, moment=moment if found.burst else product.Moment(cluster, count))
         places = possible(ruling.pod, cluster) if ruling.pod is not None else []
         if places:
             name = places[found.choices[at] % len(places)]
