@@ -6,10 +6,13 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # As many processes as there are cores; one that has nothing left takes tests from the others.
 PYTEST := -m pytest --ignore=tests/e2e --numprocesses=auto --dist=worksteal
 UNIT   := "not integration"
+# What the chart asks for unless it is told otherwise; IMAGE may name a registry.
+IMAGE  ?= streams-placement
+VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
 .PHONY: run serve test unit integration check e2e cluster cluster-down format bench bench-e2e crds image lock clean
 
-run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example, no cluster
+run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
 
 serve: $(VENV)/run.stamp                ## the same server, staying up on https://127.0.0.1:8443
@@ -58,8 +61,8 @@ bench-e2e: $(VENV)/dev.stamp            ## what admission costs through a real A
 crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python
 	$(BIN)/python -m tools.crds
 
-image:                                  ## the container image; needs docker
-	docker build --tag streams-placement:latest .
+image:                                  ## the container image, with the version of the chart as its tag; needs docker
+	docker build --tag $(IMAGE):$(VERSION) .
 
 lock: $(VENV)/dev.stamp                 ## pin every dependency again, with hashes
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group build --output-file requirements.lock

@@ -44,9 +44,9 @@ _SHOW: Final = (
 
 _MANAGE: Final = (
     "Keep an authority and a leaf in a Secret and caBundle in webhook configurations, renew both before they end, and "
-    "change the authority without a moment in which a client trusts none of what is served. Runs until SIGTERM; of "
-    "several such processes the one that holds the Lease acts. To change the authority now, remove authority.key from "
-    "the Secret; to change the leaf, tls.crt."
+    "change the authority without a moment in which a client trusts none of what is served. Runs until SIGTERM, "
+    "SIGINT or SIGHUP; of several such processes the one that holds the Lease acts. To change the authority now, "
+    "remove authority.key from the Secret; to change the leaf, tls.crt."
 )
 
 

@@ -5,6 +5,7 @@ be created, or the refusal; the refusal of the whole workload if that comes firs
 """
 
 import base64
+import functools
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,8 +13,8 @@ from typing import Any
 
 import jsonpatch
 
-from webhook.admission.answer import Answer
-from webhook.admission.mutate import mutate
+from webhook.admission.answer import Answer, Workload
+from webhook.admission.mutate import Known, mutate
 from webhook.admission.validate import validate
 from webhook.admission.workloads import pods_of
 from webhook.cli.client import is_workload, review
@@ -54,7 +55,13 @@ def results(path: Path, cluster: Inventory) -> Iterator[dict[str, Any]]:
             yield outcome(document, whole)
             continue
         for found in pods_of(document):
-            yield outcome(found.pod, answered(mutate, found.pod, cluster))
+            known = Known(count=functools.partial(_count, found.replicas.count))
+            yield outcome(found.pod, answered(functools.partial(mutate, known=known), found.pod, cluster))
+
+
+def _count(count: int, _workload: Workload) -> int:
+    """How many pods the workload of the manifest wants, as the API server would tell the webhook."""
+    return count
 
 
 def answered(entry: Entry, document: dict[str, Any], cluster: Inventory) -> dict[str, Any]:

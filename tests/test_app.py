@@ -66,7 +66,7 @@ def test_every_choice_reaches_the_policy() -> None:
 @pytest.mark.parametrize(("chosen", "expected"), [("streams", None), ("all", {"kube-system"})])
 def test_what_is_kept_of_a_cluster_depends_on_who_is_a_stranger(chosen: str, expected: set[str] | None) -> None:
     settings = read({"snapshot": str(EXAMPLES / "cluster"), "exclusive_strangers": chosen})
-    serving, explained = cluster_of(settings).inventory, app.explaining(settings, []).cluster
+    serving, explained = cluster_of(settings).inventory, app.explaining(settings, [], print).cluster
     assert (serving.outsiders.spared, explained.outsiders.spared) == (expected, expected)
 
 
@@ -93,7 +93,7 @@ def test_objects_are_named_that_could_not_be_used(caplog: pytest.LogCaptureFixtu
 
 
 def test_the_examples_are_a_cluster() -> None:
-    world = app.explaining(read({"snapshot": str(EXAMPLES / "cluster")}), [])
+    world = app.explaining(read({"snapshot": str(EXAMPLES / "cluster")}), [], print)
     assert world.everything.bit_count() == 13
 
 

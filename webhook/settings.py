@@ -5,7 +5,7 @@ Every field is also a flag of the commands that need it, so name, default and he
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -172,7 +172,14 @@ def read(flags: Mapping[str, str | bool]) -> Settings:
 def _sentence(error: Mapping[str, Any], flags: Mapping[str, str | bool]) -> str:
     field = str(error["loc"][0])
     name = flag(field) if field in flags else variable(field)
-    rule = f"it should {error['msg'].partition(',')[0].partition(' should ')[2]}"
-    if error["type"] == "value_error":  # of a check of our own, which has a sentence of its own
-        rule = str(error["ctx"]["error"])
-    return f"{name} is {quote(str(error['input']))}, but {rule}"
+    return f"{name} is {quote(str(error['input']))}, but {_rule(field, error)}"
+
+
+def _rule(field: str, error: Mapping[str, Any]) -> str:
+    """What the value of the field should be: every choice, the bounds of a number, or the sentence of our own check."""
+    if error["type"] == "value_error":
+        return str(error["ctx"]["error"])
+    if error["type"] == "literal_error":
+        *others, last = get_args(Settings.model_fields[field].annotation)
+        return f"it should be {', '.join(others)} or {last}"
+    return f"it should {error['msg'].partition(',')[0].partition(' should ')[2]}"

@@ -30,7 +30,7 @@ class Management:
 
 
 async def manage(asked: Management, access: Access) -> None:
-    """Stand for election, lead, and keep the certificates until SIGTERM or SIGINT; the Lease is given back then.
+    """Stand for election, lead, and keep the certificates until a signal says stop; the Lease is given back then.
 
     Raises:
         LostError: the Lease is another's; what this process knows is out of date.
@@ -72,8 +72,10 @@ async def _lead(api: Api, lease: Lease, asked: Management) -> None:
 
 @contextlib.contextmanager
 def _ended_by_signals(task: asyncio.Task[None]) -> Iterator[None]:
+    """SIGTERM, SIGINT and SIGHUP, unless whoever started the program (nohup) has ignored the last, end the task."""
     loop = asyncio.get_running_loop()
-    numbers = (signal.SIGTERM, signal.SIGINT)
+    hung_up = (signal.SIGHUP,) if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else ()
+    numbers = (signal.SIGTERM, signal.SIGINT, *hung_up)
     for number in numbers:
         loop.add_signal_handler(number, task.cancel)
     try:

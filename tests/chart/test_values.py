@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, get_args, get_origin
@@ -169,3 +170,25 @@ def test_the_image_takes_only_what_is_pinned_by_hashes() -> None:
 
 def joined_dockerfile() -> str:
     return (ROOT / "Dockerfile").read_text().replace("\\\n", "")
+
+
+PAGES: Final = (
+    "".join(path.read_text() for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))) + README
+)
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"--set '?([\w.]+)", PAGES))))
+def test_every_value_that_a_page_sets_is_one_of_the_chart(path: str) -> None:
+    found: Any = VALUES
+    for key in path.split("."):
+        assert key in found
+        found = found[key]
+
+
+def test_the_image_of_the_first_steps_is_what_is_built_and_what_the_chart_asks_for() -> None:
+    version = yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"]
+    tags = set(re.findall(r"streams-placement:(\d[\w.]*)", (ROOT / "README.md").read_text()))
+    assert (tags, VALUES["image"]["repository"], VALUES["image"]["tag"]) == ({version}, "streams-placement", "")
+    command = ["make", "--dry-run", "image"]
+    made = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=60).stdout  # noqa: S603 -- our own rule
+    assert made == f"docker build --tag streams-placement:{version} .\n"

@@ -1,11 +1,15 @@
 """Every command meets an empty environment and a terminal that is wide enough."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.golden import EXAMPLES
 from webhook import settings
+from webhook.cli import main
+
+Explain = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(autouse=True)
@@ -25,3 +29,16 @@ def own_logs() -> Iterator[None]:
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
+
+
+@pytest.fixture
+def explain(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Explain:
+    """``explain`` with these words, run in the repository: exit code, standard output, standard error."""
+    monkeypatch.chdir(EXAMPLES.parent)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(["explain", *words])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run

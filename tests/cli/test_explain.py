@@ -1,31 +1,16 @@
 """``streams-placement explain``: what admission would make of a manifest, and why."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.cli.conftest import Explain
 from tests.golden import EXAMPLES, expected, manifests
-from webhook.cli import main
 
 CLUSTER = str(EXAMPLES / "cluster")
-
-Explain = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def explain(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Explain:
-    monkeypatch.chdir(EXAMPLES.parent)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        code = main(["explain", *words])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
 
 
 def as_json(explain: Explain, *words: str) -> list[dict[str, Any]]:
@@ -103,7 +88,7 @@ def test_json_says_everything_about_every_pod(explain: Explain) -> None:
     [found] = as_json(explain, "-f", "examples/refused-tainted-host.yaml")
     assert list(found) == [
         *("file", "origin", "namespace", "verdict", "code", "message", "warnings", "candidates", "removed", "patch"),
-        *("before", "after", "ranking"),
+        *("before", "after", "ranking", "asks"),
     ]
     assert (found["verdict"], found["code"], found["candidates"], found["after"]) == ("refused", 403, [], None)
     assert found["removed"][1] == {
@@ -142,15 +127,6 @@ def test_host_pools_and_jobs_among_the_manifests_count_as_applied(explain: Expla
     assert second["verdict"] == "admitted"
 
 
-def test_a_manifest_without_pods_and_pools_says_so(explain: Explain, tmp_path: Path) -> None:
-    manifest = tmp_path / "map.yaml"
-    manifest.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n")
-    assert explain("-f", str(manifest), "--snapshot", CLUSTER)[:2] == (
-        0,
-        "no pod and no host pool in these manifests\n",
-    )
-
-
 def test_a_pod_whose_verdict_has_no_nodes_shows_no_count(explain: Explain) -> None:
     assert "  refused\n" in explain("-f", "examples/refused-syntax.yaml", "--snapshot", CLUSTER)[1]
 
@@ -181,7 +157,7 @@ def test_wrong_use_is_one_sentence_and_exit_code_2(explain: Explain, words: list
         ),
         (
             "apiVersion: streams.ibm.com/v1\nkind: HostPool\nmetadata: {name: p}\nspec: {size: 0}\n",
-            "manifest: HostPool p: spec.size: 0 is not between 1 and 5000",
+            "bad.yaml: HostPool p: spec.size: 0 is not between 1 and 5000",
         ),
     ],
     ids=["a pod", "a host pool"],

@@ -37,7 +37,7 @@ def explain(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Explain:
         manifest.write_text("---\n".join(documents))
         code = main(["explain", "-f", str(manifest), "--snapshot", str(EXAMPLES / "cluster")])
         out, err = capsys.readouterr()
-        return code, out.replace(str(manifest), "all.yaml"), err
+        return code, out.replace(str(manifest), "all.yaml"), err.replace(str(manifest), "all.yaml")
 
     return run
 
@@ -64,7 +64,7 @@ def test_an_intent_that_would_be_refused_is_named(explain: Explain) -> None:
         2,
         "",
         (
-            "streams-placement: manifest: HPAIntent team/mine: spec.consumers[0].requirements[0]: "
+            "streams-placement: all.yaml: HPAIntent team/mine: spec.consumers[0].requirements[0]: "
             "needs requests or limits: how much of intel.com/qat\n"
         ),
     )

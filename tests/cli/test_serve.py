@@ -94,6 +94,29 @@ def test_wrong_use_is_2_and_a_sentence(words: list[str], sentence: str, capsys: 
     assert capsys.readouterr().err == f"streams-placement: {sentence}\n"
 
 
+SAME = "give two different numbers, or 0 for free ones"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], f"--port and --health-port are both 9443 on 127.0.0.1: {SAME}"),
+        (["--host", "::"], f"--port and --health-port are both 9443 on 127.0.0.1 and ::: {SAME}"),
+    ],
+    ids=["the same address", "one of them everywhere"],
+)
+def test_one_port_for_two_things_is_wrong_use(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", *PAIR, "--port", "9443", "--health-port", "9443", *words]) == 2
+    assert capsys.readouterr().err == f"streams-placement: {sentence}\n"
+
+
+@pytest.mark.parametrize("words", [["--port", "0", "--health-port", "0"], ["--port", "8081", "--health-host", "::1"]])
+def test_free_ports_and_those_of_two_addresses_are_two(seen: list[Settings], words: list[str]) -> None:
+    assert (main(["serve", *PAIR, *words]), len(seen)) == (0, 1)
+
+
 @pytest.mark.parametrize("words", [["--mode", "off"], ["--prot", "1"], ["--verify", "yes"], ["file"]], ids=" ".join)
 def test_a_wrong_flag_is_2(words: list[str]) -> None:
     assert main(["serve", *PAIR, *words]) == 2
@@ -181,6 +204,18 @@ class TestTheProcess:
             process.send_signal(signal.SIGINT)
             time.sleep(0.05)
         assert process.wait(5) == 0
+
+    def test_outlives_its_terminal_if_it_was_told_to(self, tmp_path: Path) -> None:
+        flags = ["--port", "0", "--health-port", "0", "--drain", "0", "--snapshot", str(EXAMPLES / "cluster")]
+        serve = [sys.executable, "-m", "webhook", "serve", *flags, "--tls-self-signed", "--tls-dir", str(tmp_path)]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(["nohup", *serve], stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:  # noqa: S603, S607 -- ourselves
+            _, health = ready(process)
+            process.send_signal(signal.SIGHUP)
+            time.sleep(0.2)
+            assert status(f"{health}/readyz") == 200
+            process.terminate()
+            assert process.wait(10) == 0
 
     def test_says_that_its_port_is_taken(self, process: subprocess.Popen[str], tmp_path: Path) -> None:
         reviews, _ = ready(process)

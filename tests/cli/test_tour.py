@@ -12,12 +12,64 @@ from webhook.cli import main, tour
 pytestmark = pytest.mark.integration
 
 
-@pytest.fixture(scope="module")
-def shown() -> str:
-    command = (sys.executable, "-m", "webhook", "tour")
+def toured(*words: str) -> str:
+    """What the program shows, off a terminal."""
+    command = (sys.executable, "-m", "webhook", "tour", *words)
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ourselves
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
+
+
+@pytest.fixture(scope="module")
+def table() -> str:
+    """What is shown by default."""
+    return toured()
+
+
+@pytest.fixture(scope="module")
+def shown() -> str:
+    """Every example in full."""
+    return toured("--all")
+
+
+def test_by_default_every_example_is_a_line_of_a_table(table: str) -> None:
+    lines = table.splitlines()
+    assert [line.split()[0] for line in lines[3 : lines.index("", 3)]] == [path.stem for path in manifests()]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        'colocation                   hostColocation("together")                        admitted\n',
+        (
+            "refused-index                host(P1[5])                                       refused 403  "
+            "metadata.annotations[streams.ibm.com/placement]: host(P1[5]): HostPool P1 has 2 hosts, index 0 to 1\n"
+        ),
+        (
+            "isolation                    Sink: partitionIsolation, hostIsolation           admitted     "
+            "warning: partitionIsolation steers fusion, which is over: it has no effect on the pod\n"
+        ),
+        "mapping-gpu                  mapping.key: extra-hardware; mapping.operator...  admitted\n",
+        "isolation-neighbour          (The other elements of a job with an isolated...  admitted\n",
+    ],
+    ids=["admitted", "refused", "warned of", "several annotations", "no annotation"],
+)
+def test_a_line_says_what_was_asked_and_what_came_of_it(table: str, row: str) -> None:
+    assert f"\n{row}" in table
+
+
+def test_three_of_them_are_shown_in_full_below(table: str) -> None:
+    names = ("pool-tagged", "refused-pool-and-exlocation", "refused-replicas")
+    assert [line.split(".yaml: ")[0] for line in table.splitlines() if ".yaml: " in line] == list(names)
+    assert "\n3 of them in full; --all shows every one, --only PATTERN those of that name.\n" in table
+
+
+def test_it_is_no_longer_than_a_person_reads(table: str) -> None:
+    assert table.count("\n") < 140
+
+
+def test_the_table_counts_what_was_sent_as_well(table: str, shown: str) -> None:
+    assert table.splitlines()[-2:] == shown.splitlines()[-2:]
 
 
 def test_every_example_is_shown(shown: str) -> None:
@@ -57,7 +109,7 @@ def test_warnings_are_shown(shown: str) -> None:
 def test_the_end_counts_what_was_shown(shown: str) -> None:
     refused = sum(path.name.startswith("refused-") for path in manifests())
     admitted = len(manifests()) - refused
-    assert shown.splitlines()[-2] == f"{len(manifests())} examples were sent: {admitted} admitted, {refused} refused."
+    assert shown.splitlines()[-2] == f"{len(manifests())} examples sent: {admitted} admitted, {refused} refused."
 
 
 def test_a_folder_without_examples_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,7 +133,33 @@ def test_in_this_process_too(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     for name in ("isolation.yaml", "refused-index.yaml", "deployment.yaml", "refused-daemonset.yaml"):
         (tmp_path / name).write_text((EXAMPLES / name).read_text())
     assert main(["tour", "--examples", str(tmp_path)]) == 0
-    assert "5 examples were sent: 3 admitted, 2 refused.\n" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "5 examples sent: 3 admitted, 2 refused.\n" in out
+    assert [line.split(".yaml: ")[0] for line in out.splitlines() if ".yaml: " in line] == [
+        "deployment", "isolation", "plain",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", ["refused-index", "refused-index.yaml", "*used-index.yaml", "refused-[i]ndex"])
+def test_only_those_are_sent_whose_names_match(pattern: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tour", "--only", pattern]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines[2], lines[-2]) == (
+        "refused-index.yaml: Pod parallel-0-ioyms",
+        "1 example sent: 0 admitted, 1 refused.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hint"),
+    [
+        ("refused-indx", "did you mean refused-index?"),
+        ("?", f"they are called colocation-group, colocation, cpu-binding and {len(manifests()) - 3} more"),
+    ],
+)
+def test_no_such_example_is_wrong_use(pattern: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tour", "--only", pattern]) == 2
+    assert capsys.readouterr().err == f'streams-placement: no example is called "{pattern}": {hint}\n'
 
 
 def test_the_examples_are_those_of_the_repository() -> None:

@@ -9,8 +9,13 @@ from webhook.cluster.manifests import ManifestError, read_manifests
 READABLE = {
     "one document": ("a.yaml", "kind: Pod\n", ["Pod"]),
     "several documents": ("a.yaml", "---\nkind: Pod\n---\n---\nkind: Job\n", ["Pod", "Job"]),
-    "a list": ("a.yaml", "kind: List\nitems:\n- kind: Pod\n- 7\n- kind: Job\n", ["Pod", "Job"]),
+    "a list": ("a.yaml", "kind: List\nitems:\n- kind: Pod\n- kind: List\n  items:\n  - kind: Job\n", ["Pod", "Job"]),
     "a kind that ends in List without items": ("a.yaml", "kind: PodList\n", ["PodList"]),
+    "a list of a kind, as the API server gives it": (
+        "a.yaml",
+        "kind: PodList\nitems:\n- metadata: {name: p}\n",
+        ["Pod"],
+    ),
     "JSON": ("a.json", '{"kind": "PodList", "items": [{"kind": "Pod"}]}', ["Pod"]),
 }
 UNREADABLE = {
@@ -19,6 +24,11 @@ UNREADABLE = {
     "no JSON": ("b.json", "{", "Input data was truncated"),
     "no object": ("b.yaml", "- 1\n", "a document is no Kubernetes object: it has no kind"),
     "no kind": ("b.json", "{}", "a document is no Kubernetes object: it has no kind"),
+    "a list of no objects": (
+        "b.yaml",
+        "kind: List\nitems: [7]\n",
+        "a document is no Kubernetes object: it has no kind",
+    ),
     "a kind that is no text": ("b.json", '{"kind": 1}', "a document is no Kubernetes object: it has no kind"),
 }
 

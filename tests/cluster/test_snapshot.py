@@ -519,7 +519,7 @@ def test_a_folder_without_a_node_is_no_cluster(tmp_path: Path, files: dict[str, 
     put(tmp_path, **files)
     with pytest.raises(SnapshotError) as caught:
         read(tmp_path)
-    advice = 'put there what "kubectl get nodes,pods,streamshostpools -A -o yaml" prints'
+    advice = 'put there what "kubectl get nodes,pods -A -o yaml" prints'
     assert str(caught.value) == f"the folder {tmp_path} holds no Node: {advice}{rest}"
 
 

@@ -83,7 +83,7 @@ async def test_metrics_say_whether_it_is_ready() -> None:
     await started.task
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_a_signal_ends_the_work_first(number: signal.Signals) -> None:
     started = Started(Work())
     await started.work.begun.wait()

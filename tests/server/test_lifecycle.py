@@ -112,6 +112,12 @@ class TestASignal:
         assert 0.25 < time.monotonic() - started < 1.5
         assert await refused(server)
 
+    async def test_may_be_that_the_terminal_goes_away(self, server: Running) -> None:
+        os.kill(os.getpid(), signal.SIGHUP)
+        await asyncio.sleep(0.05)
+        assert (await server.ask(post())).status == 200
+        await asyncio.wait_for(server.task, 1.5)
+
     async def test_ends_idle_connections_after_draining(self, server: Running) -> None:
         async with server.wire() as wire:
             wire.send(post())

@@ -10,7 +10,11 @@ import pytest
 
 from tests.server.pki import Authority
 from tests.server.running import Running, post, running
-from webhook.server.site import bind
+from webhook.server.connection import Connections
+from webhook.server.health import Health
+from webhook.server.limits import HEALTH
+from webhook.server.metrics import Metrics
+from webhook.server.site import Site, bind
 from webhook.server.trouble import Trouble
 from webhook.settings import Settings
 
@@ -42,6 +46,17 @@ def test_a_taken_port_is_said_in_one_sentence() -> None:
         port = first.getsockname()[1]
         with pytest.raises(Trouble, match=f"cannot listen on 127.0.0.1 port {port}: Address already in use"):
             bind("127.0.0.1", port)
+
+
+async def test_a_port_that_two_have_bound_is_taken_by_the_first_to_listen() -> None:
+    """Both may bind it, as neither of them listens yet."""
+    with bind("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        site = Site(bind("127.0.0.1", port), Connections(Health(lambda: None, Metrics()), HEALTH, Metrics()))
+        first.listen()
+        with pytest.raises(Trouble, match=f"^cannot listen on 127.0.0.1 port {port}: Address already in use$"):
+            site.start()
+    site.release()
 
 
 async def test_ipv6_is_answered_and_shown_in_brackets(settings: Settings, authority: Authority) -> None:

@@ -31,30 +31,66 @@ RUNTIME: Final = {"name": "streams-runtime", "image": "streams-runtime"}
 
 
 class Found(Struct, frozen=True):
-    """A pod that an object describes: ``origin`` says where, ``pod`` is the object to create, and how many of it."""
+    """A pod that an object describes: ``origin`` says where, ``pod`` is the object to create, and how many of it.
+
+    ``note`` says what is not certain about it.
+    """
 
     origin: str
     pod: Document
     replicas: Replicas = Replicas()
+    note: str = ""
 
 
 def pods_of(document: Document, old: Document | None = None) -> Iterator[Found]:
     """The pods that an object describes: one for a pod or a workload, one an element for a Streams job.
 
-    ``old`` is what the object was before, if it is being changed. An object of any other kind describes none. Parts
-    that are not of the expected type are passed over: the API server refuses such an object itself.
+    ``old`` is what the object was before, if it is being changed. An object of any other kind describes one if it has a
+    pod template where a Deployment has it, and else none. Parts that are not of the expected type are passed over: the
+    API server refuses such an object itself.
     """
     version, kind = document.get("apiVersion"), document.get("kind")
     name = mapping(document, "metadata").get("name", "")
     if (version, kind) == ("v1", "Pod"):
-        yield Found(f"Pod {name}", document)
+        yield Found(origin_of(document), document)
     elif (version, kind) == (STREAMS, "Job"):
         yield from _elements(document, str(name))
     elif (version, kind) in _TEMPLATES:
         pod = _from_template(mapping(document, *_TEMPLATES[str(version), str(kind)]), document)
         if kind != "PodTemplate":
             pod["metadata"]["ownerReferences"] = [_owner(str(version), str(kind), name)]
-        yield Found(f"{kind} {name}", pod, replicas_of(document, old))
+        yield Found(origin_of(document), pod, replicas_of(document, old))
+    elif sequence(mapping(document, "spec", "template", "spec"), "containers"):
+        yield _of_unknown_kind(document)
+
+
+def pod_metadata(document: Document) -> str:
+    """The path of the metadata of the pods that the object describes."""
+    version, kind = str(document.get("apiVersion")), str(document.get("kind"))
+    if (version, kind) == ("v1", "Pod"):
+        return "metadata"
+    if (version, kind) == (STREAMS, "Job"):
+        return "spec.processingElements[].template.metadata"
+    return ".".join((*_TEMPLATES.get((version, kind), ("spec", "template")), "metadata"))
+
+
+def origin_of(document: Document) -> str:
+    """Kind and name of the object, for people; a name that is still to be made up ends in ``*``."""
+    metadata = mapping(document, "metadata")
+    made_up = f"{metadata['generateName']}*" if metadata.get("generateName") else "without a name"
+    return f"{document.get('kind')} {metadata.get('name') or made_up}"
+
+
+def _of_unknown_kind(document: Document) -> Found:
+    """The pods of an object that has a template like a Deployment: of an Argo Rollout, for example."""
+    version, kind = document.get("apiVersion"), document.get("kind")
+    pod = _from_template(mapping(document, "spec", "template"), document)
+    pod["metadata"]["ownerReferences"] = [
+        _owner(str(version), str(kind), mapping(document, "metadata").get("name", ""))
+    ]
+    replicas = replicas_of({**document, "kind": "ReplicaSet"})
+    note = f"{kind} of {version} is no kind that is known here: spec.template and {replicas.said} were judged"
+    return Found(origin_of(document), pod, replicas, note)
 
 
 def _from_template(template: Document, source: Document) -> Document:

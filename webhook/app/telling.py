@@ -2,9 +2,10 @@
 
 import gc
 import logging
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from webhook.cluster.failure import Failure
+from webhook.cluster.failure import Cause, Failure
 from webhook.cluster.report import Finding, Report
 
 _log = logging.getLogger(__package__)
@@ -20,9 +21,28 @@ def tell_reading(outcome: Report | Exception) -> None:
         _log.error("the snapshot was not read again, the last one stays: %s", outcome)
         return
     _log.info("snapshot: %s", outcome)
-    for finding in (*outcome.skipped, *outcome.noted):
-        _log.warning("snapshot: %s", finding)
+    for line in unused(outcome):
+        _log.warning("snapshot: %s", line)
     settle()
+
+
+def unused(report: Report) -> Iterator[str]:
+    """A line for each object that was skipped and each part that was left out, and one for those not named."""
+    yield from map(str, (*report.skipped, *report.noted))
+    more = report.skipped_count - len(report.skipped) + report.noted_count - len(report.noted)
+    if more:
+        yield f"and {more} more that are not named"
+
+
+def listener(tell: Callable[[str], object]) -> Callable[[Report | Finding | Failure], None]:
+    """Tells a person what the watches could not use and what goes wrong; kinds that are not installed are no news."""
+
+    def hear(outcome: Report | Finding | Failure) -> None:
+        missing = isinstance(outcome, Failure) and outcome.cause is Cause.MISSING
+        if not missing and not isinstance(outcome, Report):
+            tell(f"cluster: {outcome}")
+
+    return hear
 
 
 class Settling:

@@ -1,35 +1,53 @@
 """``explain``: the world that manifests are judged against."""
 
 import asyncio
-from collections.abc import Iterable
+import itertools
+from collections.abc import Callable, Iterable
+from operator import itemgetter
 
 from webhook.admission.document import Document
 from webhook.app.clusters import live, seen
 from webhook.app.policy import inventory_of, policy_of
+from webhook.app.telling import listener, unused
 from webhook.cluster.reading import Reading
+from webhook.cluster.report import Report
 from webhook.cluster.snapshot import read_snapshot
+from webhook.placement.inventory import Inventory
 from webhook.placement.world import World
 from webhook.settings import Settings
 
+Manifests = Iterable[tuple[str, Document]]
+"""Objects, each with the name of its file."""
 
-def explaining(settings: Settings, documents: Iterable[Document]) -> World:
-    """The cluster as a world, with all that is no pod among ``documents`` taken as already applied.
 
-    Raises :class:`SnapshotError` where the folder is no cluster, :class:`Trouble` where there is none at all, and
-    ``ValueError`` for one of these documents that cannot be used.
+def explaining(settings: Settings, manifests: Manifests, tell: Callable[[str], object]) -> World:
+    """The cluster as a world, with all that is no pod among ``manifests`` taken as already applied.
+
+    ``tell`` learns of every object of the cluster, and every part of one, that could not be used. Raises
+    :class:`SnapshotError` where the folder is no cluster, :class:`Trouble` where there is none at all, and
+    ``ValueError`` for one of the manifests that cannot be used.
     """
     if settings.snapshot is None:
-        cluster = asyncio.run(seen(live(settings, lambda _: None)))
+        cluster = asyncio.run(seen(live(settings, listener(tell))))
     else:
         cluster = inventory_of(settings)
-        read_snapshot(settings.snapshot, cluster)
-    reading = Reading(cluster)
-    reading.begin("manifest")
-    for document in documents:
-        if document.get("kind") != "Pod":
-            reading.document(document)
-    report = reading.report()
+        for line in unused(read_snapshot(settings.snapshot, cluster)):
+            tell(f"snapshot: {line}")
+    report = _applied(manifests, cluster)
     refused = (*report.skipped, *(found for found in report.noted if found.subject.startswith("HPAIntent ")))
     if refused:
         raise ValueError(str(refused[0]))
+    for line in unused(report):
+        tell(line)
     return World(cluster, policy_of(settings))
+
+
+def _applied(manifests: Manifests, cluster: Inventory) -> Report:
+    """What came of putting the manifests into the cluster."""
+    reading = Reading(cluster)
+    for file, group in itertools.groupby(manifests, itemgetter(0)):
+        reading.begin(file)
+        for _, document in group:
+            if document.get("kind") != "Pod":
+                reading.document(document)
+    return reading.report()

@@ -11,7 +11,7 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final, NoReturn, Protocol, TypeAlias
 
 from webhook.cli.exits import Exit, WrongUse
 from webhook.placement.problem import escape
@@ -79,6 +79,7 @@ def _parser(name: str | None, command: Command | None) -> argparse.ArgumentParse
         formatter_class=_Help,
         allow_abbrev=False,
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for each, summary in COMMANDS.items():
         if command is not None and each == name:
@@ -91,6 +92,21 @@ def _parser(name: str | None, command: Command | None) -> argparse.ArgumentParse
 def _program() -> str:
     """The program's name as it was called: by itself, or through kubectl."""
     return "kubectl streams-placement" if Path(sys.argv[0]).name.startswith("kubectl-") else "streams-placement"
+
+
+class _Version(argparse.Action):
+    """``--version``: what the command of that name prints."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """Print it, and leave."""
+        version = importlib.import_module("webhook.cli.version")
+        version.run(argparse.Namespace())
+        parser.exit()
+
+
+def warn(sentence: str) -> None:
+    """Say on standard error what the person at the keyboard should know, though the command goes on."""
+    _say(f"warning: {sentence}", Exit.OK)
 
 
 def _say(sentence: str, code: Exit) -> Exit:

@@ -70,7 +70,7 @@ def review(document: Document, namespace: str) -> Document:
         "name": (document.get("metadata") or {}).get("name", ""),
         "namespace": namespace,
         "operation": "CREATE",
-        "userInfo": {"username": "tour"},
+        "userInfo": {"username": "streams-placement"},
         "object": document,
         "oldObject": None,
         "dryRun": True,

@@ -18,7 +18,7 @@ _FLAGS: Final = (
 _DESCRIPTION: Final = (
     "Give host pools their hosts: choose nodes, label and taint them, and say so in the status of the HostPool. Of all "
     "controllers of a cluster one acts, the one that holds the Lease. Prints one line when it has begun: the URL of "
-    "health checks. SIGTERM or SIGINT: stop at once, and let another one act."
+    "health checks. SIGTERM, SIGINT or SIGHUP: stop at once, and let another one act."
 )
 
 

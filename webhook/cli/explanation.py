@@ -3,24 +3,29 @@
 It names nodes: whoever runs it reads the cluster, or a snapshot of it, with rights of their own.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import jsonpatch
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.document import Document
+from webhook.admission.document import Document, mapping
 from webhook.admission.mutate import concerned
 from webhook.admission.patch import encode, operations
-from webhook.admission.workloads import Found
+from webhook.admission.workloads import Found, pod_metadata
 from webhook.placement.bits import Bits, slots
 from webhook.placement.pod import Pod
 from webhook.placement.ranking import Ranked, rank
+from webhook.placement.stray_keys import stray_keys
 from webhook.placement.workload import decide_replicas
 from webhook.placement.world import World
 
 NAMESPACE = "default"
 """Where a manifest without a namespace goes, as for kubectl."""
+
+_UNREAD = "the pod asks for no placement: on a cluster it is let through all the same, and waits for a node"
+"""Warning for a pod that no node can run, and that nobody refuses."""
 
 
 class Removed(Struct, frozen=True):
@@ -54,18 +59,26 @@ class Explanation(Struct, frozen=True):
 
 
 class PodExplanation(Explanation, frozen=True):
-    """What would become of a pod: ``ranking`` are the candidates, cheapest first, with their shares of replicas."""
+    """What would become of a pod.
+
+    ``ranking`` are the candidates, cheapest first, with their shares of replicas; ``asks`` is whether the pod asks for
+    placement: one that does not is judged in the same way, but admission lets it through as it is.
+    """
 
     ranking: list[Ranked]
+    asks: bool
 
 
-def explain(file: str, found: Found, world: World) -> PodExplanation:
-    """Decide the pod as admission would, and say why; ``msgspec.ValidationError`` for an object that is no pod."""
+def explain(file: str, document: Document, found: Found, world: World) -> PodExplanation:
+    """Decide the pod of the document as admission would if it asks for placement, and say why.
+
+    Raises ``msgspec.ValidationError`` for an object that is no pod.
+    """
     pod = msgspec.convert(found.pod, Pod)
     namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE
     decision = decide_replicas(pod, namespace, world.cluster, world.policy, found.replicas)
-    asking = concerned(pod, namespace, world.cluster)
-    steps = operations(pod, decision.additions) if decision.additions and asking else []
+    asks = concerned(pod, namespace, world.cluster)
+    steps = operations(pod, decision.additions) if decision.additions and asks else []
     patch = msgspec.json.decode(encode(steps))
     verdict = decision.verdict
     # Where it was decided: the live pods of a workload that is being changed are no neighbours to its new ones.
@@ -77,7 +90,7 @@ def explain(file: str, found: Found, world: World) -> PodExplanation:
         verdict="refused" if decision.refused else "admitted",
         code=decision.fault.value if decision.refused else 200,
         message=decision.message,
-        warnings=list(decision.warnings),
+        warnings=[*_doubts(document, found), *([] if asks or not decision.refused else [_UNREAD]), *decision.warnings],
         candidates=names(verdict.candidates, world) if verdict else [],
         removed=[
             Removed(judged.constraint.clause, reason.one, names(reason.nodes, world))
@@ -88,7 +101,21 @@ def explain(file: str, found: Found, world: World) -> PodExplanation:
         before=found.pod,
         after=None if decision.refused else jsonpatch.apply_patch(found.pod, patch),
         ranking=rank(decision.ask, verdict, decided_in, found.replicas.count) if verdict else [],
+        asks=asks,
     )
+
+
+def _doubts(document: Document, found: Found) -> Iterator[str]:
+    """What admission has no part in: a kind that is not known, and keys that were probably meant to be ours."""
+    if found.note:
+        yield found.note
+    where = pod_metadata(document)
+    written = [(found.pod, "metadata")] if document is found.pod else [(document, "metadata"), (found.pod, where)]
+    for holder, place in written:
+        annotations, labels = (
+            list(map(str, mapping(holder, "metadata", field))) for field in ("annotations", "labels")
+        )
+        yield from stray_keys(annotations, labels, place=place, pods=where)
 
 
 def names(nodes: Bits, world: World) -> list[str]:

@@ -1,8 +1,9 @@
 """Text for a person: coloured on a terminal, plain anywhere else."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from webhook.cli.differences import changed_lines
@@ -31,6 +32,23 @@ class Screen:
     def heading(self, text: str) -> None:
         """What the following lines are about."""
         self.say(text, "bold")
+
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, fixed: Collection[str]) -> None:
+        """A line for each row; on a terminal the last column is wrapped, others are cut unless they are ``fixed``."""
+        widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
+        if not self._console.is_terminal:
+            for row in (head, *rows):
+                self.say("  ".join(map(str.ljust, row, widths)).rstrip())
+            return
+        table = Table(box=None, expand=True, pad_edge=False, header_style="bold")
+        for title, width in zip(head, widths, strict=True):
+            kept = title in fixed
+            wide = 2 if title == head[-1] else 1
+            share = None if kept else wide
+            table.add_column(title, width=width if kept else None, ratio=share, no_wrap=title != head[-1])
+        for row in rows:
+            table.add_row(*(Text(cell, style=_outcome(cell)) for cell in row))
+        self._console.print(table, soft_wrap=False)
 
     def refusal(self, message: str) -> None:
         """A refusal, as the person at kubectl would see it."""
@@ -67,7 +85,9 @@ class Screen:
         total = len(found.candidates) + sum(len(removed.nodes) for removed in found.removed)
         count = f", {len(found.candidates)} of {total} nodes {can}" if total else ""
         self.heading(f"{found.file}: {escape(found.origin)} in namespace {escape(found.namespace)}")
-        self.say(f"  {found.verdict}{count}", style)
+        unread = not found.refused and isinstance(found, PodExplanation) and not found.asks
+        verdict = f"{found.verdict} as it is (it asks for no placement)" if unread else found.verdict
+        self.say(f"  {verdict}{count}", style)
 
     def _nodes(self, found: Explanation) -> None:
         for warning in found.warnings:
@@ -86,6 +106,11 @@ class Screen:
             self.say(f"  cheapest: {_listed([f'{ranked.node} ({ranked.cost})' for ranked in ranking], _BEST)}")
         if shares := "; ".join(_shares(ranking)):
             self.say(f"  replicas: {shares}")
+
+
+def _outcome(cell: str) -> str:
+    """The style of a cell that says what became of something."""
+    return {"admitted": "green", "refused": "red"}.get(cell.partition(" ")[0], "")
 
 
 def _listed(names: Sequence[str], most: int = _LISTED) -> str:

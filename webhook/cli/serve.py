@@ -17,9 +17,13 @@ from webhook.settings import Settings
 _CERTIFICATE_SECONDS: Final = 60
 """For making a certificate, which takes a tenth of a second: a stuck file system must not hide the start for ever."""
 
+_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- to be recognized, not to be bound
+"""Addresses that stand for every address."""
+
 _DESCRIPTION: Final = (
     "Answer the API server's admission reviews over HTTPS. Prints one line when ready: the URLs of reviews and of "
-    "health checks. SIGTERM or SIGINT: unready at once, answering for --drain seconds more; the second one: stop now."
+    "health checks. SIGTERM, SIGINT or SIGHUP: unready at once, answering for --drain seconds more; the second one: "
+    "stop now."
 )
 
 
@@ -33,10 +37,20 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve; returns when that is over."""
-    settings = _with_certificate(flags.read(arguments))
+    settings = flags.read(arguments)
+    _part_ports(settings)
+    settings = _with_certificate(settings)
     logs.configure(settings.log_level)
     uvloop.run(app.serve(settings, _announce))
     return Exit.OK
+
+
+def _part_ports(settings: Settings) -> None:
+    """Refuse one port for two things; with addresses that only turn out to be the same, listening fails."""
+    hosts = {settings.host, settings.health_host}
+    if settings.port == settings.health_port != 0 and (len(hosts) == 1 or hosts & _EVERYWHERE):
+        where = f"both {settings.port} on {' and '.join(sorted(hosts))}"
+        raise WrongUse(f"--port and --health-port are {where}: give two different numbers, or 0 for free ones")
 
 
 def _announce(reviews: str, health: str) -> None:

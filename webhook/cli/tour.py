@@ -7,10 +7,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from webhook.admission.document import Document
+from msgspec import Struct
+
+from webhook.admission.document import mapping
 from webhook.admission.workloads import Found, pods_of
 from webhook.cli import COMMANDS, Subparsers
 from webhook.cli.client import Client, Reply, is_workload
@@ -19,8 +22,9 @@ from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE
 from webhook.cli.screen import Screen
 from webhook.cluster.manifests import read_manifests
-from webhook.placement.keys import PREFIX
-from webhook.placement.problem import escape
+from webhook.placement.keys import MAPPED, PLACEMENT, PREFIX
+from webhook.placement.nearest import nearest
+from webhook.placement.problem import counted, enumerated, escape, quote, shorten
 
 EXAMPLES: Final = Path(__file__).parents[2] / "examples"
 """The examples of the repository that this file belongs to."""
@@ -28,34 +32,98 @@ EXAMPLES: Final = Path(__file__).parents[2] / "examples"
 _STOP_SECONDS: Final = 20
 """For the server to stop; it needs a tenth of a second without a drain."""
 
-_DESCRIPTION = (
+_FULL: Final = ("pool-tagged", "refused-pool-and-exlocation", "refused-replicas")
+"""Examples that are shown in full unless others are asked for: a patch, a refusal of a pod, and one of a workload."""
+
+_ASKED_WIDTH: Final = 48
+"""Characters of what was asked for in a line of the table."""
+
+_LONG: Final = "kubernetes.worker."
+"""With this begin the names of worker mapping in Twister2."""
+
+_DESCRIPTION: Final = (
     "Start the server with a certificate of its own on a free loopback port, against the snapshot in "
     "EXAMPLES/cluster, send it the workloads and pods of every manifest in EXAMPLES, show what becomes of them, and "
-    "stop it."
+    "stop it: a table of all, and three in full."
 )
+
+
+class Sent(Struct, frozen=True):
+    """A pod of an example, or the workload that would have it, and what the server said."""
+
+    path: Path
+    found: Found
+    reply: Reply
+
+    @property
+    def outcome(self) -> str:
+        """In two words at the most."""
+        return "admitted" if self.reply.after is not None else f"refused {self.reply.code}"
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The annotations of ours, by their keys."""
+        annotations = mapping(self.found.pod, "metadata", "annotations")
+        return {key: str(value) for key, value in annotations.items() if key.startswith(PREFIX)}
+
+    def row(self) -> tuple[str, str, str, str]:
+        """The example in one line: its name, what was asked, the outcome, the first line of what was said."""
+        said = [self.reply.message, *(f"warning: {warning}" for warning in self.reply.warnings)]
+        first = next(filter(None, said), "").partition("\n")[0]
+        return self.path.stem, shorten(self._in_short(), _ASKED_WIDTH), self.outcome, escape(first)
+
+    def _in_short(self) -> str:
+        """What was asked, without what goes without saying; if it stands elsewhere, what the example is about."""
+        words = [
+            value if key == PLACEMENT else f"{key.removeprefix(PREFIX).removeprefix(_LONG)}: {value}"
+            for key, value in self.asked.items()
+            if (key, value) != (MAPPED, "true")
+        ]
+        return " ".join("; ".join(words).split()) or f"({next(comment(self.path), '')})"
 
 
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
     parser = subparsers.add_parser("tour", help=COMMANDS["tour"], description=_DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--examples", type=Path, default=EXAMPLES, metavar="DIR", help="Folder of examples.")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--all", action="store_true", help="Show every example in full.")
+    shown.add_argument(
+        "--only",
+        metavar="PATTERN",
+        help="Send those examples only whose names match, such as 'refused-*', all in full.",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show every example; returns when the server has stopped."""
+    """Send the examples and show them; returns when the server has stopped."""
     examples: Path = arguments.examples
     files = sorted(path for path in examples.glob("*.yaml") if not path.name.endswith(".expected.yaml"))
     if not files or not (examples / "cluster").is_dir():
         raise WrongUse(f"{examples} holds no examples: a folder cluster and manifests beside it")
+    if arguments.only is not None:
+        files = _matching(files, arguments.only)
     screen = Screen()
     with tempfile.TemporaryDirectory(prefix="streams-placement-") as folder, _server(examples, Path(folder)) as url:
         screen.say(f"The server answers on {url}; the cluster is {examples / 'cluster'}.\n")
         client = Client(url, Path(folder) / "ca.crt")
         with contextlib.closing(client):
-            refused = [reply.after is None for path in files for reply in _example(path, client, screen)]
-    screen.say(f"{len(refused)} examples were sent: {refused.count(False)} admitted, {refused.count(True)} refused.")
+            sent = [each for path in files for each in _sent(path, client)]
+    _show(sent, screen, table=not arguments.all and arguments.only is None)
+    refused = sum(each.reply.after is None for each in sent)
+    screen.say(f"{counted(len(sent), 'example')} sent: {len(sent) - refused} admitted, {refused} refused.")
     screen.say("The server has stopped. Next: make serve, or streams-placement explain --help.")
     return Exit.OK
+
+
+def _matching(files: list[Path], pattern: str) -> list[Path]:
+    """The files whose names match, with or without their ending."""
+    found = [path for path in files if fnmatchcase(path.name, pattern) or fnmatchcase(path.stem, pattern)]
+    if not found:
+        near = nearest(pattern, [path.stem for path in files])
+        hint = f"did you mean {near}?" if near else f"they are called {enumerated([path.stem for path in files], 3)}"
+        raise WrongUse(f"no example is called {quote(pattern)}: {hint}")
+    return found
 
 
 @contextlib.contextmanager
@@ -75,45 +143,47 @@ def _server(examples: Path, folder: Path) -> Iterator[str]:
             process.wait(_STOP_SECONDS)
 
 
-def _example(path: Path, client: Client, screen: Screen) -> Iterator[Reply]:
-    """Send the workloads and pods of one manifest, and show what was asked and what came of it."""
+def _sent(path: Path, client: Client) -> Iterator[Sent]:
+    """What becomes of each pod of the manifest; of a workload that is refused there is none."""
     for document in read_manifests(path):
         for found in pods_of(document):
-            reply = _sent(document, found, client)
-            screen.heading(f"{path.name}: {escape(found.origin)}")
-            for line in _comment(path):
-                screen.say(f"  {line}", "italic")
-            _show(found, reply, screen)
-            yield reply
+            namespace = found.pod["metadata"].get("namespace", NAMESPACE)
+            whole = client.submit(document, namespace) if is_workload(document) else None
+            refused = whole is not None and whole.after is None
+            yield Sent(path, found, whole if whole and refused else client.create(found.pod, namespace))
 
 
-def _sent(document: Document, found: Found, client: Client) -> Reply:
-    """What becomes of the pod; of a workload that is refused there is none."""
-    namespace = found.pod["metadata"].get("namespace", NAMESPACE)
-    if is_workload(document):
-        whole = client.submit(document, namespace)
-        if whole.after is None:
-            return whole
-    return client.create(found.pod, namespace)
+def _show(sent: list[Sent], screen: Screen, *, table: bool) -> None:
+    """The examples as a table with a few of them below it in full, or all of them in full."""
+    full = sent
+    if table:
+        head = ("EXAMPLE", "ASKED", "OUTCOME", "SAID")
+        screen.table(head, [each.row() for each in sent], fixed=("EXAMPLE", "OUTCOME"))
+        full = [each for each in sent if each.path.stem in _FULL] or sent[: len(_FULL)]
+        screen.say(f"\n{len(full)} of them in full; --all shows every one, --only PATTERN those of that name.\n")
+    for each in full:
+        _show_one(each, screen)
 
 
-def _comment(path: Path) -> Iterator[str]:
+def _show_one(sent: Sent, screen: Screen) -> None:
+    """What was asked and what came of it."""
+    screen.heading(f"{sent.path.name}: {escape(sent.found.origin)}")
+    for line in comment(sent.path):
+        screen.say(f"  {line}", "italic")
+    for key, value in sent.asked.items():
+        screen.say(f"  asked: {key}: {escape(value)}", "cyan")
+    if sent.reply.after is None:
+        screen.say(f"  refused with {sent.reply.code}:")
+        screen.refusal(sent.reply.message)
+    else:
+        screen.say("  admitted:", "green")
+        screen.difference(changed_lines(sent.found.pod, sent.reply.after))
+    for warning in sent.reply.warnings:
+        screen.say(f"  warning: {escape(warning)}", "yellow")
+    screen.say("")
+
+
+def comment(path: Path) -> Iterator[str]:
     """The lines of the comment that a manifest begins with."""
     comment = itertools.takewhile(lambda line: line.startswith("#"), path.read_text().splitlines())
     return (escape(line.removeprefix("#").strip()) for line in comment)
-
-
-def _show(found: Found, reply: Reply, screen: Screen) -> None:
-    annotations = found.pod["metadata"].get("annotations") or {}
-    for key, value in annotations.items():
-        if key.startswith(PREFIX):
-            screen.say(f"  asked: {key}: {escape(str(value))}", "cyan")
-    if reply.after is None:
-        screen.say(f"  refused with {reply.code}:")
-        screen.refusal(reply.message)
-    else:
-        screen.say("  admitted:", "green")
-        screen.difference(changed_lines(found.pod, reply.after))
-    for warning in reply.warnings:
-        screen.say(f"  warning: {escape(warning)}", "yellow")
-    screen.say("")

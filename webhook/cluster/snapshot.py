@@ -1,4 +1,4 @@
-"""A cluster read from files, as ``kubectl get nodes,pods,streamshostpools -A -o yaml`` (or ``-o json``) prints it."""
+"""A cluster read from files, as ``kubectl get nodes,pods -A -o yaml`` (or ``-o json``) prints it."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +11,8 @@ from webhook.cluster.reading import Reading
 from webhook.cluster.report import Report, SnapshotError
 from webhook.cluster.sink import Sink
 
-_ADVICE = 'put there what "kubectl get nodes,pods,streamshostpools -A -o yaml" prints'
+_ADVICE = 'put there what "kubectl get nodes,pods -A -o yaml" prints'
+"""Our own kinds are left out: kubectl fails as a whole where a kind is not installed yet."""
 
 
 def read_snapshot(folder: Path, sink: Sink, *, abandoned: Callable[[], bool] = lambda: False) -> Report:

@@ -16,7 +16,7 @@ from webhook.placement.intended import intended
 from webhook.placement.lookup import look_up
 from webhook.placement.mapping_conflicts import conflicts
 from webhook.placement.nearest import nearest
-from webhook.placement.placement_text import SHOWN, PlacementText, annotation, read_placement
+from webhook.placement.placement_text import SHOWN, PlacementText, annotation, idle_preferences, read_placement
 from webhook.placement.pod import Metadata, OwnerReference, Pod, PodSpec
 from webhook.placement.policy import Binding, Policy
 from webhook.placement.problem import Problem, quote
@@ -90,6 +90,10 @@ def read(pod: Pod, namespace: str, world: World, said: PlacementText | None = No
         problems += mapping.problems
     if mapping is not NOTHING or (spec.affinity and spec.affinity.pod_affinity):
         problems += tuple(conflicts(mapping, said.clauses, said.soft, spec.affinity))
+    if said.soft:
+        broken = bool(mapping.problems)  # what cannot be read may be what is preferred
+        mapped, uniform = broken or bool(mapping.expressions), broken or mapping.uniform != "none"
+        warnings += idle_preferences(said, mapped=mapped, uniform=uniform)
     provision = _provided(pod, namespace, world, annotations)
     if provision is not BARE:
         spec = provision.spec

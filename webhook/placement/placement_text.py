@@ -64,6 +64,20 @@ def _read(text: str | None, preferred: str | None) -> PlacementText:
     return PlacementText(clauses, _by_name(clauses), soft, (*problems, *unknown), tuple(warnings))
 
 
+def idle_preferences(said: PlacementText, *, mapped: bool, uniform: bool) -> tuple[str, ...]:
+    """A warning that preferred names constraints which the pod does not have, if it does.
+
+    ``mapped`` and ``uniform`` are whether the pod has those of worker mapping. Where a clause cannot be read, it may be
+    the one that is missing, and nothing is said.
+    """
+    there = {*said.by_name, *(["mapping"] if mapped else []), *(["uniform"] if uniform else [])}
+    idle = [name for name in PREFERABLE if name in said.soft and name not in there]
+    if not idle or said.problems:
+        return ()
+    have, those = ("has", "that name") if len(idle) == 1 else ("have", "those names")
+    return (f"{annotation(keys.PREFERRED)}: {', '.join(idle)} {have} no effect, no constraint of the pod has {those}",)
+
+
 def without(said: PlacementText, texts: Collection[str]) -> PlacementText:
     """The same, but for the clauses of these texts."""
     clauses = tuple(clause for clause in said.clauses if clause.text not in texts)

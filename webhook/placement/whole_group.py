@@ -25,8 +25,8 @@ from webhook.placement.world import World
 LISTED: Final = 100
 """Host names in one expression of a pod: five kilobytes or so, and more nodes than a group needs to choose among."""
 
-MAKERS: Final = frozenset({"ReplicaSet", "StatefulSet", "Job", "ReplicationController"})
-"""Kinds of controllers that make several pods of one template, one of which is the first."""
+MAKERS: Final = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job", "ReplicationController"})
+"""Kinds that want several pods of one template, one of which is the first; of a Deployment in a manifest."""
 
 
 class WholeGroup(Struct, frozen=True, gc=False):

@@ -66,8 +66,13 @@ class Site:
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def start(self) -> None:
-        """Listen from now on."""
-        self._listener.listen(self.connections.limits.backlog)
+        """Listen from now on; raises :class:`Trouble` where another program that had the port as well was faster."""
+        host, port = self._listener.getsockname()[:2]
+        try:
+            self._listener.listen(self.connections.limits.backlog)
+        except OSError as trouble:
+            self._listener.close()
+            raise Trouble(f"cannot listen on {host} port {port}: {trouble.strerror}") from trouble
         self._sweeper = asyncio.create_task(self.connections.sweep())
         self._resume()
 

@@ -6,11 +6,12 @@ import signal
 from collections.abc import Iterator
 from typing import Final
 
-SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""Signals that ask to stop; SIGHUP comes when the terminal goes away."""
 
 
 class Stop:
-    """SIGTERM and SIGINT: the first asks to stop, the second insists on it."""
+    """The wish to stop, by signal: the first asks for it, the second insists on it."""
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()
@@ -22,14 +23,15 @@ class Stop:
 
     @contextlib.contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Listen to the signals meanwhile."""
+        """Listen to the signals meanwhile, but not to a SIGHUP that whoever started the program (nohup) has ignored."""
         loop = asyncio.get_running_loop()
-        for number in SIGNALS:
+        heard = [number for number in SIGNALS if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
+        for number in heard:
             loop.add_signal_handler(number, self)
         try:
             yield
         finally:
-            for number in SIGNALS:
+            for number in heard:
                 loop.remove_signal_handler(number)
 
 

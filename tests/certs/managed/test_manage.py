@@ -111,7 +111,7 @@ async def test_a_cluster_in_trouble_is_outlived(cluster: FakeCluster) -> None:
     cluster.fault = trouble
     async with manager(cluster) as process:
         await until(lambda: is_consistent(cluster), 30)
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGHUP)
         code, _ = await end(process)
     assert code == 0
 

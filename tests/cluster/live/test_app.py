@@ -57,12 +57,30 @@ async def test_explain_waits_until_everything_is_listed(server: ApiServer, tmp_p
     assert await asyncio.to_thread(main, ["explain", "-f", str(manifest), "-o", "json"]) == 0
 
 
+async def test_explain_names_what_it_could_not_use(
+    server: ApiServer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.put("nodes", node())
+    server.put("streamshostpools", pool(size=-1))
+    server.answers["streamsjobs", "list"].append(
+        lambda: status(404, "the server could not find the requested resource")
+    )
+    server.answers["pods", "list"].append(lambda: status(500, "etcd"))
+    manifest = tmp_path / "pod.yaml"
+    manifest.write_text(POD)
+    assert await asyncio.to_thread(main, ["explain", "-f", str(manifest), "-o", "json"]) == 0
+    assert sorted(capfd.readouterr().err.splitlines()) == [
+        "streams-placement: warning: cluster: HostPool default/ib-blue: spec.size: -1 is not between 1 and 5000",
+        "streams-placement: warning: cluster: pods: the API server answers 500: etcd",
+    ]
+
+
 async def test_explain_says_what_it_waits_for_in_vain(server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webhook.app.clusters.PATIENCE", 0.5)
     server.stuck = True
     server.answers["nodes", "list"].append(lambda: status(500, "etcd"))
     with pytest.raises(Trouble, match="^the cluster is not read yet: nodes: the API server answers 500: etcd$"):
-        await asyncio.to_thread(app.explaining, Settings(), [])
+        await asyncio.to_thread(app.explaining, Settings(), [], print)
 
 
 async def test_a_fault_of_the_watching_itself_ends_the_waiting(
@@ -75,4 +93,4 @@ async def test_a_fault_of_the_watching_itself_ends_the_waiting(
 
     monkeypatch.setattr("webhook.cluster.feed.Feed.run", broken)
     with pytest.raises(ZeroDivisionError):
-        await asyncio.to_thread(app.explaining, Settings(), [])
+        await asyncio.to_thread(app.explaining, Settings(), [], print)
