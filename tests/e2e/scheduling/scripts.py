@@ -25,11 +25,18 @@ class Script:
     mark: str
     cluster: Cluster
     pods: tuple[Json, ...]
-    at_once: bool
+    at_once: bool = False
+    workload: Json | None = None
+    """Whose pods they are, one after the other."""
 
     def __repr__(self) -> str:
         """The number it can be played again by, the cluster and the pods in YAML."""
         return f"script {self.number}{self.cluster!r}# created{' at once' * self.at_once}:{manifests(self.pods)}"
+
+    @property
+    def wanted(self) -> int | None:
+        """How many pods the workload is to have, as the API server would say."""
+        return len(self.pods) if self.workload else None
 
     @property
     def looks_around(self) -> bool:
@@ -52,10 +59,10 @@ def script(number: int) -> Script:
     scene = Scene(dice.part(CLUSTER_BYTES), mark, strangers=dice.chance(4))
     if kind == 3:
         found = workload(dice.part(WORKLOAD_BYTES), scene.names)
-        pods = [pod_of(found, at) for at in range(count_of(found))]
-    else:
-        count = 2 if kind == 2 else 1
-        pods = [asking(dice.part(POD_BYTES), scene.names, at, calm=dice.chance(3)) for at in range(8, 8 + count)]
+        made = [pod_of(found, at) for at in range(count_of(found))]
+        return Script(number, mark, scene.cluster, tuple(made), workload=found)
+    names = range(8, 10 if kind == 2 else 9)
+    pods = [asking(dice.part(POD_BYTES), scene.names, at, calm=dice.chance(3)) for at in names]
     for pod in pods:
         pod["spec"].pop("schedulingGates", None)
-    return Script(number, mark, scene.cluster, tuple(pods), kind == 2)
+    return Script(number, mark, scene.cluster, tuple(pods), at_once=kind == 2)

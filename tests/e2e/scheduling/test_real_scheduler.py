@@ -6,7 +6,7 @@ tests judge the product (``tests/scheduling``), which is what makes the model on
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pytest
 
@@ -17,7 +17,7 @@ from tests.e2e.scheduling.scripts import Script, scripts
 from tests.placement.properties.dice import TIMES
 from tests.scheduling import product
 from tests.scheduling.meaning import broken
-from tests.scheduling.product import Ruling
+from tests.scheduling.product import Moment, Ruling
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster
 from tests.scheduling.waiting import allowed, awaits, goes_past, needs_company, told_to_wait, with_its_job
@@ -67,35 +67,51 @@ def played(api: Api, some: Sequence[Script]) -> list[tuple[Script, str]]:
     return wrong
 
 
-def _turn(batch: Batch, some: list[Script], number: int) -> Iterator[tuple[Script, str]]:
+class Try(NamedTuple):
+    """A pod as the webhook sees it, what becomes of it there, and as it is then created.
+
+    One that is refused for want of a node is created as if nodes came for it.
+    """
+
+    script: Script
+    before: Cluster
+    reviewed: Json
+    ruling: Ruling
+    created: Object
+
+
+def _turn(batch: Batch, some: Sequence[Script], number: int) -> Iterator[tuple[Script, str]]:
     """One pod of each script, or all that are created at once."""
-    created = [(one, pod) for one in some for pod in (one.pods if one.at_once else (one.pods[number],))]
-    before = {one.mark: batch.cluster(one.mark) for one in some}
-    tries: list[tuple[Script, Ruling, Json, Object]] = []
-    for (one, _), raw in zip(created, batch.completed([pod for _, pod in created]), strict=True):
-        if raw is None:  # the API server itself refuses the pod as it was written
-            continue
-        ruling = product.admitted(raw, before[one.mark])
-        final = ruling.pod or (
-            product.admitted(raw, before[one.mark], product.ELASTIC).pod if ruling.wants_nodes else None
-        )
-        if final is not None:
-            tries.append((one, ruling, raw, final))
-    answers = batch.create([final for *_, final in tries])
-    for (one, *_), answer in zip(tries, answers, strict=True):
-        yield one, "" if answer.code == 201 else f"admitted, but the API server says: {answer.message}"
-    stored = [case for case, answer in zip(tries, answers, strict=True) if answer.code == 201 and not awaits(case[3])]
-    expected = [(final, not one.at_once and bool(_places(final, before[one.mark]))) for one, _, _, final in stored]
-    ends = batch.decided(expected)
-    for (one, ruling, raw, final), end in zip(stored, ends, strict=True):
-        if one.at_once:
-            yield one, _kept(raw, end, batch.cluster(one.mark))
-        else:
-            yield one, _compared(ruling, raw, final, end, before[one.mark])
+    tries = list(_reviewed(batch, some, number))
+    answers = batch.create([one.created for one in tries])
+    taken = [(one, answer.body) for one, answer in zip(tries, answers, strict=True) if answer.code == 201]
+    for one, answer in zip(tries, answers, strict=True):
+        if answer.code != 201:
+            yield one.script, f"admitted, but the API server says: {answer.message}"
+    tried = [one for one, _ in taken if not awaits(one.created)]
+    sure = [not one.script.at_once and bool(_places(one.created, one.before)) for one in tried]
+    ends = batch.decided([(one.created, bound) for one, bound in zip(tried, sure, strict=True)])
+    for one, end in zip(tried, ends, strict=True):
+        yield one.script, _kept(one, end, batch) if one.script.at_once else _compared(one, end)
     bound = {end["metadata"]["uid"] for end in ends if end["spec"].get("nodeName")}
-    batch.forget(
-        answer.body for answer in answers if answer.code == 201 and answer.body["metadata"]["uid"] not in bound
-    )
+    batch.forget(body for _, body in taken if body["metadata"]["uid"] not in bound)
+
+
+def _reviewed(batch: Batch, some: Sequence[Script], number: int) -> Iterator[Try]:
+    """What is created, after the product was asked about it as it stands."""
+    created = [(one, pod) for one in some for pod in (one.pods if one.at_once else (one.pods[number],))]
+    clusters = {one.mark: batch.cluster(one.mark) for one in some}
+    moments = {one.mark: Moment(clusters[one.mark], one.wanted) for one in some}
+    for (one, _), pod in zip(created, batch.completed([pod for _, pod in created]), strict=True):
+        if pod is None:  # the API server itself refuses it
+            continue
+        before = clusters[one.mark]
+        ruling = product.admitted(pod, before, moment=moments[one.mark])
+        final = ruling.pod
+        if final is None and ruling.wants_nodes:
+            final = product.admitted(pod, before, product.ELASTIC).pod
+        if final is not None:
+            yield Try(one, before, pod, ruling, final)
 
 
 def _places(final: Json, cluster: Cluster) -> list[str]:
@@ -103,25 +119,41 @@ def _places(final: Json, cluster: Cluster) -> list[str]:
     return [bound] if bound else possible(final, cluster)
 
 
-def _compared(ruling: Ruling, raw: Json, final: Json, end: Json, before: Cluster) -> str:
+def _compared(one: Try, end: Json) -> str:
     """What is wrong with the end of a pod that was created alone; empty if nothing is."""
-    place, places = end["spec"].get("nodeName"), _places(final, before)
+    place, places = end["spec"].get("nodeName"), _places(one.created, one.before)
     if (place not in places) if place else places:
         return f"the model says {places}, the scheduler {place or end['status']['conditions']}"
-    if place and broken(raw, before.by_name[place], before):
-        return f"bound to {place}, which breaks {broken(raw, before.by_name[place], before)}"
-    idle = len(before.pods) == len(with_its_job(raw, before).pods)
-    if place and ruling.pod is None and idle and not goes_past(raw) and place in allowed(raw, before):
-        return f"refused, but it runs on {place}: {ruling.message}"
-    silent = ruling.pod is not None and not told_to_wait(ruling.warnings) and not needs_company(raw)
-    return "admitted without a word, but alone it waits" if silent and not place and not before.pods else ""
+    found = broken(one.reviewed, one.before.by_name[place], one.before) if place else []
+    if found:
+        return f"bound to {place}, which breaks {found}"
+    if one.ruling.pod is None:
+        idle = len(one.before.pods) == len(with_its_job(one.reviewed, one.before).pods)
+        runs = place and idle and not goes_past(one.reviewed) and place in allowed(one.reviewed, one.before)
+        return f"refused, but it runs on {place}: {one.ruling.message}" if runs else ""
+    return "admitted without a word, but alone it waits" if not place and _must_run(one) else ""
 
 
-def _kept(raw: Json, end: Json, now: Cluster) -> str:
+def _must_run(one: Try) -> bool:
+    """Whether nothing else is there that the pod might wait for, and no word of its waiting was said."""
+    if told_to_wait(one.ruling.warnings) or needs_company(one.reviewed):
+        return False
+    own = {pod["metadata"]["name"] for pod in one.script.pods}
+    if not all(pod["metadata"]["name"] in own for pod in one.before.pods):
+        return False
+    if one.script.workload is None:
+        return not one.before.pods
+    empty = one.script.cluster.only(lambda _: False)
+    ruling = product.submitted(one.script.workload, empty)
+    return ruling.pod is not None and not told_to_wait(ruling.warnings)
+
+
+def _kept(one: Try, end: Json, batch: Batch) -> str:
     """What is wrong with one of several that were created at once: a clause that does not hold beside the others."""
     place = end["spec"].get("nodeName")
-    if not place or goes_past(raw):
+    if not place or goes_past(one.reviewed):
         return ""
+    now = batch.cluster(one.script.mark)
     others = now.only(lambda pod: pod["metadata"]["uid"] != end["metadata"]["uid"])
-    found = broken(raw, now.by_name[place], others)
+    found = broken(one.reviewed, now.by_name[place], others)
     return f"bound to {place} at once with others, which breaks {found}" if found else ""
