@@ -56,7 +56,9 @@ def results(path: Path, cluster: Inventory) -> Iterator[dict[str, Any]]:
             continue
         for found in pods_of(document):
             known = Known(count=functools.partial(_count, found.replicas.count))
-            yield outcome(found.pod, answered(functools.partial(mutate, known=known), found.pod, cluster))
+            single = answered(functools.partial(mutate, known=known), found.pod, cluster)
+            told = dict.fromkeys([*whole.get("warnings", ()), *single.get("warnings", ())])
+            yield outcome(found.pod, single | {"warnings": list(told)})
 
 
 def _count(count: int, _workload: Workload) -> int:

@@ -42,7 +42,7 @@ def workload(
     if kind == "CronJob":
         made = {"schedule": "@daily", "jobTemplate": {"spec": made}}
     return {
-        "apiVersion": f"{group(kind)}/v1",
+        "apiVersion": f"{group(kind)}/v1".lstrip("/"),
         "kind": kind,
         "metadata": {"name": name, "namespace": NAMESPACE} | dict(metadata),
         "spec": made,
@@ -51,16 +51,21 @@ def workload(
 
 def group(kind: str) -> str:
     """The API group of a kind of workloads."""
-    return "batch" if kind in NUMBERS else "apps"
+    return "" if kind == "ReplicationController" else "batch" if kind in NUMBERS else "apps"
 
 
 def crowded(
     placement: str | None, count: int, inventory: Inventory, policy: Policy | None = None, **tweaks: Any
 ) -> Decision:
-    """What becomes of a Deployment of so many pods; ``spare`` and ``leaving`` make it a rollout."""
+    """What becomes of a Deployment of so many pods; ``spare`` and ``leaving`` make it a rollout.
+
+    With ``in_turn`` or ``suspended`` it is a Job.
+    """
     spare, leaving = tweaks.pop("spare", False), tweaks.pop("leaving", "")
-    found = typed(pod(placement, owner="ReplicaSet", **tweaks))
-    replicas = Replicas(count, f"replicas {count}", spare=spare, owner=leaving)
+    in_turn, suspended = tweaks.pop("in_turn", False), tweaks.pop("suspended", False)
+    said = f"parallelism {count}" if in_turn or suspended else f"replicas {count}"
+    found = typed(pod(placement, **{"owner": "ReplicaSet", **tweaks}))
+    replicas = Replicas(count, said, spare=spare, owner=leaving, in_turn=in_turn, suspended=suspended)
     return decide_replicas(found, NAMESPACE, inventory, policy or Policy(), replicas)
 
 

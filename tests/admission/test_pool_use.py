@@ -79,13 +79,13 @@ def test_a_workload_whose_pods_stay_as_they_were_is_not() -> None:
 
 
 @pytest.mark.parametrize("user", [CONTROLLER, MANAGER], ids=["an account of its own", "the account of all"])
-@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet", "DaemonSet", "Job"])
+@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"])
 def test_controllers_need_no_right_for_pods_of_workloads_that_were_asked_about(kind: str, user: Json) -> None:
     assert used(pod("host(MyPool)", owner=kind), userInfo=user) == ()
 
 
 def test_controllers_need_one_for_pods_of_kinds_that_nobody_reviews() -> None:
-    assert used(pod("host(MyPool)", owner="ReplicationController"), userInfo=CONTROLLER)
+    assert used(pod("host(MyPool)", owner="Gang"), userInfo=CONTROLLER)
 
 
 def test_an_owner_that_a_user_made_up_helps_nobody() -> None:

@@ -45,7 +45,65 @@ def test_replicas_are_wanted_all_at_a_time(kind: str, said: Json, expected: int)
     ],
 )
 def test_a_job_wants_as_many_as_run_in_parallel(kind: str, said: Json, count: int, words: str) -> None:
-    assert replicas_of(workload(kind, spec=said)) == Replicas(count, words)
+    assert replicas_of(workload(kind, spec=said)) == Replicas(count, words, in_turn=True)
+
+
+ONE_AFTER_THE_OTHER: dict[str, tuple[Json, Json, bool]] = {
+    "as it says nothing": ({}, {}, True),
+    "as it says so": ({"completionMode": "NonIndexed"}, {}, True),
+    "indexed": ({"completionMode": "Indexed"}, {}, False),
+    "a group of Volcano's": ({}, {"annotations": {"scheduling.k8s.io/group-name": "g"}}, False),
+    "a group of the coscheduling plugin's": ({}, {"labels": {"scheduling.x-k8s.io/pod-group": "g"}}, False),
+    "a group of its older version's": ({}, {"labels": {"pod-group.scheduling.sigs.k8s.io": "g"}}, False),
+    "a group of its oldest version's": ({}, {"labels": {"pod-group.scheduling.sigs.k8s.io/name": "g"}}, False),
+    "a group of Kueue's": ({}, {"labels": {"kueue.x-k8s.io/pod-group-name": "g"}}, False),
+    "a group of Kubernetes' own": ({}, {"schedulingGroup": {"podGroupName": "g"}}, False),
+    "another label of Kueue's": ({}, {"labels": {"kueue.x-k8s.io/queue-name": "q"}}, True),
+}
+
+
+@pytest.mark.parametrize("kind", ["Job", "CronJob"])
+@pytest.mark.parametrize(("spec", "tweaks", "expected"), ONE_AFTER_THE_OTHER.values(), ids=ONE_AFTER_THE_OTHER)
+def test_pods_of_a_job_may_run_one_after_the_other(kind: str, spec: Json, tweaks: Json, *, expected: bool) -> None:
+    assert replicas_of(workload(kind, count=3, spec=spec, **tweaks)).in_turn is expected
+
+
+@pytest.mark.parametrize(
+    ("count", "in_turn", "needed"),
+    [(3, True, 1), (3, False, 3), (1, True, 1), (0, True, 0)],
+    ids=["one of several", "all of several", "one of one", "none of none"],
+)
+def test_room_is_needed_for_one_or_for_all(count: int, needed: int, *, in_turn: bool) -> None:
+    assert Replicas(count, in_turn=in_turn).needed == needed
+
+
+def suspended(*, runs: bool = False, itself: bool = False) -> Json:
+    """A CronJob whose runs, or which itself, is suspended."""
+    found = workload("CronJob", count=2, spec={"suspend": runs})
+    found["spec"]["suspend"] = itself
+    return found
+
+
+IDLE: dict[str, tuple[Json, bool]] = {
+    "a Job": (workload("Job", count=2, spec={"suspend": True}), True),
+    "a Job that is not": (workload("Job", count=2, spec={"suspend": False}), False),
+    "a Job of which nobody knows": (workload("Job", count=2, spec={"suspend": "true"}), False),
+    "a CronJob": (suspended(itself=True), True),
+    "the runs of a CronJob": (suspended(runs=True), True),
+    "a CronJob that is not": (suspended(), False),
+    "a Deployment, which cannot be": (workload(count=2, spec={"suspend": True}), False),
+    "a Deployment of no pods": (workload(count=0), True),
+}
+
+
+@pytest.mark.parametrize(("found", "idle"), IDLE.values(), ids=IDLE)
+def test_no_pod_is_to_run_of_what_is_suspended(found: Json, *, idle: bool) -> None:
+    assert replicas_of(found).idle is idle
+
+
+def test_who_is_suspended_still_says_how_many_are_to_run() -> None:
+    found = replicas_of(workload("Job", count=3, spec={"suspend": True, "completionMode": "Indexed"}))
+    assert found == Replicas(3, "parallelism 3", suspended=True)
 
 
 def test_a_daemon_set_is_everywhere() -> None:
@@ -137,6 +195,11 @@ def test_old_pods_that_ask_for_other_places_are_in_nobodys_way(tweaks: Json, *, 
     assert replicas_of(workload(**said | tweaks), workload(**said)).spare is spare
 
 
+def job(**spec: Any) -> Json:
+    """A Job of two pods at a time, with this in its spec."""
+    return workload("Job", spec={"parallelism": 2} | spec)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
@@ -151,6 +214,19 @@ def test_old_pods_that_ask_for_other_places_are_in_nobodys_way(tweaks: Json, *, 
         pytest.param(workload("CronJob", count=1), workload("CronJob", count=2), True, id="more in each run"),
         pytest.param(workload("CronJob"), workload("CronJob", "hostIsolation"), True, id="another template of runs"),
         pytest.param(workload("CronJob", count=2), workload("CronJob", count=2), False, id="the same runs"),
+        pytest.param(job(suspend=True), job(), True, id="no longer suspended"),
+        pytest.param(job(suspend=True), job(suspend=False), True, id="no longer suspended, as it says"),
+        pytest.param(job(), job(suspend=True), False, id="suspended"),
+        pytest.param(job(suspend=True), job(suspend=True, parallelism=9), False, id="more, but suspended"),
+        pytest.param(job(suspend=True, parallelism=9), job(), True, id="fewer, and no longer suspended"),
+        pytest.param(suspended(itself=True), suspended(), True, id="runs no longer suspended"),
+        pytest.param(suspended(runs=True), suspended(), True, id="each run no longer suspended"),
+        pytest.param(suspended(), suspended(itself=True), False, id="runs suspended"),
+        pytest.param(job(completions=1), job(completions=2), True, id="more to be completed"),
+        pytest.param(job(completions=5), job(completions=9), False, id="more to be completed one by one"),
+        pytest.param(job(completions=2), job(completions=1), False, id="fewer to be completed"),
+        pytest.param(job(), job(completionMode="Indexed"), True, id="as many, but all at a time"),
+        pytest.param(job(completionMode="Indexed"), job(), False, id="as many, one after the other"),
     ],
 )
 def test_a_change_counts_if_pods_are_others_or_more(old: Json, new: Json, *, expected: bool) -> None:

@@ -12,7 +12,7 @@ from webhook.admission.validate import validate
 from webhook.placement import keys
 from webhook.placement.policy import Policy
 
-KINDS = ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob"]
+KINDS = ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController"]
 COUNTED = [kind for kind in KINDS if kind != "DaemonSet"]
 APART = 'hostExlocation("a")'
 TWO = cluster(nodes(2))
@@ -30,7 +30,8 @@ def test_a_workload_whose_pods_have_no_node_is_refused_as_they_would_be(kind: st
 def test_a_workload_whose_pods_cannot_all_run_is_refused(kind: str) -> None:
     said = "parallelism 3" if "Job" in kind else "replicas 3"
     number = said.partition(" ")[0]
-    assert refused(submitted(workload(kind, APART, count=3), TWO)) == (
+    at_a_time = {"completionMode": "Indexed"} if "Job" in kind else {}
+    assert refused(submitted(workload(kind, APART, count=3, spec=at_a_time), TWO)) == (
         403,
         (
             f'hostExlocation("a") and {said} cannot both hold: 2 of 3 pods fit, one on each of 2 of 2 nodes.\n'
@@ -72,6 +73,37 @@ def test_what_runs_no_pod_yet_is_allowed_with_a_warning() -> None:
     assert warnings(submitted(workload(placement='host("gone")', count=0), TWO)) == [
         'not yet: host("gone") cannot hold: 0 of 2 nodes can run this pod.'
     ]
+
+
+@pytest.mark.parametrize("kind", ["Job", "CronJob"])
+def test_a_job_whose_pods_run_one_after_the_other_is_allowed_with_a_warning(kind: str) -> None:
+    assert warnings(submitted(workload(kind, APART, count=3), TWO)) == [
+        'parallelism 3: 2 of 3 pods run at a time (hostExlocation("a"), one on each of 2 of 2 nodes)'
+    ]
+
+
+def test_a_job_of_which_not_even_one_pod_fits_is_refused() -> None:
+    code, message = refused(submitted(workload("Job", f'{APART}, host("gone")', count=3), TWO))
+    assert (code, message.partition("\n")[0]) == (403, 'host("gone") cannot hold: 0 of 2 nodes can run this pod.')
+
+
+@pytest.mark.parametrize("kind", ["Job", "CronJob"])
+def test_a_job_that_is_suspended_is_allowed_with_a_warning(kind: str) -> None:
+    found = workload(kind, APART, count=3, spec={"suspend": True, "completionMode": "Indexed"})
+    assert warnings(submitted(found, TWO)) == [
+        (
+            'not yet: hostExlocation("a") and parallelism 3 cannot both hold: '
+            "2 of 3 pods fit, one on each of 2 of 2 nodes."
+        )
+    ]
+
+
+def test_a_job_that_is_no_longer_suspended_is_decided_about() -> None:
+    before, after = (
+        workload("Job", APART, count=3, spec={"suspend": suspend, "completionMode": "Indexed"})
+        for suspend in (True, False)
+    )
+    assert refused(submitted(after, TWO, old=before)) == refused(submitted(after, TWO))
 
 
 def test_an_elastic_pool_lets_it_wait() -> None:

@@ -143,13 +143,17 @@ LARGE = cluster(
     [
         node(
             f"node-{at:04}",
-            labels={f"k{at % 64}": "v", "size": str(at)},
+            labels={f"k{at % 64}": "v", "size": str(at)}
+            | {f"{keys.TAGS}t{tag}": "" for tag in range(at % 3, TOKENS, 2)},
             taints=[Taint("a", str(at % 50), "NoSchedule")] if at % 2 else [],
             addresses=[f"10.0.{at // 256}.{at % 256}"],
         )
         for at in range(MANY)
     ],
-    pools=[pool(f"P{at}x", size=5, phase=Phase.PENDING) for at in range(MANY)],
+    pools=[
+        *(pool(f"P{at}x", size=5, phase=Phase.PENDING) for at in range(MANY)),
+        *(pool(f"T{at}", tags=[f"t{at}"]) for at in range(TOKENS)),
+    ],
     pods=[bound_pod(f"node-{at:04}", pe=f"parallel-{at}") for at in range(MANY)],
     jobs=[job({f"parallel-{at}": f'hostColocation("t{at}"), hostColocation("t{at + 1}")' for at in range(1000)})],
 )
@@ -157,6 +161,10 @@ LARGE = cluster(
 EXPENSIVE: dict[str, Json] = {
     "operators with an unknown pool each": pod("; ".join(f"O{at}: host(P{at})" for at in range(CLAUSES))),
     "operators with a pending pool each": pod("; ".join(f"O{at}: host(P{at}x)" for at in range(CLAUSES))),
+    "pools of a tag each": pod("; ".join(f"O{at}: host(T{at})" for at in range(TOKENS))),
+    "pools of a tag each, and labels": pod(
+        "; ".join(f"O{at}: host(T{at})" for at in range(TOKENS)), nodeSelector={f"k{at}": "v" for at in range(16)}
+    ),
     "tokens of a large group": pod(", ".join(f'hostColocation("t{at}")' for at in range(TOKENS))),
     "isolation among many": pod("hostIsolation"),
     "labels that no node has together": pod(nodeSelector={f"k{at}": "v" for at in range(64)}),

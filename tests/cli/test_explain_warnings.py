@@ -12,7 +12,7 @@ from tests.golden import EXAMPLES
 
 CLUSTER = ("--snapshot", str(EXAMPLES / "cluster"))
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {allocatable: {cpu: '4', memory: 4Gi, pods: '9'}}\n"
-POOL = "apiVersion: streams.ibm.com/v1\nkind: HostPool\nmetadata: {name: p}\nspec: {sise: 1}\n"
+POOL = "apiVersion: streams.ibm.com/v1\nkind: HostPool\nmetadata: {name: p}\nspec: {sizes: 1}\n"
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_what_was_skipped_of_a_snapshot_is_named_one_line_each(explain: Explain,
     _, _, err = explain("-f", "examples/pool-any.yaml", "--snapshot", str(snapshot))
     assert err == (
         "streams-placement: warning: snapshot: broken.yaml: line 1, column 5: did not find expected node content\n"
-        "streams-placement: warning: snapshot: pool.yaml: HostPool p: spec: object contains unknown field `sise`\n"
+        "streams-placement: warning: snapshot: pool.yaml: HostPool p: spec: object contains unknown field `sizes`\n"
     )
 
 

@@ -139,6 +139,14 @@ def test_help_shows_defaults(variable: str, default: str, capsys: pytest.Capture
     assert f"[STREAMS_PLACEMENT_{variable}, default: {default}]" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "usage", ["--context NAME", "--snapshot PATH", "--port NUMBER", "--drain SECONDS", "--host TEXT"]
+)
+def test_help_shows_what_is_wanted(usage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--help"]) == 0
+    assert usage in capsys.readouterr().out
+
+
 def test_a_certificate_can_be_made(seen: list[Settings], tmp_path: Path) -> None:
     assert main(["serve", "--tls-self-signed", "--tls-dir", str(tmp_path)]) == 0
     assert (seen[0].tls_cert, seen[0].tls_key) == (tmp_path / "tls.crt", tmp_path / "tls.key")

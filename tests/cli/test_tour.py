@@ -106,6 +106,11 @@ def test_warnings_are_shown(shown: str) -> None:
     assert "  warning: partitionIsolation steers fusion, which is over: it has no effect on the pod\n" in shown
 
 
+def test_what_is_said_of_a_workload_is_shown_with_its_pod(shown: str) -> None:
+    said = 'parallelism 8: 6 of 8 pods run at a time (hostExlocation("apart"), one on each of 6 of 13 nodes)'
+    assert f"  warning: {said}\n" in shown
+
+
 def test_the_end_counts_what_was_shown(shown: str) -> None:
     refused = sum(path.name.startswith("refused-") for path in manifests())
     admitted = len(manifests()) - refused

@@ -14,6 +14,11 @@ def test_it_prints_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"streams-placement {metadata.version('streams-placement')}\n"
 
 
+def test_the_flag_of_every_program_prints_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"streams-placement {metadata.version('streams-placement')}\n"
+
+
 def test_it_takes_no_flags(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["version", "--port", "1"]) == 2
     assert "unrecognized arguments: --port 1" in capsys.readouterr().err

@@ -67,7 +67,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         (
             'hostExlocation("a") and replicas 4 cannot both hold: 2 of 4 pods fit, one on each of 2 of 3 nodes.\n'
             "  1 node is cordoned\n"
-            "Nearest fix: uncordon one node (2 more nodes are needed), or "
+            "Nearest fix: uncordon one node (2 more nodes are needed in all), or "
             'lower replicas to 2, or drop hostExlocation("a") (4 of 4 would fit).'
         ),
     ),
@@ -86,7 +86,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         (
             'hostExlocation("a") and replicas 5 cannot both hold: 2 of 5 pods fit, one on each of 2 of 3 nodes.\n'
             "  1 node is not in HostPool MyPool (tag x)\n"
-            "Nearest fix: label one more node streams.ibm.com/hostpool=x (3 more nodes are needed), or "
+            "Nearest fix: label one more node streams.ibm.com/hostpool=x (3 more nodes are needed in all), or "
             'lower replicas to 2, or drop hostExlocation("a") (5 of 5 would fit).'
         ),
     ),
@@ -153,9 +153,9 @@ TEXTS: dict[str, tuple[Decision, str]] = {
     "a clause that changes what another means": (
         crowded('A: host(P); B: host(Q), hostExlocation("a")', 2, TWO_TAGS),
         (
-            'host(P), host(Q), hostExlocation("a") and replicas 2 cannot all hold: '
-            "1 of 2 pods fits on 1 of 2 nodes.\n"
-            "  1 node is not in HostPool P (tag x)\n"
+            'host(Q), hostExlocation("a") and replicas 2 cannot all hold: 1 of 2 pods fits on 1 of 2 nodes.\n'
+            "  1 node is in HostPool P, but lacks the label hostpool.streams.ibm.com/x: "
+            "several tags count, each is a label of its own\n"
             "Nearest fix: add a node with room for one more of them, or "
             "lower replicas to 1, or drop host(Q) (2 of 2 would fit)."
         ),

@@ -45,8 +45,7 @@ ONE_NODE: dict[str, tuple[Json, str]] = {
             "0 of 2 nodes can run this pod.\n"
             "  1 node does not match hardware kubernetes.io/hostname=node-b\n"
             "  1 node has less than example.com/gpu 1\n"
-            "Nearest fix: add a node that matches hardware kubernetes.io/hostname=node-b, "
-            "or drop hardware kubernetes.io/hostname=node-b (1 node would fit)."
+            "Nearest fix: drop hardware kubernetes.io/hostname=node-b (1 node would fit)."
         ),
     ),
     "a device and a clause": (
@@ -55,7 +54,7 @@ ONE_NODE: dict[str, tuple[Json, str]] = {
             'host("node-b") and hardware example.com/gpu 1 cannot both hold: 0 of 2 nodes can run this pod.\n'
             "  1 node is not named node-b\n"
             "  1 node has less than example.com/gpu 1 free\n"
-            'Nearest fix: free example.com/gpu 1 on one node, or drop host("node-b") (1 node would fit).'
+            'Nearest fix: drop host("node-b") (1 node would fit).'
         ),
     ),
 }
@@ -120,8 +119,7 @@ CROWDS: dict[str, tuple[dict[str, str], int, str]] = {
             "hardware kubernetes.io/hostname=node-a, hardware example.com/gpu 1 and replicas 2 cannot all hold: "
             "1 of 2 pods fits on 1 of 2 nodes.\n"
             "  1 node does not match hardware kubernetes.io/hostname=node-a\n"
-            "Nearest fix: add a node with room for one more of them, or lower replicas to 1, "
-            "or drop hardware kubernetes.io/hostname=node-a (2 of 2 would fit)."
+            "Nearest fix: lower replicas to 1, or drop hardware kubernetes.io/hostname=node-a (2 of 2 would fit)."
         ),
     ),
 }
@@ -152,7 +150,8 @@ def test_other_containers_count_beside_what_is_given() -> None:
     tweaks: Json = {"containers": [container("a"), container("b", {GPU: 1}, {GPU: 1})]}
     found = crowded(None, 2, cluster([equipped("node-a", 3)]), annotations=required(amount(GPU, 1, of="a")), **tweaks)
     assert found.message == (
-        "hardware example.com/gpu 1 and replicas 2 cannot both hold: 1 of 2 pods fits on 1 of 1 node.\n"
+        "hardware example.com/gpu 1, requests example.com/gpu 1 and replicas 2 cannot all hold: "
+        "1 of 2 pods fits on 1 of 1 node.\n"
         "Nearest fix: add a node with room for one more of them, or lower replicas to 1, "
         "or drop hardware example.com/gpu 1 (2 of 2 would fit)."
     )

@@ -17,7 +17,7 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 HOST = 'host("node-a")'
 KNOWN = job({"parallel-0": "", "parallel-1": ""})
-TWO = cluster(nodes(2), jobs=[KNOWN])
+TWO = cluster(nodes(2, labels={"zone": "z"}), jobs=[KNOWN])
 APP = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
 SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
 RACE = (

@@ -174,3 +174,31 @@ def test_names_that_are_gone_have_no_rank() -> None:
     found = index(node("c"), node("a"), node("b"))
     found.drop("a")
     assert found.ranks()[[0, 2]].tolist() == [1, 0]
+
+
+def test_nodes_are_in_domains_by_the_value_of_a_label() -> None:
+    found = index(node("a", labels={"zone": "1"}), node("b", labels={"zone": "2"}), node("c"))
+    domains = found.domains_of("zone")
+    assert (domains.count, domains.of.tolist()) == (2, [0, 1, -1])
+
+
+def test_domains_follow_the_nodes() -> None:
+    found = index(node("a", labels={"zone": "1"}), node("b"))
+    assert found.domains_of("zone").count == 1
+    found.put(node("b", labels={"zone": "2"}))
+    assert found.domains_of("zone").count == 2
+    found.drop("a")
+    assert found.domains_of("zone").of.tolist() == [-1, 0]
+
+
+def test_domains_are_kept_until_a_node_changes_but_not_of_all_keys_there_are() -> None:
+    found = index(node("a"))
+    first = found.domains_of("key-0")
+    assert found.domains_of("key-0") is first
+    for at in range(70):
+        found.domains_of(f"key-{at}")
+    assert found.domains_of("key-0") is not first
+
+
+def test_no_nodes_are_in_no_domains() -> None:
+    assert index().domains_of("zone").count == 0

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.builders import NAMESPACE, Json, asked, bound_pod, cluster, job, node, nodes, pod, pool, typed
+from tests.placement.spreading_pods import spread
 from webhook.placement import keys
 from webhook.placement.inventory import Inventory
 from webhook.placement.memo import LENGTH_LIMIT, Key, Memo, key_of
@@ -63,6 +64,7 @@ def test_what_was_kept_is_lost_with_a_change_of(change: Callable[[Inventory], No
     [
         pytest.param(ALONE, "answer", id="without a clause about other pods"),
         pytest.param(TOGETHER, None, id="with one"),
+        pytest.param(pod(topologySpreadConstraints=spread()), None, id="that is spread beside them"),
     ],
 )
 def test_another_pod_of_the_job_matters_only_to_a_pod(found: Json, expected: str | None) -> None:
@@ -84,6 +86,19 @@ def test_an_affinity_with_labels_is_part_of_the_key() -> None:
     assert hash(one) == hash(same)
     assert one == same
     assert one != other
+
+
+@pytest.mark.parametrize(
+    ("said", "same"),
+    [
+        pytest.param({}, True, id="that is not spread by them"),
+        pytest.param({"topologySpreadConstraints": spread()}, False, id="that may be spread by them"),
+    ],
+)
+def test_labels_of_others_are_part_of_the_key_only_of_a_pod(said: Json, *, same: bool) -> None:
+    inventory = cluster(nodes(1))
+    one, other = (key(pod(labels={"app": app}, **said), inventory) for app in ("a", "b"))
+    assert (one == other) is same
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,6 @@ def test_a_pod_that_names_a_pool_over_quota_is_told_why() -> None:
     assert decision.message == (
         "host(Mine) cannot hold: 0 of 4 nodes can run this pod.\n"
         f"  4 nodes are not in HostPool Mine, which cannot be completed: {OVER}\n"
-        "Nearest fix: ask for a larger quota of exclusive hosts, or for a smaller pool, "
+        "Nearest fix: ask for a larger quota of exclusive hosts, or use a smaller HostPool, "
         "or drop host(Mine) (2 nodes would fit)."
     )

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.builders import GIB, NAMESPACE, Json, bound_pod, cluster, node, nodes, pod, pool, typed
+from tests.placement.spreading_pods import APP, apart, spread
 from webhook.placement import keys
 from webhook.placement.crowd import Replicas
 from webhook.placement.inventory import Inventory
@@ -137,6 +138,15 @@ def test_pods_that_lie_together_go_where_all_of_them_are_cheapest() -> None:
 def test_pods_that_lie_together_go_where_all_of_them_fit() -> None:
     inventory = cluster([node("big", cpu=16000), node("small")], pods=[bound_pod("big", requests={"cpu": 14000})])
     assert shares(pod('hostColocation("t")', requests={"cpu": "4"}), inventory, 3) == {"big": 3}
+
+
+def test_replicas_that_are_spread_or_keep_apart_share_what_domains_take() -> None:
+    zones = cluster(
+        [node("node-a", labels={"zone": "x"}, pods=1), node("node-b", labels={"zone": "y"}), node("node-c")]
+    )
+    assert shares(pod(topologySpreadConstraints=spread("zone")), zones, 3) == {"node-a": 1, "node-b": 2}
+    keeping = pod(labels=APP, affinity=apart("zone"))
+    assert shares(keeping, zones, 4) == {"node-a": 1, "node-b": 1, "node-c": 2}
 
 
 def test_hosts_of_a_pool_are_shared_like_other_nodes() -> None:

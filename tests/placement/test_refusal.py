@@ -50,12 +50,12 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
     "two clauses at once": (
         wants("ab"),
         cluster(labelled("", "")),
-        "drop nodeSelector a=1 and drop nodeSelector b=1 (2 nodes would fit)",
+        "drop nodeSelector a=1 and nodeSelector b=1 (2 nodes would fit)",
     ),
     "the two that open most nodes": (
         wants("abc"),
         cluster(labelled("a", "b", "b")),
-        "drop nodeSelector a=1 and drop nodeSelector c=1 (2 nodes would fit)",
+        "drop nodeSelector a=1 and nodeSelector c=1 (2 nodes would fit)",
     ),
     "one to drop and one to lower": (
         pod(nodeSelector={"a": "1"}, requests={"cpu": "16"}),
@@ -67,10 +67,10 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
         cluster(labelled("")),
         "none by a single change; the pod needs a node that meets all of it",
     ),
-    "not two of which one opens hosts that close without it": (
+    "two of which one opens hosts that close without it": (
         pod("host(MyPool)", nodeSelector={"a": "1"}),
         cluster([node("node-a", taints=[INFRA]), node("node-b")], [pool(size=1, mode="Exclusive", given=["node-a"])]),
-        "none by a single change; the pod needs a node that meets all of it",
+        "drop host(MyPool) and nodeSelector a=1 (1 node would fit)",
     ),
     "no clause to drop for what nobody wrote": (
         pod(nodeSelector={"a": "1"}),

@@ -16,7 +16,7 @@ from webhook.placement.cluster import Taint
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault, Problem
-from webhook.placement.verification import trespass
+from webhook.placement.trespass import trespass
 
 CLOSED = cluster(
     [node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.closed", "NoSchedule")]), node("node-b")],
@@ -24,6 +24,12 @@ CLOSED = cluster(
 )
 
 UNKNOWN = cluster([node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.gone", "NoSchedule")]), node("node-b")])
+
+OVER = cluster(
+    [node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.open", "NoSchedule")]), node("node-b")],
+    pools=[pool("Open", size=1, given=["node-b"])],
+)
+"""A cluster with a host of a pool that was exclusive once."""
 
 BY_NAME = Problem("spec.nodeName", "the node is exclusive to another HostPool", fault=Fault.FORBIDDEN)
 
@@ -67,6 +73,15 @@ ALL = [{"operator": "Exists"}]
             pod(nodeSelector={keys.HOSTNAME: "node-b"}, tolerations=ALL), CLOSED, [], id="nor where its selector does"
         ),
         pytest.param(pod("host(Closed)", tolerations=ALL), CLOSED, [], id="not on hosts of its own pool"),
+        pytest.param(
+            pod("host(Open)", tolerations=ALL, annotations={keys.PREFERRED: "host"}),
+            OVER,
+            [BY_TOLERATION],
+            id="of a pool of its own that is exclusive no more",
+        ),
+        pytest.param(
+            pod(owner="DaemonSet", nodeName="node-a", tolerations=ALL), CLOSED, [], id="not if it is a daemon"
+        ),
         pytest.param(pod("host(Closed)", nodeName="node-a"), CLOSED, [], id="nor by their name"),
         pytest.param(pod(tolerations=[{"key": "x", "operator": "Exists"}]), CLOSED, [], id="not by another key"),
         pytest.param(pod(tolerations=[{"operator": "Equal"}]), CLOSED, [], id="not by a toleration of nothing"),

@@ -234,8 +234,10 @@ def test_what_templates_repeat_is_read_once() -> None:
     assert read(mapping("a", "Exists")) is read(mapping("a", "Exists"))
 
 
-def test_long_texts_are_not_kept() -> None:
+def test_of_long_texts_the_last_one_is_kept() -> None:
     values = ",".join(f"node-{at}" for at in range(200))
-    one, other = (read(mapping("a", "In", values)) for _ in range(2))
-    assert one == other
-    assert one is not other
+    first, again, other, last = (read(mapping(key, "In", values)) for key in ("a", "a", "b", "a"))
+    assert first is again
+    assert first == last
+    assert first is not last
+    assert other != first

@@ -24,7 +24,7 @@ from webhook.placement.world import World
 
 _POD: Final = ("", "Pod", "", "CREATE")
 
-_OWNERS: Final = frozenset({"ReplicaSet", "StatefulSet", "DaemonSet", "Job"})
+_OWNERS: Final = frozenset({"ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"})
 """Kinds whose pods nobody has to answer for again: their workloads are asked about when they are submitted."""
 
 _MANAGER: Final = "system:kube-controller-manager"

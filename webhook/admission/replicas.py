@@ -19,6 +19,14 @@ _CONTAINERS: Final = ("containers", "initContainers")
 _WHERE: Final = ("nodeName", "nodeSelector", "affinity", "tolerations", "resources", "overhead")
 """Fields of a pod in which it says where it runs, and how much room it takes."""
 
+_GANG_ANNOTATIONS: Final = ("scheduling.k8s.io/group-name",)
+_GANG_LABELS: Final = (
+    "scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.io", "pod-group.scheduling.sigs.k8s.io/name",
+    "kueue.x-k8s.io/pod-group-name",
+)  # fmt: skip
+"""Annotation and labels of pods that their scheduler starts all at a time, or not at all (Volcano, the scheduler
+plugins' coscheduling, Kueue)."""
+
 
 def replicas_of(document: Document, old: Document | None = None) -> Replicas:
     """How many pods the workload wants at a time, and how the user says so; 1 for what has no number of pods.
@@ -29,7 +37,7 @@ def replicas_of(document: Document, old: Document | None = None) -> Replicas:
     owner = f"{kind}/{mapping(document, 'metadata').get('name', '')}" if old else ""
     spec = mapping(document, "spec")
     if kind == "CronJob":
-        kind, spec = "Job", mapping(spec, "jobTemplate", "spec")
+        return _parallel(mapping(spec, "jobTemplate", "spec"), owner, suspended=spec.get("suspend") is True)
     if kind == "Job":
         return _parallel(spec, owner)
     if kind not in {"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"}:
@@ -41,21 +49,34 @@ def replicas_of(document: Document, old: Document | None = None) -> Replicas:
 
 
 def grown(document: Document, old: Document) -> bool:
-    """Whether it describes other pods than before, or more of them."""
+    """Whether it describes other pods than before, more of them, or more of them at a time."""
     spec, before = mapping(document, "spec"), mapping(old, "spec")
     if document.get("kind") == "CronJob":
         spec, before = (mapping(found, "jobTemplate", "spec") for found in (spec, before))
     if spec.get("template") != before.get("template"):
         return True
-    return any(_number(spec.get(field)) > _number(before.get(field)) for field in ("replicas", "parallelism"))
+    wanted, had = replicas_of(document), replicas_of(old | {"kind": document.get("kind")})
+    if wanted.idle or had.idle:
+        return not wanted.idle
+    return wanted.count > had.count or wanted.needed > had.needed
 
 
-def _parallel(spec: Document, owner: str) -> Replicas:
-    """Pods of a Job: as many at a time as are still to be completed."""
+def _parallel(spec: Document, owner: str, *, suspended: bool = False) -> Replicas:
+    """Pods of a Job: as many at a time as are still to be completed, or fewer if they need not wait for each other."""
     parallel = _number(spec.get("parallelism"))
     completions = spec.get("completions")
     count = min(parallel, _number(completions)) if isinstance(completions, int) else parallel
-    return Replicas(count, f"parallelism {parallel}", owner=owner)
+    in_turn = spec.get("completionMode") != "Indexed" and not _gang(mapping(spec, "template"))
+    suspended = suspended or spec.get("suspend") is True
+    return Replicas(count, f"parallelism {parallel}", owner=owner, in_turn=in_turn, suspended=suspended)
+
+
+def _gang(template: Document) -> bool:
+    """Whether the pods of the template are started all at a time: they belong to a group of their scheduler's."""
+    annotations, labels = (mapping(template, "metadata", field) for field in _SAID)
+    if mapping(template, "spec").get("schedulingGroup"):
+        return True
+    return any(key in annotations for key in _GANG_ANNOTATIONS) or any(key in labels for key in _GANG_LABELS)
 
 
 def _needs_spare(spec: Document, before: Document, count: int) -> bool:

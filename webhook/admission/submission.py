@@ -7,21 +7,24 @@ import msgspec
 
 from webhook.admission.answer import Answer
 from webhook.admission.document import Document, mapping, sequence
+from webhook.admission.misplaced import with_misplaced
 from webhook.admission.mutate import audit, concerned
-from webhook.admission.replicas import grown
 from webhook.admission.responses import allowed, denied, unreadable_object
 from webhook.admission.review import MALFORMED, Review
 from webhook.admission.workloads import Found, pods_of
+from webhook.placement.additions import NOTHING
+from webhook.placement.ask import read
 from webhook.placement.decision import Decision
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Pod
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault
-from webhook.placement.workload import decide_replicas
+from webhook.placement.workload import decide_replicas, guard_replicas
+from webhook.placement.world import World
 
 _KINDS: Final = (
     ("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("apps", "DaemonSet"),
-    ("batch", "Job"), ("batch", "CronJob"),
+    ("batch", "Job"), ("batch", "CronJob"), ("", "ReplicationController"),
 )  # fmt: skip
 
 WORKLOADS: Final = frozenset(
@@ -34,32 +37,46 @@ _MAKERS: Final = frozenset({"Deployment", "CronJob"})
 
 
 def submitted(review: Review, cluster: Inventory, policy: Policy) -> Answer:
-    """Decide about all pods that the workload is going to have."""
+    """Decide about all pods that the workload is going to have, and about what it says for them in the wrong place."""
     try:
-        found = described(review)
-        pod = msgspec.convert(found.pod, Pod) if found else None
+        found = _found(review, trusted=True)
+        pod = msgspec.convert(found.pod, Pod) if found and (found.misplaced or not found.same) else None
     except MALFORMED as error:
         return denied(review, Fault.INVALID, unreadable_object(review.kind.kind, error))
-    if found is None or pod is None or not concerned(pod, review.namespace, cluster):
+    if found is None or pod is None:
         return allowed(review)
-    return _answer(review, decide_replicas(pod, review.namespace, cluster, policy, found.replicas), policy)
+    world = World(cluster, policy)
+    if found.same:
+        decision = Decision(read(pod, review.namespace, world)[0], additions=NOTHING)
+    elif concerned(pod, review.namespace, cluster):
+        decision = decide_replicas(pod, review.namespace, cluster, policy, found.replicas)
+    else:
+        decision = guard_replicas(pod, review.namespace, world, found.replicas)
+        if not (decision.refused or decision.warnings or found.misplaced):
+            return allowed(review)
+    return _answer(review, with_misplaced(decision, found.misplaced, policy), policy)
 
 
 def described(review: Review, *, trusted: bool = True) -> Found | None:
-    """The pods of the workload under review; ``None`` if there is nothing to decide, or it is no object.
+    """The pods of the workload under review; ``None`` if there is nothing to decide about them, or it is no object.
 
     That is so where it goes away, where its pods stay as they were, and where it belongs to a workload that was decided
     about, if whoever says so is ``trusted``. Raises one of :data:`MALFORMED`.
     """
+    found = _found(review, trusted=trusted)
+    return None if found is None or found.same else found
+
+
+def _found(review: Review, *, trusted: bool) -> Found | None:
+    """The same, but for pods that stay as they were."""
     document = msgspec.json.decode(review.object)
     old = msgspec.json.decode(review.old) if review.operation == "UPDATE" else None
     if not isinstance(document, dict):
         return None
-    document |= {"apiVersion": f"{review.kind.group}/v1", "kind": review.kind.kind}
-    old = old if isinstance(old, dict) else None
-    if _settled(document, old, trusted=trusted):
+    document |= {"apiVersion": f"{review.kind.group}/v1".lstrip("/"), "kind": review.kind.kind}
+    if _excused(document, trusted=trusted):
         return None
-    [found] = pods_of(document, old)
+    [found] = pods_of(document, old if isinstance(old, dict) else None)
     return found
 
 
@@ -73,10 +90,8 @@ def _answer(review: Review, decision: Decision, policy: Policy) -> Answer:
     return denied(review, decision.fault, decision.message, decision.warnings, noted)
 
 
-def _settled(document: Document, old: Document | None, *, trusted: bool) -> bool:
-    """Whether there is nothing to decide: it goes away, somebody else answers for it, or its pods stay as they were."""
+def _excused(document: Document, *, trusted: bool) -> bool:
+    """Whether there is nothing to decide about the workload: it goes away, or somebody else answers for it."""
     metadata = mapping(document, "metadata")
     makers = (str(owner.get("kind")) for owner in sequence(metadata, "ownerReferences") if owner.get("controller"))
-    if metadata.get("deletionTimestamp") or (trusted and any(kind in _MAKERS for kind in makers)):
-        return True
-    return old is not None and not grown(document, old)
+    return bool(metadata.get("deletionTimestamp")) or (trusted and any(kind in _MAKERS for kind in makers))

@@ -16,12 +16,14 @@ from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
 from webhook.admission.submission import WORKLOADS, submitted
 from webhook.placement import keys
 from webhook.placement.ask import read
+from webhook.placement.decision import guard
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Metadata, Pod, Toleration
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault, Problem
+from webhook.placement.trespass import trespass
 from webhook.placement.verdict import constraints_of
-from webhook.placement.verification import trespass, undone
+from webhook.placement.verification import undone
 from webhook.placement.world import World
 
 _POD = msgspec.json.Decoder(Pod)
@@ -52,22 +54,24 @@ def _checked(review: Review, check: Check, cluster: Inventory, policy: Policy) -
 
 
 def _created(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Problem]:
-    """A pod as it will be stored: nothing that its clauses require was undone, and it gets round no exclusive host."""
+    """A pod as it will be stored: what was refused when it was submitted is refused still, and nothing was undone."""
     pod = _POD.decode(review.object)
     metadata = pod.metadata or _NOTHING
-    if not policy.verify_pods or metadata.deletion_timestamp or MIRROR in (metadata.annotations or {}):
+    if metadata.deletion_timestamp or MIRROR in (metadata.annotations or {}):
         return
     world = World(cluster, policy)
+    if not concerned(pod, review.namespace, cluster):
+        yield from guard(pod, review.namespace, world).problems
+        return
     ask, problems = read(pod, review.namespace, world)
     constraints, more, _ = constraints_of(ask, world)
-    if concerned(pod, review.namespace, cluster):
+    if policy.verify_pods:
         yield from (*problems, *more)
         if problems or more:
             return
         if not policy.audit:  # nothing was added there that could have been undone
             yield from undone(pod, constraints, world)
-    if not any(owner.kind == "DaemonSet" and owner.controller for owner in metadata.owner_references or ()):
-        yield from trespass(ask, constraints, world)
+    yield from trespass(ask, constraints, world)
 
 
 def _updated(review: Review, cluster: Inventory, _policy: Policy) -> Iterator[Problem]:

@@ -7,9 +7,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.admission.document import Document, mapping, sequence
-from webhook.admission.replicas import replicas_of
+from webhook.admission.misplaced import misplaced
+from webhook.admission.replicas import grown, replicas_of
 from webhook.placement import keys
 from webhook.placement.crowd import Replicas
+from webhook.placement.problem import Problem
 from webhook.placement.spl import format_placement, parse_placement
 
 STREAMS: Final = "streams.ibm.com/v1"
@@ -33,13 +35,16 @@ RUNTIME: Final = {"name": "streams-runtime", "image": "streams-runtime"}
 class Found(Struct, frozen=True):
     """A pod that an object describes: ``origin`` says where, ``pod`` is the object to create, and how many of it.
 
-    ``note`` says what is not certain about it.
+    ``note`` says what is not certain about it. ``misplaced`` is what the object says for its pods where they do not get
+    it: only what is new, if it is a change that leaves the pods the ``same``.
     """
 
     origin: str
     pod: Document
     replicas: Replicas = Replicas()
     note: str = ""
+    misplaced: tuple[Problem, ...] = ()
+    same: bool = False
 
 
 def pods_of(document: Document, old: Document | None = None) -> Iterator[Found]:
@@ -56,10 +61,13 @@ def pods_of(document: Document, old: Document | None = None) -> Iterator[Found]:
     elif (version, kind) == (STREAMS, "Job"):
         yield from _elements(document, str(name))
     elif (version, kind) in _TEMPLATES:
-        pod = _from_template(mapping(document, *_TEMPLATES[str(version), str(kind)]), document)
+        path = _TEMPLATES[str(version), str(kind)]
+        pod = _from_template(mapping(document, *path), document)
         if kind != "PodTemplate":
             pod["metadata"]["ownerReferences"] = [_owner(str(version), str(kind), name)]
-        yield Found(origin_of(document), pod, replicas_of(document, old))
+        same = old is not None and not grown(document, old)
+        lost = tuple(misplaced(document, path, old if same else None))
+        yield Found(origin_of(document), pod, replicas_of(document, old), misplaced=lost, same=same)
     elif sequence(mapping(document, "spec", "template", "spec"), "containers"):
         yield _of_unknown_kind(document)
 

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from webhook.admission.document import Document, mapping
+from webhook.admission.misplaced import with_misplaced
 from webhook.admission.mutate import concerned
 from webhook.admission.patch import encode, operations
 from webhook.admission.workloads import Found, pod_metadata
@@ -77,6 +78,7 @@ def explain(file: str, document: Document, found: Found, world: World) -> PodExp
     pod = msgspec.convert(found.pod, Pod)
     namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE
     decision = decide_replicas(pod, namespace, world.cluster, world.policy, found.replicas)
+    decision = with_misplaced(decision, found.misplaced, world.policy)
     asks = concerned(pod, namespace, world.cluster)
     steps = operations(pod, decision.additions) if decision.additions and asks else []
     patch = msgspec.json.decode(encode(steps))

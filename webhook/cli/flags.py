@@ -15,7 +15,7 @@ EPILOG: Final = (
     "Exit codes: 0 done, 1 refused, 2 wrong use, 3 trouble."
 )
 
-_METAVARS: Final[dict[object, str]] = {int: "NUMBER", float: "SECONDS", str: "TEXT"}
+_METAVARS: Final[dict[object, str]] = {int: "NUMBER", float: "SECONDS", str: "TEXT", str | None: "NAME"}
 
 
 def add(parser: argparse.ArgumentParser, fields: Iterable[str]) -> None:

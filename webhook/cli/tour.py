@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from webhook.admission.document import mapping
+from webhook.admission.document import Document, mapping
 from webhook.admission.workloads import Found, pods_of
 from webhook.cli import COMMANDS, Subparsers
 from webhook.cli.client import Client, Reply, is_workload
@@ -147,10 +148,7 @@ def _sent(path: Path, client: Client) -> Iterator[Sent]:
     """What becomes of each pod of the manifest; of a workload that is refused there is none."""
     for document in read_manifests(path):
         for found in pods_of(document):
-            namespace = found.pod["metadata"].get("namespace", NAMESPACE)
-            whole = client.submit(document, namespace) if is_workload(document) else None
-            refused = whole is not None and whole.after is None
-            yield Sent(path, found, whole if whole and refused else client.create(found.pod, namespace))
+            yield Sent(path, found, _reply(document, found, client))
 
 
 def _show(sent: list[Sent], screen: Screen, *, table: bool) -> None:
@@ -163,6 +161,18 @@ def _show(sent: list[Sent], screen: Screen, *, table: bool) -> None:
         screen.say(f"\n{len(full)} of them in full; --all shows every one, --only PATTERN those of that name.\n")
     for each in full:
         _show_one(each, screen)
+
+
+def _reply(document: Document, found: Found, client: Client) -> Reply:
+    """What becomes of the pod, and what is said of its workload; of a workload that is refused there is no pod."""
+    namespace = found.pod["metadata"].get("namespace", NAMESPACE)
+    if not is_workload(document):
+        return client.create(found.pod, namespace)
+    whole = client.submit(document, namespace)
+    if whole.after is None:
+        return whole
+    single = client.create(found.pod, namespace)
+    return replace(single, warnings=tuple(dict.fromkeys((*whole.warnings, *single.warnings))))
 
 
 def _show_one(sent: Sent, screen: Screen) -> None:

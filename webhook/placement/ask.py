@@ -1,15 +1,15 @@
 """What a pod asks for, read once from annotations, labels and spec: one value that all constraint families share."""
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement import keys
+from webhook.placement import keys, placement_text, pod_text, worker_mapping
 from webhook.placement.clauses import Clause, ClauseName
 from webhook.placement.cluster import Pool, Tally
-from webhook.placement.hardware import Hardware
+from webhook.placement.hardware import Hardware, meant
 from webhook.placement.hardware_text import REQUIREMENT_LIMIT, read_annotation
 from webhook.placement.host_binding import Words, tie
 from webhook.placement.intended import intended
@@ -17,16 +17,13 @@ from webhook.placement.lookup import look_up
 from webhook.placement.mapping_conflicts import conflicts
 from webhook.placement.nearest import nearest
 from webhook.placement.placement_text import SHOWN, PlacementText, annotation, idle_preferences, read_placement
-from webhook.placement.pod import Metadata, OwnerReference, Pod, PodSpec
+from webhook.placement.pod import Affinity, Metadata, OwnerReference, Pod, PodSpec
 from webhook.placement.policy import Binding, Policy
 from webhook.placement.problem import Problem, quote
 from webhook.placement.provision import BARE, Provision, provide
 from webhook.placement.requests import pod_requests
 from webhook.placement.worker_mapping import NOTHING, WorkerMapping, read_mapping
 from webhook.placement.world import World
-
-NODE_NAME = "spec.nodeName "
-"""How the pod's own node name is worded as a clause: like those of the placement, it changes what others mean."""
 
 _KNOWN = keys.ANNOTATIONS | keys.FOREIGN
 _WRITABLE = sorted(key.removeprefix(keys.PREFIX) for key in keys.ANNOTATIONS - {keys.INJECTED})
@@ -68,33 +65,32 @@ class Ask(Struct, frozen=True, gc=False):
         return self.by_name.get(name, ())
 
 
-def read(pod: Pod, namespace: str, world: World, said: PlacementText | None = None) -> tuple[Ask, tuple[Problem, ...]]:
+def read(pod: Pod, namespace: str, world: World, dropped: Collection[str] = ()) -> tuple[Ask, tuple[Problem, ...]]:
     """Everything the pod says about placement, with all problems of all its annotations at once.
 
-    ``said`` stands in for the placement annotations, where it is known what they say, or should say.
+    ``dropped`` are words of the pod, as refusals name them, that count as if its author had dropped (or lowered) them:
+    what follows from them is gone as well.
     """
+    if dropped:
+        pod = pod_text.without(pod, dropped)
     metadata, spec = pod.metadata, pod.spec or _NO_SPEC
     annotations = (metadata.annotations if metadata else None) or _NOTHING
     labels = (metadata.labels if metadata else None) or _NOTHING
     job, pe = labels.get(keys.JOB, ""), labels.get(keys.PE, "")
     text = annotations.get(keys.PLACEMENT)
-    said = said or read_placement(text, annotations.get(keys.PREFERRED))
+    said = read_placement(text, annotations.get(keys.PREFERRED))
+    mapping = read_mapping(annotations)
+    if dropped:
+        said, mapping = placement_text.without(said, dropped), worker_mapping.without(mapping, dropped)
     warnings, problems = said.warnings, said.problems
     unknown = [key for key in annotations if key.startswith(keys.PREFIX) and key not in _KNOWN]
     if unknown:
         warned, refused = _unknown(unknown, world.policy)
         warnings, problems = warnings + warned, refused + problems
-    mapping = read_mapping(annotations)
-    if mapping is not NOTHING:
-        warnings += mapping.warnings
-        problems += mapping.problems
-    if mapping is not NOTHING or (spec.affinity and spec.affinity.pod_affinity):
-        problems += tuple(conflicts(mapping, said.clauses, said.soft, spec.affinity))
-    if said.soft:
-        broken = bool(mapping.problems)  # what cannot be read may be what is preferred
-        mapped, uniform = broken or bool(mapping.expressions), broken or mapping.uniform != "none"
-        warnings += idle_preferences(said, mapped=mapped, uniform=uniform)
-    provision = _provided(pod, namespace, world, annotations)
+    if mapping is not NOTHING or said.soft or (spec.affinity and spec.affinity.pod_affinity):
+        told, wrong = _mapped(mapping, said, spec.affinity)
+        warnings, problems = warnings + told, problems + wrong
+    provision = _provided(pod, namespace, world, annotations, dropped)
     if provision is not BARE:
         spec = provision.spec
         warnings += provision.warnings
@@ -122,7 +118,21 @@ def read(pod: Pod, namespace: str, world: World, said: PlacementText | None = No
     ), problems  # fmt: skip
 
 
-def _provided(pod: Pod, namespace: str, world: World, annotations: Mapping[str, str]) -> Provision:
+def _mapped(
+    mapping: WorkerMapping, said: PlacementText, affinity: Affinity | None
+) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
+    """Warnings and problems of the worker mapping, and of what the pod wants beside it."""
+    warnings, problems = mapping.warnings, (*mapping.problems, *conflicts(mapping, said.clauses, said.soft, affinity))
+    if said.soft:
+        broken = bool(mapping.problems)  # what cannot be read may be what is preferred
+        mapped, uniform = broken or bool(mapping.expressions), broken or mapping.uniform != "none"
+        warnings += idle_preferences(said, mapped=mapped, uniform=uniform)
+    return warnings, problems
+
+
+def _provided(
+    pod: Pod, namespace: str, world: World, annotations: Mapping[str, str], dropped: Collection[str]
+) -> Provision:
     """What the pod's containers are given: by its own annotations, and by what HPAIntents say of its workload."""
     intents = world.cluster.intents
     if _EQUIPMENT.isdisjoint(annotations) and namespace not in intents.enabled:
@@ -138,7 +148,8 @@ def _provided(pod: Pod, namespace: str, world: World, annotations: Mapping[str, 
     if len(hardware) > REQUIREMENT_LIMIT:
         many = f"{len(hardware)} requirements are for this pod, at most {REQUIREMENT_LIMIT} are allowed"
         hardware, problems = (), (*problems, Problem(annotation(keys.HARDWARE), many))
-    provision = provide(pod.spec or _NO_SPEC, annotations, hardware)
+    gone = meant(hardware, dropped) if dropped else ()
+    provision = provide(pod.spec or _NO_SPEC, annotations, hardware, gone)
     return replace(provision, problems=(*problems, *provision.problems)) if problems else provision
 
 

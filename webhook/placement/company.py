@@ -10,6 +10,7 @@ from webhook.placement.expressions import problems_of_key, problems_of_values
 from webhook.placement.placement_text import SHOWN, annotation
 from webhook.placement.pod import Requirement
 from webhook.placement.problem import Problem, quote, shorten
+from webhook.placement.selector import holds
 from webhook.placement.selector_text import parse_selector
 
 SELECTOR_LIMIT: Final = 1024
@@ -34,7 +35,7 @@ class Company(Struct, frozen=True, gc=False):
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether a pod of these labels is one of them."""
-        return all(_holds(need, labels) for need in self.needs)
+        return all(holds(need, labels.get(need.key)) for need in self.needs)
 
 
 def read_company(near: str | None, away: str | None) -> tuple[tuple[Company, ...], tuple[Problem, ...]]:
@@ -89,16 +90,3 @@ def _problems(need: Requirement, field: str) -> Iterator[Problem]:
         yield Problem(field, f"{quote(need.key)} is compared by size, but {rule}")
     else:
         yield from problems_of_values(need.values or (), field)
-
-
-def _holds(need: Requirement, labels: Mapping[str, str]) -> bool:
-    value = labels.get(need.key)
-    match need.operator:
-        case "In":
-            return value in (need.values or ())
-        case "NotIn":
-            return value is None or value not in (need.values or ())
-        case "Exists":
-            return value is not None
-        case _:
-            return value is None

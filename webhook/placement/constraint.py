@@ -2,20 +2,27 @@
 
 A family is one file in ``constraints/`` with a function :class:`Parse` and a frozen type per clause that has the
 methods of :class:`Constraint`. It is listed once, in ``families.py``, at its place in the order of reasons
-(``docs/architecture.md`` shows how to add one).
+(``docs/architecture.md`` shows how to add one). What depends on what all others add to the pod is parsed after them
+(:class:`ParseFinished`).
 """
 
 import enum
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.effects import Effect
+from webhook.placement.keys import MEMBERSHIP
 from webhook.placement.problem import Problem
+from webhook.placement.selector import NAME_FIELD
+from webhook.placement.topology_limit import Limit
 from webhook.placement.world import World
+
+ADD_NODE: Final = "add a node"
+"""How a change begins that brings one more node: it helps only where nothing else ties the pod to those there are."""
 
 
 class Reason(Struct, frozen=True):
@@ -71,8 +78,8 @@ class Constraint(Protocol):
         ...
 
     @property
-    def spread(self) -> Spread:
-        """How the replicas of a workload that carry it can lie."""
+    def spread(self) -> Spread | Limit:
+        """How the replicas of a workload that carry it can lie: by nodes, or by the domains of a topology key."""
         ...
 
     def filter(self, world: World, /) -> Bits:
@@ -96,5 +103,32 @@ class Parse(Protocol):
     """The family's parser: what the pod asks of it, as constraints, problems and warnings (texts); it never raises."""
 
     def __call__(self, ask: Ask, world: World, /) -> Iterable[Constraint | Problem | str]:
+        """Everything the pod asks of this family."""
+        ...
+
+
+class Finished(Struct, frozen=True, gc=False):
+    """What a pod says once everything is added that its clauses ask for.
+
+    ``required`` are the nodes that its ``nodeSelector`` and required node affinity match, ``tolerated`` those without a
+    taint that it does not tolerate. ``keys`` are the labels and fields of which it wants certain values, ``past`` tells
+    that it goes past the scheduler.
+    """
+
+    labels: Mapping[str, str]
+    required: Bits
+    tolerated: Bits
+    keys: frozenset[str]
+    past: bool
+
+    def open_to_new(self, key: str) -> bool:
+        """Whether a new node could be one for the pod: it asks for none by name, and for no value of the key."""
+        return self.keys.isdisjoint((key, NAME_FIELD)) and not any(found.startswith(MEMBERSHIP) for found in self.keys)
+
+
+class ParseFinished(Protocol):
+    """The parser of a family that reads what all the others add."""
+
+    def __call__(self, ask: Ask, world: World, finished: Finished, /) -> Iterable[Constraint | Problem | str]:
         """Everything the pod asks of this family."""
         ...

@@ -76,7 +76,18 @@ def resources_at(spec: PodSpec, place: Place) -> Resources:
 def asking(spec: PodSpec, place: Place, requests: dict[str, Amount], limits: dict[str, Amount]) -> PodSpec:
     """The pod, its container asking for these amounts too, in place of others of the same resources."""
     own = resources_at(spec, place)
-    resources = Resources({**(own.requests or {}), **requests}, {**(own.limits or {}), **limits})
+    return _with(spec, place, Resources({**(own.requests or {}), **requests}, {**(own.limits or {}), **limits}))
+
+
+def forgoing(spec: PodSpec, place: Place, resource: str) -> PodSpec:
+    """The pod, its container asking for nothing of the resource."""
+    own = resources_at(spec, place)
+    parts = (dict(part or {}) for part in (own.requests, own.limits))
+    left = ({name: amount for name, amount in part.items() if name != resource} for part in parts)
+    return _with(spec, place, Resources(*left))
+
+
+def _with(spec: PodSpec, place: Place, resources: Resources) -> PodSpec:
     there = (spec.init_containers if place.init else spec.containers) or ()
     changed = replace(there[place.at], resources=resources)
     containers = (*there[: place.at], changed, *there[place.at + 1 :])

@@ -1,21 +1,20 @@
 """A pod and a world in, everything decided about it out: the core's one entrance."""
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from webhook.placement import keys
-from webhook.placement.additions import Additions
-from webhook.placement.ask import NODE_NAME, Ask, read
-from webhook.placement.bits import Bits
+from webhook.placement.additions import NOTHING, Additions
+from webhook.placement.ask import Ask, read
 from webhook.placement.constraint import Constraint
 from webhook.placement.effects import Effect
+from webhook.placement.lacking import REFUSED
 from webhook.placement.merge import foreign_labels, merge
-from webhook.placement.placement_text import PlacementText, read_placement, without
 from webhook.placement.pod import Pod
 from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
+from webhook.placement.trespass import trespass
 from webhook.placement.verdict import Verdict, constraints_of, judge
 from webhook.placement.whole_group import first_of_group, made_in_numbers, whole_group
 from webhook.placement.wishes import granted_wishes
@@ -73,58 +72,63 @@ def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> 
     if problems or more:
         return Decision(ask, (*problems, *more), warnings=ask.warnings)
     verdict = judge(constraints, world)
-    refusal = None if verdict.candidates else _refused(pod, ask, verdict, world)
+    effects, unmet = effects_of(constraints, world), tuple[str, ...]()
+    refusal = None
+    if not verdict.candidates:
+        if wrong := _contrary(pod, ask, effects)[1]:
+            return Decision(ask, wrong, verdict, warnings=ask.warnings)
+        refusal = refuse(verdict, ask, world, functools.partial(_fitting, pod, ask, world))
     # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
     if refusal and not (ask.elastic and refusal.fault is Fault.FORBIDDEN):
         return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)
+    if wrong := tuple(trespass(ask, constraints, world)):
+        return Decision(ask, wrong, verdict, warnings=ask.warnings)
     group = whole_group(ask, verdict, world, count) if count and not refusal else None
     if group:
         verdict, constraints = verdict.narrowed(group), (*constraints, group.constraint)
-    effects, unmet = effects_of(constraints, world), tuple[str, ...]()
+        effects = [*effects, *group.constraint.inject(world)]
     if ask.provision.wanted:
         wishes = granted_wishes(ask, verdict.candidates, world)
         effects, unmet = [*effects, *wishes.given], tuple(wishes.warnings)
         verdict = verdict.granting(wishes.rooms)
-    additions, conflicts = merge(pod, effects)
-    if wrong := (*conflicts, *foreign_labels(ask.labels, effects)):
+    additions, wrong = _contrary(pod, ask, effects)
+    if wrong:
         return Decision(ask, wrong, verdict, warnings=ask.warnings)
     doubts = [f"no node yet: {refusal.headline}"] if refusal else list(verdict.disappointed())
     depends = count is None and not refusal and first_of_group(constraints) is not None and made_in_numbers(ask)
     return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *told, *unmet, *doubts), depends)
 
 
-def _refused(pod: Pod, ask: Ask, verdict: Verdict, world: World) -> Refusal:
-    said = words_of(pod)
-
-    def lacking(*texts: str) -> Bits:
-        """The nodes that could run the pod if it lacked the clauses of these texts, or the node name they say."""
-        found = anew(pod, ask, world, without(said, texts), unbound=any(text.startswith(NODE_NAME) for text in texts))
-        return judge(found[1], world).candidates if found else 0
-
-    return refuse(verdict, ask, world, lacking)
+def guard(pod: Pod, namespace: str, world: World) -> Decision:
+    """Decide about a pod that asks for nothing: it is only refused where it would get round an exclusive host."""
+    ask, _ = read(pod, namespace, world)
+    wrong = tuple(trespass(ask, constraints_of(ask, world).constraints, world))
+    return Decision(ask, wrong, additions=None if wrong else NOTHING)
 
 
-def words_of(pod: Pod) -> PlacementText:
-    """What the pod's placement annotations say."""
-    annotations = (pod.metadata.annotations if pod.metadata else None) or {}
-    return read_placement(annotations.get(keys.PLACEMENT), annotations.get(keys.PREFERRED))
+def _contrary(pod: Pod, ask: Ask, effects: Sequence[Effect]) -> tuple[Additions, tuple[Problem, ...]]:
+    """What the effects add to the pod, and what of it contradicts them."""
+    additions, conflicts = merge(pod, effects)
+    return additions, (*conflicts, *foreign_labels(ask.labels, effects))
 
 
-def anew(
-    pod: Pod, ask: Ask, world: World, said: PlacementText, *, unbound: bool = False
-) -> tuple[Ask, tuple[Constraint, ...]] | None:
-    """What the pod would ask if its placement said only that, and it named no node; ``None`` if it could not.
+def _fitting(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> int:
+    """How many nodes could run the pod if it lacked these words."""
+    found = anew(pod, ask, world, dropped)
+    return judge(found[1], world).candidates.bit_count() if found else REFUSED
 
-    What a clause brings along goes with it: a toleration, the way of binding, the tags of a pool.
+
+def anew(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> tuple[Ask, tuple[Constraint, ...]] | None:
+    """What the pod would ask without these words; ``None`` where it would be refused for what is left of it.
+
+    What a word brings along goes with it: a toleration, the way of binding, how the tags of a pool are spelled. Labels
+    that only the webhook writes, and that the pod carries already, are left without a clause.
     """
-    other, problems = read(_unbound(pod) if unbound else pod, ask.namespace, world, said)
+    other, problems = read(pod, ask.namespace, world, dropped)
     constraints, more, _ = constraints_of(other, world)
-    return None if problems or more else (other, constraints)
-
-
-def _unbound(pod: Pod) -> Pod:
-    """The pod without its node name."""
-    return Pod(pod.metadata, pod.spec and replace(pod.spec, node_name=None))
+    left = tuple(found for found in constraints if not found.clause or found.clause not in dropped)
+    orphans = foreign_labels(ask.labels, ()) and foreign_labels(ask.labels, effects_of(left, world))
+    return None if problems or more or orphans else (other, left)
 
 
 def effects_of(constraints: Iterable[Constraint], world: World) -> list[Effect]:

@@ -12,7 +12,7 @@ from webhook.placement.constraints.exclusive import NobodyElses
 from webhook.placement.constraints.taints import Tolerated, in_words
 from webhook.placement.keys import EXCLUSIVE
 from webhook.placement.pool_labels import SETTABLE, labels_of, setting, tag_requirements, tags_of
-from webhook.placement.remedy import without_each
+from webhook.placement.said import without_each
 from webhook.placement.selector import matching_all, requirements_of
 from webhook.placement.world import World
 

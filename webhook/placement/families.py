@@ -3,7 +3,7 @@
 A node is counted under the first family that rules it out (``docs/verdicts.md``).
 """
 
-from webhook.placement.constraint import Parse
+from webhook.placement.constraint import Parse, ParseFinished
 from webhook.placement.constraints import (
     colocation,
     company,
@@ -16,8 +16,10 @@ from webhook.placement.constraints import (
     isolation,
     mapping,
     nodeselector,
+    own_anti_affinity,
     resources,
     taints,
+    topology_spread,
     uniform,
 )
 
@@ -37,3 +39,9 @@ FAMILIES: tuple[Parse, ...] = (
     uniform.parse,
     company.parse,
 )
+
+LAST: tuple[ParseFinished, ...] = (
+    own_anti_affinity.parse,
+    topology_spread.parse,
+)
+"""Families of the pod's own words about other pods, which the scheduler applies to the finished pod."""

@@ -3,6 +3,7 @@
 Names and meaning are those of the EMCO HPA intents (``docs/hardware.md``).
 """
 
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from msgspec import Struct
@@ -46,6 +47,16 @@ class Hardware(Struct, frozen=True, gc=False):
     def need(self) -> Requirement:
         """The node label that it asks for."""
         return Requirement(self.name, "In", (self.value or "",))
+
+
+SEVERAL: Final = " + "
+"""What stands between requirements that are named together."""
+
+
+def meant(hardware: Iterable[Hardware], texts: Collection[str]) -> tuple[Hardware, ...]:
+    """The mandatory requirements that these texts name, each text one of them or several."""
+    clauses = {clause for text in texts for clause in text.split(SEVERAL)}
+    return tuple(found for found in hardware if found.mandatory and found.clause in clauses)
 
 
 def by_weight(hardware: Hardware) -> tuple[int, str, str]:

@@ -33,7 +33,7 @@ _AMOUNTS: Final = ("requests", "limits", "units")
 
 def read_annotation(text: str) -> Requirements:
     """The requirements of the annotation ``hpa-requirements``, with all problems at once."""
-    return _kept(text) if len(text) <= _KEPT_LENGTH else _read(text)
+    return _kept(text) if len(text) <= _KEPT_LENGTH else _latest(text)
 
 
 def read_requirements(value: Value, path: str, container: str = "") -> Requirements:
@@ -63,6 +63,9 @@ def _read(text: str) -> Requirements:
 
 
 _kept = functools.lru_cache(_KEPT)(_read)
+
+_latest = functools.lru_cache(1)(_read)
+"""The long text that was read last: what refuses a pod reads it again and again, without some of its words."""
 
 
 def _requirement(said: Fields, path: str, container: str) -> tuple[Hardware | None, list[Problem]]:

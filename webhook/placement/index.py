@@ -17,6 +17,7 @@ from webhook.placement.capacity import Capacity
 from webhook.placement.cluster import Node, Taint
 from webhook.placement.numbers import Numbers
 from webhook.placement.slot_sets import SlotSets
+from webhook.placement.topology import Domains, Topology
 
 HARD = frozenset({"NoSchedule", "NoExecute"})
 """Taint effects that keep pods away; PreferNoSchedule only discourages."""
@@ -33,8 +34,8 @@ class NodeIndex:
     """
 
     __slots__ = (
-        "_free", "_kept_away", "_numbers", "_ranks", "addresses", "capacity", "everything", "has", "labels", "names",
-        "nodes", "own_hostname", "slot_of", "tainted", "taints", "version",
+        "_free", "_kept_away", "_numbers", "_ranks", "_topology", "addresses", "capacity", "everything", "has",
+        "labels", "names", "nodes", "own_hostname", "slot_of", "tainted", "taints", "version",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -51,6 +52,7 @@ class NodeIndex:
         self.slot_of: dict[str, int] = {}
         self.capacity = Capacity()
         self._free: list[int] = []
+        self._topology = Topology()
         self._numbers = Numbers()
         self._ranks: npt.NDArray[np.int64] | None = None
         self._kept_away: Bits | None = None
@@ -62,6 +64,7 @@ class NodeIndex:
         if old == node:
             return
         self.version += 1
+        self._topology.forget()
         self.nodes[slot] = node
         self.everything |= 1 << slot
         self._relabel(slot, old.labels if old else {}, node.labels)
@@ -76,6 +79,7 @@ class NodeIndex:
         if old is None:
             return
         self.version += 1
+        self._topology.forget()
         slot = self.slot_of[name]
         del self.nodes[slot]
         self.everything &= ~(1 << slot)
@@ -114,6 +118,10 @@ class NodeIndex:
             host = self.nodes[slot].labels.get(keys.HOSTNAME)
             found |= self.with_label(keys.HOSTNAME, (host,)) if host else 0
         return found
+
+    def domains_of(self, key: str) -> Domains:
+        """The nodes by the value of the label, as topology domains."""
+        return self._topology.domains(key, self.nodes)
 
     def named(self, name: str) -> Bits:
         """The node of that name, as a set; empty if there is none."""

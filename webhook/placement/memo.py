@@ -69,7 +69,10 @@ class Memo(Generic[_Answer]):
         if world.cluster is not self._cluster or len(self._kept) >= SIZE:
             self._cluster = world.cluster
             self._kept.clear()
-        together = not _TOGETHER.isdisjoint(ask.by_name) or ask.mapping.uniform != "none" or ask.provision.bound
+        spread = bool(ask.spec.topology_spread_constraints)
+        together = (
+            spread or not _TOGETHER.isdisjoint(ask.by_name) or ask.mapping.uniform != "none" or ask.provision.bound
+        )
         devices = tuple([wish.resource for wish in ask.provision.wanted])
         self._kept[key] = _stamp(world.cluster, key, devices, all_pods=together), devices, answer
 
@@ -78,8 +81,9 @@ def key_of(pod: Pod, namespace: str, cluster: Inventory) -> Key | None:
     """Everything that a decision reads of the pod; ``None`` for a pod that is better decided anew.
 
     ``namespace`` and the job come first, as :func:`_stamp` expects them. The processing element counts only where the
-    job tells them apart, and whose replica the pod is only where something depends on it. The spec is kept
-    as its JSON: pods of a template have the same, and bytes are quickly made and compared.
+    job tells them apart, whose replica the pod is only where something depends on it, and its other labels only where
+    it is spread by them. The spec is kept as its JSON: pods of a template have the same, and bytes are quickly made and
+    compared.
     """
     metadata = pod.metadata or _NO_METADATA
     labels, annotations = metadata.labels or {}, metadata.annotations or {}
@@ -108,6 +112,7 @@ def key_of(pod: Pod, namespace: str, cluster: Inventory) -> Key | None:
         metadata.annotations is None,
         tuple([owner.kind for owner in references if owner.controller]) if references else (),
         owners(metadata) if _known_by_owner(annotations, namespace, job or "", cluster) else None,
+        tuple(sorted(labels.items())) if pod.spec and pod.spec.topology_spread_constraints else None,
         spec,
     )
 

@@ -6,10 +6,10 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement.bits import Bits
-from webhook.placement.constraint import Reason, Spread
+from webhook.placement.constraint import ADD_NODE, Reason, Spread
 from webhook.placement.effects import PREFERENCE, Effect, PreferNodes, RequireNodes
 from webhook.placement.pod import NodeTerm, Requirement
-from webhook.placement.pool_labels import setting
+from webhook.placement.pool_labels import labels_set, setting
 from webhook.placement.selector import matching
 from webhook.placement.world import World
 
@@ -44,7 +44,13 @@ class NodeLabel(Struct, frozen=True, gc=False):
 
     def mend(self, _world: World, _out: Bits) -> str:
         """The label that a node could be given, if it is one that people give."""
-        domain, label = f".{self.need.key.rpartition('/')[0]}", setting((self.need,))
-        if label and not domain.endswith(f".{_KUBERNETES}"):
-            return f"label one more node {label}"
-        return f"add a node that matches {self.clause}"
+        label = given((self.need,))
+        return f"label one more node {label}" if label else f"{ADD_NODE} that matches {self.clause}"
+
+
+def given(needs: Iterable[Requirement]) -> str:
+    """The labels that somebody could give to a node so that these hold, if all are labels that people give."""
+    labels = labels_set(needs)
+    if any(f".{key.rpartition('/')[0]}".endswith(f".{_KUBERNETES}") for key in labels):
+        return ""
+    return setting(needs)

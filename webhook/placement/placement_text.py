@@ -47,7 +47,7 @@ def annotation(key: str) -> str:
 def read_placement(text: str | None, preferred: str | None) -> PlacementText:
     """What the annotations ``placement`` and ``preferred`` say; ``None`` for one that is not there."""
     if len(text or "") > _KEPT_LENGTH or len(preferred or "") > _KEPT_LENGTH:
-        return _read(text, preferred)
+        return _latest(text, preferred)
     return _kept(text, preferred)
 
 
@@ -79,9 +79,18 @@ def idle_preferences(said: PlacementText, *, mapped: bool, uniform: bool) -> tup
 
 
 def without(said: PlacementText, texts: Collection[str]) -> PlacementText:
-    """The same, but for the clauses of these texts."""
-    clauses = tuple(clause for clause in said.clauses if clause.text not in texts)
+    """The same, but for the clauses of these texts, and of all tokens of a group if a text names the group."""
+    gone = {*texts}
+    near = said.by_name.get(ClauseName.COLOCATION, ())
+    if joined(near) in gone:
+        gone.update(clause.text for clause in near)
+    clauses = tuple(clause for clause in said.clauses if clause.text not in gone)
     return replace(said, clauses=clauses, by_name=_by_name(clauses))
+
+
+def joined(clauses: Collection[Clause]) -> str:
+    """How messages name the clauses that make one group: ``hostColocation("a") and hostColocation("b")``."""
+    return " and ".join(dict.fromkeys(clause.text for clause in clauses))
 
 
 def _by_name(clauses: tuple[Clause, ...]) -> dict[ClauseName, tuple[Clause, ...]]:
@@ -92,6 +101,9 @@ def _by_name(clauses: tuple[Clause, ...]) -> dict[ClauseName, tuple[Clause, ...]
 
 
 _kept = functools.lru_cache(_KEPT)(_read)
+
+_latest = functools.lru_cache(1)(_read)
+"""The long text that was read last: what refuses a pod reads it again and again, without some of its words."""
 
 
 def _preferred(text: str | None) -> tuple[frozenset[str], list[Problem]]:

@@ -158,6 +158,10 @@ class Volume(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     rbd: Present | None = None
 
 
+HARD = "DoNotSchedule"
+"""The ``whenUnsatisfiable`` of a spread constraint that keeps pods off nodes."""
+
+
 class SpreadConstraint(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """How evenly pods that the selector matches are spread over the domains of a topology key."""
 

@@ -33,10 +33,15 @@ def labels_of(pool: Pool, *, several: bool = False) -> tuple[Requirement, ...]:
 
 def tags_of(pool: Pool) -> str:
     """The pool's tags in words."""
-    return f"tag{'s' * (len(pool.tags) != 1)} {', '.join(sorted(pool.tags))}"
+    tags = sorted(set(pool.tags))
+    return f"tag{'s' * (len(tags) != 1)} {', '.join(tags)}"
+
+
+def labels_set(needs: Iterable[Requirement]) -> dict[str, str]:
+    """The labels to set so that these requirements hold, as far as labels that are set can do it."""
+    return {need.key: (need.values or ("true",))[0] for need in needs if need.operator in SETTABLE}
 
 
 def setting(needs: Iterable[Requirement]) -> str:
-    """The labels to set so that these requirements hold, as far as labels that are set can do it."""
-    wanted = (f"{need.key}={(need.values or ('true',))[0]}" for need in needs if need.operator in SETTABLE)
-    return " and ".join(wanted)
+    """The same in words."""
+    return " and ".join(f"{key}={value}" for key, value in labels_set(needs).items())

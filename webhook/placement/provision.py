@@ -1,16 +1,16 @@
 """What a pod's containers are given: by its hardware requirements, and by CPU binding (``docs/hardware.md``)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
 
 from webhook.placement import keys
 from webhook.placement.cluster import Tally
-from webhook.placement.containers import at, called
+from webhook.placement.containers import Place, at, called, forgoing, resources_at
 from webhook.placement.effects import SetResources
-from webhook.placement.grants import Grants
-from webhook.placement.guarantee import exclusive, flaw
+from webhook.placement.grants import Grants, grant
+from webhook.placement.guarantee import amounts, exclusive, flaw
 from webhook.placement.hardware import Hardware
 from webhook.placement.placement_text import annotation
 from webhook.placement.pod import PodSpec
@@ -32,6 +32,7 @@ class Provision(Struct, frozen=True, gc=False):
     ``binding`` those that CPU binding adds, ``wanted`` those that it gets only where there is some, heaviest first.
     ``own`` is what the pod requests by itself, if it is given something: milli-units of cpu, whole units of all else.
     Pod-level resources of the spec are complete where something is required.
+    ``overruled`` are the resources that a container asks more of itself than it is given.
     """
 
     spec: PodSpec
@@ -41,6 +42,7 @@ class Provision(Struct, frozen=True, gc=False):
     wanted: tuple[SetResources, ...] = ()
     bound: bool = False
     own: Tally = {}
+    overruled: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -49,9 +51,15 @@ BARE: Final = Provision(PodSpec())
 """The pod says nothing about what its containers are given; its spec is as it is."""
 
 
-def provide(spec: PodSpec, annotations: Mapping[str, str], hardware: Iterable[Hardware]) -> Provision:
-    """Give the containers what is required for them; what cannot be given is a problem."""
-    required = tuple(hardware)
+def provide(
+    spec: PodSpec, annotations: Mapping[str, str], hardware: Iterable[Hardware], gone: Collection[Hardware] = ()
+) -> Provision:
+    """Give the containers what is required for them; what cannot be given is a problem.
+
+    ``gone`` are requirements that count as dropped, with what containers ask for beyond them.
+    """
+    required = tuple(found for found in hardware if found not in gone)
+    spec = _without(spec, annotations, gone) if gone else spec
     text = annotations.get(keys.BIND, "false")
     bound = _SWITCH.get(text, False)
     problems = [] if text in _SWITCH else [Problem(annotation(keys.BIND), f"{quote(text)} is neither true nor false")]
@@ -80,14 +88,30 @@ def provide(spec: PodSpec, annotations: Mapping[str, str], hardware: Iterable[Ha
         wanted=tuple(grants.wanted),
         bound=bound,
         own=pod_requests(spec)[0] if grants.given else {},
+        overruled=frozenset(given.resource for given in grants.given if _more(spec, given)),
         problems=tuple(problems),
         warnings=(*grants.warnings, *shared),
     )
 
 
+def _without(spec: PodSpec, annotations: Mapping[str, str], hardware: Iterable[Hardware]) -> PodSpec:
+    """The pod without what its containers ask for beyond these requirements."""
+    place = worker(spec, annotations)
+    for found in hardware:
+        given = grant(found, spec, place if isinstance(place, Place) else None) if found.allocatable else None
+        if given and _more(spec, given):
+            spec = forgoing(spec, given.place, given.resource)
+    return spec
+
+
+def _more(spec: PodSpec, given: SetResources) -> bool:
+    """Whether the container asks for more of the resource than it is given."""
+    return amounts(resources_at(spec, given.place), given.resource)[0] > given.requests
+
+
 def _shared(spec: PodSpec, given: Iterable[SetResources]) -> Iterator[str]:
     """The cores that requirements mean for one container alone, in words: the pod must be right for it."""
-    for place in dict.fromkeys(grant.place for grant in given if grant.resource == CPU):
+    for place in dict.fromkeys(found.place for found in given if found.resource == CPU):
         if cores := exclusive(at(spec, place)):
             yield f"the {counted(cores, 'cpu')} of {called(spec, place)} {'is' if cores == 1 else 'are'} not exclusive"
 

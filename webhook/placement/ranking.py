@@ -19,6 +19,7 @@ from webhook.placement.effects import PreferNodes
 from webhook.placement.pod import PreferredNodeTerm
 from webhook.placement.score import costs, worth
 from webhook.placement.spreading import Cost, spread
+from webhook.placement.topology_limit import on_each
 from webhook.placement.verdict import Verdict
 from webhook.placement.world import World
 
@@ -70,7 +71,7 @@ def _room(crowd: Crowd, count: int, found: npt.NDArray[np.intp], cost: Cost) -> 
     if Spread.TOGETHER in spreads:
         return _together(crowd, count, found, cost)
     copies = crowd.copies()[found]
-    return np.minimum(copies, 1) if Spread.APART in spreads else copies
+    return on_each(np.minimum(copies, 1) if Spread.APART in spreads else copies, found, crowd.limits())
 
 
 def _together(crowd: Crowd, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:

@@ -3,17 +3,16 @@
 It names no node, pod or namespace that the requester did not write: tenants read it.
 """
 
-import functools
-import operator
 from collections.abc import Sequence
 
 from msgspec import Struct
 
 from webhook.placement.ask import Ask
-from webhook.placement.conflict import smallest
+from webhook.placement.lacking import Fitting, Lacking
 from webhook.placement.problem import MESSAGE_LIMIT, Fault, counted, shorten
-from webhook.placement.remedy import CLAUSE_LIMIT, REASON_LIMIT, Without, nearest_fix, placed
-from webhook.placement.verdict import Judged, Verdict
+from webhook.placement.remedy import CLAUSE_LIMIT, REASON_LIMIT, nearest_fix
+from webhook.placement.said import Said
+from webhook.placement.verdict import Verdict
 from webhook.placement.world import World
 
 _LINES = 64
@@ -33,38 +32,18 @@ class Refusal(Struct, frozen=True):
         return self.text.partition("\n")[0]
 
 
-def refuse(verdict: Verdict, ask: Ask, world: World, without: Without) -> Refusal:
+def refuse(verdict: Verdict, ask: Ask, world: World, fitting: Fitting) -> Refusal:
     """The refusal of a pod without candidates, at most :data:`MESSAGE_LIMIT` bytes of ASCII."""
+    said = Said.by(verdict, ask)
+    lacking = Lacking(said.verbs, fitting, likely=said.opening().__getitem__)
     pinned = _pinned(verdict)
-    written = as_written([judged for judged in verdict.hard if judged.constraint.clause], ask)
-    standing = [judged for judged in verdict.hard if not judged.constraint.clause]
-    base = functools.reduce(operator.and_, (judged.nodes for judged in standing), verdict.everything)
-    without = functools.cache(without)
-    chosen = {written[at].constraint.clause for at in smallest(base, [judged.nodes for judged in written])}
-    # Clauses may change what others mean (tags, the way of binding): whatever opens a node by going belongs to it too.
-    chosen |= {text for text in placed(ask) if without(text)}
-    clauses = pinned or tuple(dict.fromkeys(found for found in map(_clause, written) if found in chosen))
+    clauses = pinned or lacking.conflict(said.conflict())
     total = verdict.everything.bit_count()
     first = f"{cannot_hold(clauses)}: 0 of {counted(total, 'node')} can run this pod."
-    fix = f"Nearest fix: {nearest_fix(verdict, ask, world, without)}."
+    fix = f"Nearest fix: {nearest_fix(verdict, ask, world, said, lacking)}."
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
     text = within_limit(first, lines, fix)
     return Refusal(text, clauses, Fault.INVALID if pinned else Fault.FORBIDDEN)
-
-
-def as_written(judged: Sequence[Judged], ask: Ask) -> list[Judged]:
-    """The clauses of the placement in the order in which they stand there, then what else the pod says."""
-    order = {str(clause): at for at, clause in reversed(list(enumerate(ask.clauses)))}
-
-    def place(found: Judged) -> int:
-        first = found.constraint.clause.partition(" and ")[0]
-        return order.get(found.constraint.clause, order.get(first, len(order)))
-
-    return sorted(judged, key=place)
-
-
-def _clause(judged: Judged) -> str:
-    return judged.constraint.clause
 
 
 def _pinned(verdict: Verdict) -> tuple[str, ...]:

@@ -5,8 +5,12 @@ limits; pod-level requests default to the containers' sum, then to the pod-level
 is rounded up. What a resize in place has already given a pod (its status) is not looked at.
 """
 
-from webhook.placement.pod import Amount, PodSpec, Resources
-from webhook.placement.quantity import milli, parse_quantity, whole
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from webhook.placement.pod import Amount, Container, PodSpec, Resources
+from webhook.placement.quantity import NANO, milli, parse_quantity, whole
 
 Nanos = dict[str, int]
 """Exact amounts by resource name, in billionths of a unit."""
@@ -53,6 +57,34 @@ def _aggregated(spec: PodSpec, invalid: list[Invalid]) -> Nanos:
     if spec.init_containers:
         _start(spec, total, invalid)
     return total
+
+
+def lowered(spec: PodSpec, *, whole: bool) -> PodSpec:
+    """The pod, all of it asking for next to nothing; the overhead of its runtime is not the user's to lower.
+
+    With ``whole`` it keeps the shape that cores of its own take: cpu and memory stay, a whole number of cpus as one.
+    """
+
+    def less(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
+        return containers and tuple(
+            replace(container, resources=_least(container.resources) if whole and container.resources else None)
+            for container in containers
+        )
+
+    return replace(spec, containers=less(spec.containers), init_containers=less(spec.init_containers), resources=None)
+
+
+def _least(resources: Resources) -> Resources:
+    def least(amounts: Mapping[str, Amount] | None) -> dict[str, Amount]:
+        small: dict[str, Amount] = {}
+        for name, amount in (amounts or {}).items():
+            if name == "cpu":
+                small[name] = "1m" if (parse_quantity(amount) or 0) % NANO else 1
+            elif name == "memory":
+                small[name] = 1
+        return small
+
+    return Resources(least(resources.requests), least(resources.limits))
 
 
 def _start(spec: PodSpec, total: Nanos, invalid: list[Invalid]) -> None:

@@ -67,6 +67,25 @@ def matching(nodes: Nodes, requirement: Requirement) -> Bits:
     return evaluate(nodes, requirement) if evaluate else 0
 
 
+def holds(requirement: Requirement, value: str | None) -> bool:
+    """Whether a label of that value, or none, meets the requirement."""
+    values = requirement.values or ()
+    match requirement.operator:
+        case "In":
+            return value in values
+        case "NotIn":
+            return value not in values
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+        case operator:
+            there, bound = (integer(text) if text is not None else None for text in (value, *values[:1]))
+            if there is None or bound is None:
+                return False
+            return there > bound if operator == "Gt" else there < bound
+
+
 def matching_all(nodes: Nodes, requirements: Iterable[Requirement]) -> Bits:
     """Nodes that meet every requirement."""
     found = nodes.everything

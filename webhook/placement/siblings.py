@@ -111,11 +111,18 @@ class Siblings:
 
     def without(self, owner: str) -> "Siblings":
         """The pods that are no replicas of the workload ``owner``."""
-        left = Siblings()
+        return self._chosen(owner, replicas=False)
+
+    def of(self, owner: str) -> "Siblings":
+        """The pods that are replicas of the workload ``owner``."""
+        return self._chosen(owner, replicas=True)
+
+    def _chosen(self, owner: str, *, replicas: bool) -> "Siblings":
+        found = Siblings()
         for slot, pod in self.pods.values():
-            if owner not in owners_of(pod.owner):
-                left.add(slot, pod)
-        return left
+            if (owner in owners_of(pod.owner)) is replicas:
+                found.add(slot, pod)
+        return found
 
     def holding(self, marks: Iterable[Mark]) -> Bits:
         """Nodes with a pod that carries at least one of the labels."""

@@ -1,8 +1,9 @@
 """Can it run, and where: every constraint's set of nodes, and what they have in common."""
 
 import functools
+import itertools
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -11,7 +12,8 @@ from msgspec.structs import replace
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint, Reason
-from webhook.placement.families import FAMILIES
+from webhook.placement.families import FAMILIES, LAST
+from webhook.placement.finish import finish
 from webhook.placement.problem import Problem
 from webhook.placement.world import World
 
@@ -81,17 +83,26 @@ class Parsed(NamedTuple):
 
 def constraints_of(ask: Ask, world: World) -> Parsed:
     """What the pod asks of all families, and all problems."""
+    found = _sorted(itertools.chain.from_iterable(parse(ask, world) for parse in FAMILIES))
+    affinity = ask.spec.affinity
+    if not (ask.spec.topology_spread_constraints or (affinity and affinity.pod_anti_affinity)) or found.problems:
+        return found
+    finished = finish(ask, found.constraints, world)
+    last = _sorted(itertools.chain.from_iterable(parse(ask, world, finished) for parse in LAST))
+    return Parsed(found.constraints + last.constraints, last.problems, found.warnings + last.warnings)
+
+
+def _sorted(parsed: Iterable[Constraint | Problem | str]) -> Parsed:
     constraints: list[Constraint] = []
     problems: list[Problem] = []
     warnings: list[str] = []
-    for parse in FAMILIES:
-        for found in parse(ask, world):
-            if isinstance(found, Problem):
-                problems.append(found)
-            elif isinstance(found, str):
-                warnings.append(found)
-            else:
-                constraints.append(found)
+    for found in parsed:
+        if isinstance(found, Problem):
+            problems.append(found)
+        elif isinstance(found, str):
+            warnings.append(found)
+        else:
+            constraints.append(found)
     return Parsed(tuple(constraints), tuple(problems), tuple(dict.fromkeys(warnings)))
 
 

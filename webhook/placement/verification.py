@@ -7,17 +7,13 @@ that moment (``docs/merging.md``).
 from collections.abc import Iterable, Iterator
 
 from webhook.placement import keys
-from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint
-from webhook.placement.constraints.exclusive import NobodyElses, foreign_tolerations
 from webhook.placement.decision import effects_of
 from webhook.placement.effects import BindTo, Effect, NearPods, RequireNodes
 from webhook.placement.merge import merge
 from webhook.placement.pod import NodeTerm, Pod, Requirement
 from webhook.placement.problem import Fault, Problem
 from webhook.placement.selector import NAME_FIELD
-from webhook.placement.verdict import judge
 from webhook.placement.world import World
 
 
@@ -55,28 +51,6 @@ def _tied(pod: Pod, node_name: str) -> bool:
     affinity = pod.spec.affinity.node_affinity if pod.spec and pod.spec.affinity else None
     terms = (affinity.required.node_selector_terms if affinity and affinity.required else None) or ()
     return bool(node_name) or any(term.match_fields for term in terms)
-
-
-def trespass(ask: Ask, constraints: Iterable[Constraint], world: World) -> Iterator[Problem]:
-    """A problem where the pod would get round an exclusive host: by ``nodeName``, or by tolerating everything."""
-    own = {(pool.namespace, pool.name) for _, pool in ask.pools}
-    spec = ask.spec
-    yield from foreign_tolerations(spec.tolerations or (), own)
-    foreign = world.everything & ~NobodyElses(tuple(own)).filter(world)
-    if not foreign:
-        return
-    if spec.node_name and world.named(spec.node_name) & foreign:
-        yield Problem("spec.nodeName", "the node is exclusive to another HostPool", fault=Fault.FORBIDDEN)
-    for at, toleration in enumerate(spec.tolerations or ()):
-        effective = toleration.effect in {None, "", world.policy.exclusive_effect}
-        if toleration.of_everything and effective and _reach(constraints, world) & foreign:
-            message = "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool"
-            yield Problem(f"spec.tolerations[{at}]", message, fault=Fault.FORBIDDEN)
-
-
-def _reach(constraints: Iterable[Constraint], world: World) -> Bits:
-    """The nodes that the pod's own clauses leave; standing conditions, exclusivity among them, aside."""
-    return judge([constraint for constraint in constraints if constraint.clause], world).candidates
 
 
 def _either(effect: Effect) -> Effect:

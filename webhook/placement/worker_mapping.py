@@ -4,10 +4,11 @@ Their names and meaning are those of Twister2's worker mapping (``docs/mapping.m
 """
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, Literal, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.placement import keys
 from webhook.placement.company import Company, read_company, unchecked
@@ -70,7 +71,7 @@ def read_mapping(annotations: Mapping[str, str]) -> WorkerMapping:
     words = words_of(annotations)
     if words is _ABSENT:
         return NOTHING
-    return _kept(words) if sum(len(word or "") for word in words) <= _KEPT_LENGTH else _read(words)
+    return _kept(words) if sum(len(word or "") for word in words) <= _KEPT_LENGTH else _latest(words)
 
 
 def _read(words: Words) -> WorkerMapping:
@@ -87,6 +88,24 @@ def _read(words: Words) -> WorkerMapping:
 
 
 _kept = functools.lru_cache(_KEPT)(_read)
+
+_latest = functools.lru_cache(1)(_read)
+"""The long text that was read last: what refuses a pod reads it again and again, without some of its words."""
+
+
+def without(mapping: WorkerMapping, texts: Collection[str]) -> WorkerMapping:
+    """The same, but for what these texts name."""
+    return replace(
+        mapping,
+        expressions=tuple(expression for expression in mapping.expressions if expression.clause not in texts),
+        uniform="none" if uniformly(mapping.uniform) in texts else mapping.uniform,
+        company=tuple(company for company in mapping.company if company.clause not in texts),
+    )
+
+
+def uniformly(uniform: Uniform) -> str:
+    """How messages name uniform mapping."""
+    return f"uniform {uniform}"
 
 
 def _mapped(

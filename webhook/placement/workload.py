@@ -1,6 +1,6 @@
 """A workload as a whole: one pod of it, and whether there is room for all at a time (``docs/workloads.md``)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from msgspec.structs import replace
 
@@ -10,14 +10,15 @@ from webhook.placement.ask import Ask
 from webhook.placement.clauses import ClauseName
 from webhook.placement.constraints.mapping import SOFT
 from webhook.placement.crowd import Crowd, Replicas
-from webhook.placement.crowding import crowding
-from webhook.placement.decision import Decision, anew, decide, words_of
+from webhook.placement.crowding import crowding, queueing
+from webhook.placement.decision import Decision, anew, decide, guard
 from webhook.placement.inventory import Inventory
-from webhook.placement.placement_text import annotation, without
+from webhook.placement.lacking import REFUSED
+from webhook.placement.placement_text import annotation
 from webhook.placement.pod import Pod
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault, Problem
-from webhook.placement.verdict import judge
+from webhook.placement.verdict import Verdict, judge
 from webhook.placement.whole_group import first_of_group
 from webhook.placement.world import World
 
@@ -28,29 +29,51 @@ def decide_replicas(pod: Pod, namespace: str, cluster: Inventory, policy: Policy
     decision = decide(pod, namespace, world)
     if replicas.everywhere and (wrong := tuple(_chosen(decision.ask))):
         return replace(decision, problems=(*wrong, *decision.problems), additions=None)
-    if decision.refused and not replicas.count and decision.fault is Fault.FORBIDDEN:
-        # Nobody is to run yet, and until then the cluster may change.
-        doubts = (*decision.warnings, f"not yet: {decision.headline}")
-        return replace(decision, problems=(), additions=NOTHING, warnings=doubts)
-    if decision.refusal or decision.refused or decision.verdict is None:
+    if decision.refused:
+        return _or_later(decision, replicas)
+    if decision.refusal or decision.verdict is None:
         return decision
     crowd = Crowd(decision.ask, decision.verdict.hard, world)
     # Nobody is promised what he only wants, so every node counts that can run one of them.
-    verdict = replace(decision.verdict, candidates=crowd.candidates, granted=())
+    verdict = replace(decision.verdict, hard=crowd.hard, candidates=crowd.candidates, granted=())
+    if crowd.room(replicas.count) >= replicas.needed and first_of_group(judged.constraint for judged in crowd.hard):
+        decision = decide(pod, namespace, world, replicas.count)
     if crowd.room(replicas.count) >= replicas.count:
-        first = first_of_group(judged.constraint for judged in decision.verdict.hard)
-        return decide(pod, namespace, world, replicas.count) if first else decision
+        return decision
+    return _crowded(pod, decision, crowd, verdict, world, replicas)
 
-    said = words_of(pod)
 
-    def lacking(text: str) -> int:
-        found = anew(pod, decision.ask, world, without(said, (text,)))
-        return Crowd(found[0], judge(found[1], world).hard, world).room(replicas.count) if found else 0
+def _crowded(
+    pod: Pod, decision: Decision, crowd: Crowd, verdict: Verdict, world: World, replicas: Replicas
+) -> Decision:
+    """The decision about more pods than there is room for at a time; one of them could run."""
 
-    refusal = crowding(crowd, verdict, decision.ask, world, replicas, lacking)
+    def fitting(dropped: Collection[str]) -> int:
+        """How many of the pods would fit if they lacked these words."""
+        found = anew(pod, decision.ask, world, dropped)
+        return Crowd(found[0], judge(found[1], world).hard, world).room(replicas.count) if found else REFUSED
+
+    if crowd.room(replicas.count) >= replicas.needed:
+        text = queueing(crowd, verdict, decision.ask, world, replicas, fitting)
+        return replace(decision, warnings=(*decision.warnings, text))
+    refusal = crowding(crowd, verdict, decision.ask, world, replicas, fitting)
     if decision.ask.elastic and refusal.fault is Fault.FORBIDDEN:
         return replace(decision, warnings=(*decision.warnings, f"no room yet: {refusal.headline}"))
-    return replace(decision, refusal=refusal, additions=None)
+    return _or_later(replace(decision, refusal=refusal, additions=None), replicas)
+
+
+def guard_replicas(pod: Pod, namespace: str, world: World, replicas: Replicas) -> Decision:
+    """Decide about the pods of a workload that asks for nothing."""
+    decision = guard(pod, namespace, world)
+    return _or_later(decision, replicas) if decision.refused else decision
+
+
+def _or_later(refused: Decision, replicas: Replicas) -> Decision:
+    """The refusal, or a warning if no pod is to run yet: until one is, the cluster may change."""
+    if refused.fault is Fault.INVALID or not replicas.idle:
+        return refused
+    doubts = (*refused.warnings, f"not yet: {refused.headline}")
+    return replace(refused, problems=(), additions=NOTHING, warnings=doubts)
 
 
 def _chosen(ask: Ask) -> Iterator[Problem]:

@@ -49,6 +49,12 @@ class World:
         found = self.cluster.siblings(namespace, job)
         return found.without(self._leaving) if self._leaving else found
 
+    def leavers(self, namespace: str, job: str) -> Siblings | None:
+        """The live pods of a job that are replicas of the workload decided about; ``None`` if they are not known."""
+        if not self._leaving:
+            return Siblings()
+        return self.cluster.siblings(namespace, job).of(self._leaving) if job else None
+
     def promised(self, node: str) -> Mapping[str, int]:
         """What was promised of the node in the last seconds."""
         return self._promises.on(node) if self._promises else {}

@@ -3,9 +3,42 @@
 object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/')) || ['streams.ibm.com/job', 'streams.ibm.com/pe'].exists(l, l in object.metadata.?labels.orValue({}))
 {{- end -}}
 
+{{/* The template of a workload's pods, as a list of one: CEL has no other way to name a thing. */}}
+{{- define "streams-placement.templates" -}}
+[has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec.template : object.spec.template]
+{{- end -}}
+
 {{/* Which workloads have such pods. */}}
 {{- define "streams-placement.template" -}}
-[has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec.template : object.spec.template].exists(t, t.?metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/')) || ['streams.ibm.com/job', 'streams.ibm.com/pe'].exists(l, l in t.?metadata.?labels.orValue({})))
+{{ include "streams-placement.templates" . }}.exists(t, t.?metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/')) || ['streams.ibm.com/job', 'streams.ibm.com/pe'].exists(l, l in t.?metadata.?labels.orValue({})))
+{{- end -}}
+
+{{/* Which workloads say for their pods what these do not get: in an annotation of their own, or of a CronJob's Jobs. */}}
+{{- define "streams-placement.misplaced" -}}
+{{ include "streams-placement.templates" . }}.exists(t, [object.metadata, object.spec.?jobTemplate.?metadata.orValue({})].exists(m, m.?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m.?annotations[?k] != t.?metadata.?annotations[?k])))
+{{- end -}}
+
+{{/* Which workloads ask for hosts, rightly or not. */}}
+{{- define "streams-placement.asks" -}}
+{{ include "streams-placement.template" . }} || {{ include "streams-placement.misplaced" . }}
+{{- end -}}
+
+{{/* Workloads that are new, that get another template or more pods, or more of them at a time. */}}
+{{- define "streams-placement.grown" -}}
+request.operation != 'UPDATE'
+|| [[has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec : object.spec, has(oldObject.spec.jobTemplate) ? oldObject.spec.jobTemplate.spec : oldObject.spec]].exists(s, s[0].template != s[1].template || s[0].?replicas.orValue(1) > s[1].?replicas.orValue(1) || s[0].?parallelism.orValue(1) > s[1].?parallelism.orValue(1) || s[0].?completions != s[1].?completions || s[0].?completionMode != s[1].?completionMode)
+|| [[object.spec, oldObject.spec], [object.spec.?jobTemplate.?spec.orValue({}), oldObject.spec.?jobTemplate.?spec.orValue({})]].exists(s, s[1].?suspend.orValue(false) && !s[0].?suspend.orValue(false))
+{{- end -}}
+
+{{/* The same, and those with another annotation of their own. */}}
+{{- define "streams-placement.changed" -}}
+{{ include "streams-placement.grown" . }}
+|| [[object.metadata, oldObject.metadata], [object.spec.?jobTemplate.?metadata.orValue({}), oldObject.spec.?jobTemplate.?metadata.orValue({})]].exists(m, m[0].?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m[0].?annotations[?k] != m[1].?annotations[?k]))
+{{- end -}}
+
+{{/* Anybody can write an owner into an object; what Kubernetes' own controllers make was reviewed as a whole. */}}
+{{- define "streams-placement.notOwned" -}}
+!object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind in ['Deployment', 'CronJob']) || !(request.userInfo.username == 'system:kube-controller-manager' || request.userInfo.username.startsWith('system:serviceaccount:kube-system:'))
 {{- end -}}
 
 {{/* The API server's image of a static pod, which nobody schedules. */}}
@@ -26,6 +59,11 @@ object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com
 {{/* Ways round a taint: no scheduler, or a toleration of everything. */}}
 {{- define "streams-placement.guard" -}}
 object.spec.?nodeName.orValue('') != '' || object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists')
+{{- end -}}
+
+{{/* The same in the template of a workload. */}}
+{{- define "streams-placement.guardTemplate" -}}
+{{ include "streams-placement.templates" . }}.exists(p, p.spec.?nodeName.orValue('') != '' || p.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists'))
 {{- end -}}
 
 {{/* The same on a pod that exists: a toleration of everything that was not there. */}}
@@ -60,4 +98,20 @@ k.startsWith('streams.ibm.com/') && !(k in ['streams.ibm.com/applicationName', '
 {{- else -}}
 [Deny]
 {{- end -}}
+{{- end -}}
+
+{{/* Whether the webhook never looks into the namespace. */}}
+{{- define "streams-placement.leftAlone" -}}
+request.namespace in {{ concat (list "kube-system" .Release.Namespace) .Values.webhook.excludedNamespaces | uniq | sortAlpha | toJson | replace "\"" "'" }}
+{{- end -}}
+
+{{/* Words of policies about pods that are those about workloads, too. */}}
+{{- define "streams-placement.unseen" -}}
+'this pod asks for hosts, but the webhook of streams-placement has not seen it: '
+{{- end -}}
+{{- define "streams-placement.elsewhere" -}}
+'namespace ' + request.namespace + ' is left alone, use another one'
+{{- end -}}
+{{- define "streams-placement.onlyTheWebhook" -}}
+spec.tolerations: only the webhook tolerates streams.ibm.com/exclusive: name the exclusive HostPool with host(...) instead
 {{- end -}}

@@ -6,6 +6,7 @@ import pytest
 
 from tests.e2e.api import Object
 from tests.e2e.chart.rendering import CHART, CI, NAMESPACE, RELEASE, Values, helm, of_kind, only, render
+from webhook.admission.submission import WORKLOADS
 
 EXISTING: Values = {"tls": {"source": "existingSecret", "existingSecret": {"name": "own"}}}
 
@@ -22,6 +23,10 @@ COMBINATIONS = [
         ({"tls": {"source": "managed"}}, {"tls": {"source": "cert-manager"}}, EXISTING),
     )
 ]
+
+
+NOT_INJECTED = {"key": "streams.ibm.com/inject", "operator": "NotIn", "values": ["enabled"]}
+"""Namespaces of which another hook sees every workload."""
 
 
 def hooks(objects: list[Object]) -> list[Object]:
@@ -41,7 +46,8 @@ def test_whatever_the_values_the_webhooks_keep_to_their_scope(values: Values) ->
         assert "*" not in str(hook["rules"])
         if hook["name"].startswith("nodes."):
             continue
-        (excluded,) = hook["namespaceSelector"]["matchExpressions"]
+        excluded, *others = hook["namespaceSelector"]["matchExpressions"]
+        assert others == ([NOT_INJECTED] if hook["name"].startswith("workload-guard.") else [])
         assert (excluded["key"], excluded["operator"]) == ("kubernetes.io/metadata.name", "NotIn")
         assert {"kube-system", NAMESPACE, *values["webhook"]["excludedNamespaces"]} == set(excluded["values"])
         assert all(rule["scope"] == "Namespaced" for rule in hook["rules"])
@@ -51,6 +57,14 @@ def test_only_pods_are_mutated_and_only_when_they_are_created() -> None:
     rules = [hook["rules"] for hook in only(render(), "MutatingWebhookConfiguration")["webhooks"]]
     pods_only = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     assert rules == [[{**pods_only, "scope": "Namespaced"}]] * 2
+
+
+def test_every_kind_of_workload_is_reviewed_and_daemons_may_run_on_exclusive_hosts() -> None:
+    rules = {hook["name"].partition(".")[0]: hook["rules"] for hook in hooks(render())}
+    resources = {name: {one for rule in found for one in rule["resources"]} for name, found in rules.items()}
+    kinds = {f"{kind.lower()}s" for _, kind, _, _ in WORKLOADS}
+    names = ("workloads", "workload-guard")
+    assert [resources[name] for name in names] == [kinds, kinds - {"daemonsets"}]
 
 
 def test_what_asks_for_hosts_never_passes_unseen() -> None:
@@ -63,6 +77,7 @@ def test_what_asks_for_hosts_never_passes_unseen() -> None:
         "hostpools": "Fail",
         "hpaintents": "Fail",
         "workloads": "Fail",
+        "workload-guard": "Ignore",
         "nodes": "Ignore",
     }
 
@@ -166,7 +181,7 @@ def test_policies_refuse_as_the_webhook_does(mode: str, actions: list[str]) -> N
     objects = render({"settings": {"mode": mode}})
     bindings = of_kind(objects, "ValidatingAdmissionPolicyBinding")
     chosen = {one["metadata"]["name"].removeprefix(f"{RELEASE}-"): one["spec"]["validationActions"] for one in bindings}
-    refusing = dict.fromkeys(("protected", "bound", "bindings", "unseen", "tolerations"), actions)
+    refusing = dict.fromkeys(("protected", "bound", "bindings", "unseen", "tolerations", "templates"), actions)
     assert chosen == {**refusing, "nodes": ["Warn"], "controller": ["Deny"]}
 
 
@@ -174,4 +189,4 @@ def test_every_policy_has_its_binding() -> None:
     objects = render()
     policies = [one["metadata"]["name"] for one in of_kind(objects, "ValidatingAdmissionPolicy")]
     bound = [one["spec"]["policyName"] for one in of_kind(objects, "ValidatingAdmissionPolicyBinding")]
-    assert (policies, len(policies)) == (bound, 7)
+    assert (policies, len(policies)) == (bound, 8)

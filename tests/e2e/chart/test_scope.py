@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from tests.e2e.api import JSON_PATCH, Api, Object
+from tests.e2e.api import JSON_PATCH, Api, Object, RefusedError
 from tests.e2e.chart.asking import PLACEMENT, asking, reviews
 from tests.e2e.chart.rendering import NAMESPACE
 from tests.e2e.plane import ControlPlane
@@ -17,6 +17,8 @@ SPACE: Final = "scope"
 INJECTED: Final = "scope-injected"
 POOLS: Final = f"/apis/streams.ibm.com/v1/namespaces/{SPACE}/streamshostpools"
 DEPLOYMENTS: Final = f"/apis/apps/v1/namespaces/{SPACE}/deployments"
+JOBS: Final = f"/apis/batch/v1/namespaces/{SPACE}/jobs"
+CRON_JOBS: Final = f"/apis/batch/v1/namespaces/{SPACE}/cronjobs"
 EVERYTHING: Final = {"tolerations": [{"operator": "Exists"}]}
 ONE_THING: Final = {"tolerations": [{"key": "x", "operator": "Exists"}]}
 PE: Final = {"streams.ibm.com/job": "j", "streams.ibm.com/pe": "p"}
@@ -33,6 +35,16 @@ def _spaces(installed: object, plane: ControlPlane) -> None:  # noqa: ARG001 -- 
     admin.create(pod("there", SPACE))
     admin.create(deployment("plain", SPACE, replicas=0))
     admin.create(deployment("asks", SPACE, replicas=0, annotations=ASKS))
+    admin.create(deployment("tolerates", SPACE, replicas=0, spec=pod_spec(**EVERYTHING)))
+    suspended = cron_job("suspended", **ASKS)
+    suspended["spec"]["suspend"] = suspended["spec"]["jobTemplate"]["spec"]["suspend"] = True
+    admin.create(suspended)
+    waiting = job("suspended", **ASKS)
+    waiting["spec"]["suspend"] = True
+    admin.create(waiting)
+    running = job("runs", **ASKS)
+    running["spec"]["parallelism"] = 0  # so that no pod of it is reviewed while the tests count
+    admin.create(running)
     admin.call("POST", POOLS, pool("there"))
 
 
@@ -75,9 +87,45 @@ def cron_job(name: str, **annotations: str) -> Object:
     return {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": name, "namespace": SPACE}, "spec": spec}
 
 
+def itself(thing: Object, **annotations: str) -> Object:
+    """The workload with annotations of its own."""
+    return {**thing, "metadata": {**thing["metadata"], "annotations": annotations}}
+
+
+def of_runs(**annotations: str) -> Object:
+    """A CronJob with annotations of its Jobs."""
+    found = cron_job("c")
+    found["spec"]["jobTemplate"]["metadata"] = {"annotations": annotations}
+    return found
+
+
+def controller(**template: Any) -> Object:
+    """A ReplicationController."""
+    spec = {"replicas": 1, "selector": {"app": "r"}, "template": deployment("r", SPACE, **template)["spec"]["template"]}
+    meta = {"name": "r", "namespace": SPACE}
+    return {"apiVersion": "v1", "kind": "ReplicationController", "metadata": meta, "spec": spec}
+
+
+def refused(action: Action) -> Action:
+    """The same, of something that the webhook refuses."""
+
+    def tried(api: Api) -> None:
+        with pytest.raises(RefusedError):
+            action(api)
+
+    return tried
+
+
 def owned(thing: Object, kind: str) -> Object:
     owner = {"apiVersion": "apps/v1", "kind": kind, "name": "x", "uid": "0", "controller": True}
     return {**thing, "metadata": {**thing["metadata"], "ownerReferences": [owner]}}
+
+
+def daemon_set() -> Object:
+    """A DaemonSet of others whose pods tolerate everything."""
+    found = deployment("d", SPACE, spec=pod_spec(**EVERYTHING))
+    del found["spec"]["replicas"]
+    return {**found, "kind": "DaemonSet"}
 
 
 def replica_set() -> Object:
@@ -117,6 +165,28 @@ REVIEWED: Final[dict[str, tuple[Action, int]]] = {
     "a ReplicaSet that a user says is a Deployment's": (created(owned(replica_set(), "Deployment")), 1),
     "a batch Job whose pods ask": (created(job("j", **ASKS)), 1),
     "a CronJob whose pods ask": (created(cron_job("c", **ASKS)), 1),
+    "a ReplicationController whose pods ask": (created(controller(annotations=ASKS)), 1),
+    "a suspended Job that is to run": (changed(f"{JOBS}/suspended", {"spec": {"suspend": False}}), 1),
+    "a suspended CronJob that is to run": (changed(f"{CRON_JOBS}/suspended", {"spec": {"suspend": False}}), 1),
+    "a CronJob whose runs are to run": (
+        changed(f"{CRON_JOBS}/suspended", {"spec": {"jobTemplate": {"spec": {"suspend": False}}}}), 1),
+    "a Deployment that asks for its pods in the wrong place": (
+        refused(created(itself(deployment("d", SPACE), **ASKS))), 1),
+    "a Job that asks in the wrong place": (refused(created(itself(job("j"), **ASKS))), 1),
+    "a CronJob that asks in the wrong place": (refused(created(itself(cron_job("c"), **ASKS))), 1),
+    "a CronJob that asks in another wrong place": (refused(created(of_runs(**ASKS))), 1),
+    "a ReplicationController that asks in the wrong place": (refused(created(itself(controller(), **ASKS))), 1),
+    "a Deployment that begins to ask in the wrong place": (
+        refused(changed(f"{DEPLOYMENTS}/plain", {"metadata": {"annotations": {PLACEMENT: "x"}}})), 1),
+    "a Deployment that also asks in the right place": (
+        created(itself(deployment("d", SPACE, annotations=ASKS), **ASKS)), 1),
+    "a Deployment of others with a node, which no scheduler sees": (
+        created(deployment("d", SPACE, spec=pod_spec(nodeName="node-1"))), 1),
+    "a Deployment of others that tolerates everything": (
+        created(deployment("d", SPACE, spec=pod_spec(**EVERYTHING))), 1),
+    "the same in a namespace that asks": (created(deployment("d", INJECTED, spec=pod_spec(**EVERYTHING))), 1),
+    "a Deployment that begins to tolerate everything": (
+        changed(f"{DEPLOYMENTS}/plain", {"spec": {"template": {"spec": EVERYTHING}}}), 1),
     "a node that is cordoned": (changed("/api/v1/nodes/node-1", {"spec": {"unschedulable": True}}), 1),
     "a node that is labelled": (changed("/api/v1/nodes/node-1", {"metadata": {"labels": {"a": "b"}}}), 1),
     "the same through its status": (changed("/api/v1/nodes/node-1/status", {"metadata": {"labels": {"a": "b"}}}), 1),
@@ -140,6 +210,14 @@ LEFT_ALONE: Final[dict[str, Action]] = {
     "a Deployment that is scaled down": changed(f"{DEPLOYMENTS}/asks", {"spec": {"replicas": 0}}),
     "a Deployment that is labelled": changed(f"{DEPLOYMENTS}/asks", {"metadata": {"labels": {"a": "b"}}}),
     "a Deployment of others that is scaled": changed(f"{DEPLOYMENTS}/plain", {"spec": {"replicas": 1}}),
+    "a Deployment of others with annotations": created(itself(deployment("d", SPACE), **{"example.com/a": "b"})),
+    "a Deployment that the Streams operator annotates": created(
+        itself(deployment("d", SPACE), **{"streams.ibm.com/contentId": "x"})),
+    "a Deployment of others that tolerates one thing": created(deployment("d", SPACE, spec=pod_spec(**ONE_THING))),
+    "a DaemonSet of others that tolerates everything": created(daemon_set()),
+    "a Deployment of others that tolerates everything, labelled": changed(
+        f"{DEPLOYMENTS}/tolerates", {"metadata": {"labels": {"a": "b"}}}),
+    "a Job that is suspended": changed(f"{JOBS}/runs", {"spec": {"suspend": True}}),
     "a node's lease": created(LEASE),
     "a lock of the control plane": created(CONFIG_MAP),
     "a node that is annotated": changed("/api/v1/nodes/node-1", {"metadata": {"annotations": {"a": "b"}}}),

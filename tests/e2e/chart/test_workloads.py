@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Api, Object
+from tests.e2e.chart.applying import INVALID, applied, denied, of_kind, refusal
 from tests.e2e.chart.counters import counted
 from tests.e2e.plane import ControlPlane
 from tests.e2e.waiting import until
@@ -20,8 +21,6 @@ PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
 
 SECONDS: Final = 120
 """Controllers try a pod that was refused again later and later; on a busy machine it may take so long."""
-
-DENIED: Final = 'admission webhook "workloads.placement.streams.ibm.com" denied the request: '
 
 TOO_MANY: Final = """\
 hostExlocation("apart") and {said} cannot both hold: 3 of 4 pods fit, one on each of 3 of 3 nodes.
@@ -55,38 +54,12 @@ def apart(name: str, replicas: int, placement: str = 'hostExlocation("apart")', 
     return made
 
 
-def of_kind(kind: str, found: Object, **spec: Any) -> Object:
-    """The same pods, of another kind of workload."""
-    group = "batch" if "Job" in kind else "apps"
-    made = {"selector": found["spec"]["selector"], "template": found["spec"]["template"], **spec}
-    if group == "batch":
-        del made["selector"]
-        made["template"]["spec"]["restartPolicy"] = "Never"
-    if kind == "CronJob":
-        made = {"schedule": "0 0 1 1 *", "jobTemplate": {"spec": made}}
-    return {"apiVersion": f"{group}/v1", "kind": kind, "metadata": found["metadata"], "spec": made}
-
-
 def rolled(found: Object, image: str, **strategy: Any) -> Object:
     """The Deployment with another image, rolled out like this."""
     made = copy.deepcopy(found)
     made["spec"]["template"]["spec"] = pod_spec(containers=[{"name": "main", "image": image}])
     made["spec"]["strategy"] = {"type": "RollingUpdate", "rollingUpdate": strategy}
     return made
-
-
-def applied(plane: ControlPlane, found: Object) -> None:
-    """``kubectl apply``, which succeeds."""
-    done = plane.kubectl("apply", "--filename", "-", stdin=json.dumps(found))
-    assert done.returncode == 0, done.stderr
-
-
-def refusal(plane: ControlPlane, found: Object, opening: str = "Error from server (Forbidden)") -> str:
-    """What ``kubectl apply`` prints of the webhook's own words when it is refused."""
-    done = plane.kubectl("apply", "--filename", "-", stdin=json.dumps(found))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"{opening}: error when "), done.stderr
-    return done.stderr.partition(DENIED)[2]
 
 
 def nodes_of(admin: Api, name: str, image: str = "example.invalid/main") -> list[str]:
@@ -115,7 +88,7 @@ def test_kubectl_says_why_a_deployment_does_not_fit(admin: Api, plane: ControlPl
     found = apart("too-many", 4)
     done = plane.kubectl("apply", "--filename", "-", stdin=json.dumps(found))
     said = TOO_MANY.format(said="replicas 4", number="replicas")
-    assert done.stderr == f'Error from server (Forbidden): error when creating "STDIN": {DENIED}{said}'
+    assert done.stderr == f'Error from server (Forbidden): error when creating "STDIN": {denied("workloads")}{said}'
     assert admin.find(f"{APPS}/deployments/too-many") is None
 
 
@@ -124,13 +97,14 @@ def test_kubectl_says_why_a_deployment_does_not_fit(admin: Api, plane: ControlPl
     [("StatefulSet", "replicas"), ("ReplicaSet", "replicas"), ("Job", "parallelism"), ("CronJob", "parallelism")],
 )
 def test_so_is_every_other_kind(plane: ControlPlane, kind: str, number: str) -> None:
-    found = of_kind(kind, apart("too-many", 4), **{number: 4})
+    at_a_time = {"completionMode": "Indexed", "completions": 4} if "Job" in kind else {}
+    found = of_kind(kind, apart("too-many", 4), **at_a_time, **{number: 4})
     assert refusal(plane, found) == TOO_MANY.format(said=f"{number} 4", number=number)
 
 
 def test_a_daemon_set_cannot_choose_hosts(plane: ControlPlane) -> None:
     found = of_kind("DaemonSet", apart("daemons", 1, 'host("node-1")'))
-    assert refusal(plane, found, "The request is invalid") == EVERYWHERE
+    assert refusal(plane, found, INVALID) == EVERYWHERE
 
 
 def test_more_pods_than_fit_are_refused_and_the_others_stay(admin: Api, plane: ControlPlane) -> None:

@@ -36,7 +36,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
         'hostColocation("t")',
         cluster([*nodes(2), node("node-c", cpu=3000)], pods=[member("node-c", requests={"cpu": 2000})]),
         (
-            'hostColocation("t") cannot hold: 0 of 3 nodes can run this pod.\n'
+            'hostColocation("t") and requests cpu 2 cannot both hold: 0 of 3 nodes can run this pod.\n'
             '  2 nodes do not run the pods of hostColocation("t")\n'
             '  1 node runs the pods of hostColocation("t") and cannot hold this one beside them\n'
             'Nearest fix: drop hostColocation("t") (3 nodes would fit).'
@@ -49,7 +49,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
             pods=[member("node-a", requests={"cpu": 2000}), member("node-b", requests={"cpu": 2000})],
         ),
         (
-            'hostColocation("t") cannot hold: 0 of 2 nodes can run this pod.\n'
+            'hostColocation("t") and requests cpu 2 cannot both hold: 0 of 2 nodes can run this pod.\n'
             '  2 nodes run the pods of hostColocation("t") and cannot hold this one beside them\n'
             'Nearest fix: drop hostColocation("t") (2 nodes would fit).'
         ),

@@ -61,7 +61,8 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         asking(amount(GPU, 1, of="a"), containers=[container("a"), container("b", {GPU: 1}, {GPU: 1})]),
         ONE_GPU,
         (
-            "hardware example.com/gpu 1 cannot hold: 0 of 2 nodes can run this pod.\n"
+            "hardware example.com/gpu 1 and requests example.com/gpu 1 cannot both hold: "
+            "0 of 2 nodes can run this pod.\n"
             "  2 nodes have less than example.com/gpu 2\n"
             "Nearest fix: add a node with example.com/gpu 2 to offer, "
             "or drop hardware example.com/gpu 1 (1 node would fit)."
@@ -111,6 +112,8 @@ def test_an_amount_that_is_in_use_can_be_waited_for() -> None:
 
 
 def test_what_the_pod_as_a_whole_requests_is_what_counts() -> None:
-    assert decided(asking(amount("cpu", 2), resources={"requests": {"cpu": "9"}}), TWO).message.startswith(
-        "hardware cpu 2 cannot hold"
+    assert decided(asking(amount("cpu", 2), resources={"requests": {"cpu": "9"}}), TWO).message == (
+        "requests cpu 9 cannot hold: 0 of 2 nodes can run this pod.\n"
+        "  2 nodes have less than cpu 9\n"
+        "Nearest fix: lower requests cpu 9 (2 nodes would fit)."
     )

@@ -96,7 +96,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
             "host(MyPool) cannot hold: 0 of 2 nodes can run this pod.\n"
             "  2 nodes are not in HostPool MyPool, which cannot be completed: "
             "it needs 3 hosts and 2 nodes are eligible\n"
-            "Nearest fix: make more nodes eligible for HostPool MyPool, or a smaller pool, "
+            "Nearest fix: make more nodes eligible for HostPool MyPool, or use a smaller one, "
             "or drop host(MyPool) (2 nodes would fit)."
         ),
     ),
@@ -115,8 +115,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
         (
             "host(MyPool) cannot hold: 0 of 1 node can run this pod.\n"
             "  1 node is not in HostPool MyPool, which cannot be completed: it lists 2 hosts and finds 1 node\n"
-            "Nearest fix: make more nodes eligible for HostPool MyPool, or a smaller pool, "
-            "or drop host(MyPool) (1 node would fit)."
+            "Nearest fix: mend the list of HostPool MyPool, or drop host(MyPool) (1 node would fit)."
         ),
     ),
     "a host that lost its tag": (
@@ -126,7 +125,8 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
             "host(MyPool) cannot hold: 0 of 2 nodes can run this pod.\n"
             "  1 node is not among the hosts of HostPool MyPool\n"
             "  1 node has lost the tag ib\n"
-            "Nearest fix: drop host(MyPool) (2 nodes would fit)."
+            "Nearest fix: label a host of HostPool MyPool streams.ibm.com/hostpool=ib, "
+            "or drop host(MyPool) (2 nodes would fit)."
         ),
     ),
     "hosts that lost their tags": (
@@ -135,7 +135,9 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
         (
             "host(MyPool) cannot hold: 0 of 2 nodes can run this pod.\n"
             "  2 nodes have lost the tags blue, ib\n"
-            "Nearest fix: drop host(MyPool) (2 nodes would fit)."
+            "Nearest fix: label a host of HostPool MyPool "
+            "hostpool.streams.ibm.com/blue=true and hostpool.streams.ibm.com/ib=true, "
+            "or drop host(MyPool) (2 nodes would fit)."
         ),
     ),
     "hosts that fit nothing else": (

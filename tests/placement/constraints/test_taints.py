@@ -172,4 +172,9 @@ def test_a_tolerated_taint_is_no_reason() -> None:
 def test_the_taint_of_exclusive_pools_is_not_among_them() -> None:
     exclusive = Taint(keys.EXCLUSIVE, "default.other", "NoSchedule")
     inventory = cluster([node("node-a", taints=[exclusive]), node("node-b", taints=[exclusive, INFRA])])
-    assert "streams.ibm.com/exclusive" not in decided(pod(), inventory).message
+    assert decided(pod(), inventory).message == (
+        "No node is open to this pod: 0 of 2 nodes can run this pod.\n"
+        "  1 node has the taint dedicated=infra:NoSchedule\n"
+        "  1 node is exclusive to another HostPool\n"
+        "Nearest fix: take the taint streams.ibm.com/exclusive off such a node."
+    )

@@ -94,7 +94,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         uniform(SAME, cpu="3"),
         cluster(nodes(2), pods=[worker(cpu=6000)]),
         (
-            f"{SAME_NODE} cannot hold: 0 of 2 nodes can run this pod.\n"
+            f"requests cpu 3 and {SAME_NODE} cannot both hold: 0 of 2 nodes can run this pod.\n"
             "  1 node does not run the job's other workers\n"
             "  1 node runs the job's other workers and cannot hold this one beside them\n"
             f"Nearest fix: drop {SAME_NODE} (2 nodes would fit)."

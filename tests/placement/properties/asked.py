@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.placement.properties import mapped
+from tests.placement.properties import mapped, topology
 from tests.placement.properties.clusters import Cluster, is_host, standing
 from tests.placement.properties.equipment import Amounts, Equipment, Need
 from tests.placement.properties.selectors import holds
@@ -14,6 +14,7 @@ from webhook.placement.spl import parse_placement
 Json = Mapping[str, Any]
 
 PREFIX = "streams.ibm.com/"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 class Asked:
@@ -56,6 +57,24 @@ class Asked:
         return any(side == "away" and all(holds(need, self.labels) for need in needs) for side, needs in self.company)
 
     @property
+    def final_labels(self) -> dict[str, str]:
+        """The pod's labels, with that of the workers, the only one that others select by."""
+        return {**self.labels, **({f"{PREFIX}worker": "true"} if self.uniform != "none" else {})}
+
+    @property
+    def spread(self) -> list[Json]:
+        """The spread constraints that keep it off nodes."""
+        said = self.spec.get("topologySpreadConstraints") or ()
+        return [] if self.bound else [one for one in said if one["whenUnsatisfiable"] == "DoNotSchedule"]
+
+    @property
+    def repels_itself(self) -> list[str]:
+        """The topology keys in whose domains there can be one such pod only."""
+        terms = ((self.spec.get("affinity") or {}).get("podAntiAffinity") or {}).get(_REQUIRED) or ()
+        found = [term["topologyKey"] for term in terms if topology.repels_itself(term, self.final_labels)]
+        return [] if self.bound else found
+
+    @property
     def tags(self) -> set[str]:
         """All tags of all pools of the processing element."""
         return {tag for _, pool in self.pools for tag in pool.tags}
@@ -85,6 +104,8 @@ class Asked:
         """Whether there is something that only the scheduler keeps: about other pods, asked by this one or of it."""
         about = {ClauseName.COLOCATION, ClauseName.EXLOCATION, ClauseName.ISOLATION}
         if self.company or self.uniform != "none" or any(clause.name in about for clause in self.clauses):
+            return True
+        if self.spec.get("topologySpreadConstraints"):
             return True
         affinity = self.spec.get("affinity") or {}
         own = [affinity.get(kind) or {} for kind in ("podAffinity", "podAntiAffinity")]

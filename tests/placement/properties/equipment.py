@@ -8,6 +8,8 @@ from tests.placement.properties.dice import Dice
 
 PREFIX = "streams.ibm.com/"
 REQUIRED, BOUND = f"{PREFIX}hpa-requirements", f"{PREFIX}kubernetes.bind.worker.to.cpu"
+BINDING = "kubernetes.bind.worker.to.cpu"
+"""What refusals call it."""
 GPU, FPGA = "example.com/gpu", "example.com/fpga"
 
 LABELS: tuple[Json, ...] = (
@@ -80,11 +82,12 @@ def without(annotations: dict[str, str], dropped: Collection[str]) -> None:
     """Take out the requirements that are named so."""
     said = Equipment(annotations).said
     texts = {part for text in dropped for part in text.split(" + ")}
-    left = [one for one in said if in_words(one) not in texts]
+    left = [one for one in said if not _mandatory(one) or in_words(one) not in texts]
     if len(left) < len(said):
-        annotations.pop(BOUND, None)
         annotations.pop(REQUIRED)
         annotations |= {REQUIRED: json.dumps(left)} if left else {}
+    if BINDING in dropped:
+        annotations.pop(BOUND, None)
 
 
 def in_words(one: Json) -> str:

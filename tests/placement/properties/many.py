@@ -1,9 +1,12 @@
 """How many equal pods fit, asked node by node and pod by pod."""
 
+from collections.abc import Sequence
+
 from tests.placement.properties import core
 from tests.placement.properties.asked import Asked
 from tests.placement.properties.clusters import TEAM, Cluster, Json
 from tests.placement.properties.oracle import Oracle
+from tests.placement.properties.topology import Domains
 from webhook.placement.clauses import ClauseName
 from webhook.placement.cluster import Node
 from webhook.placement.crowd import Replicas
@@ -43,19 +46,52 @@ class Many:
 
     def room(self, most: int) -> int:
         """How many of them fit, at most ``most``."""
-        held = [self._on(node, min(most, 1) if self.apart else most) for node in self.judge.cluster.nodes]
-        return min(most, max(held, default=0) if self.together else sum(held))
+        held = {node: self._on(node, min(most, 1) if self.apart else most) for node in range(len(self.nodes))}
+        if self.together:
+            return max((self._placed({node: count}) for node, count in held.items()), default=0)
+        return min(most, self._placed(held))
 
-    def _on(self, node: Node, most: int) -> int:
-        """How many fit on the node: one more, as long as nobody objects."""
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes."""
+        return self.judge.cluster.nodes
+
+    @property
+    def limited(self) -> bool:
+        """Whether domains bound their number."""
+        return bool(self.asked.spread or self.asked.repels_itself)
+
+    def _placed(self, held: dict[int, int]) -> int:
+        """How many can be placed one after the other, each where fewest are, while nodes hold so many each."""
+        spread, taken = self.judge.domains(), set[tuple[str, str]]()
+        for count in range(sum(held.values()) + 1):
+            where = [at for at, left in held.items() if left and self._takes(self.nodes[at], spread, taken)]
+            if not where:
+                return count
+            at = min(where, key=lambda at: [one.counts.get(self.nodes[at].labels[one.key], 0) for one in spread])
+            held[at] -= 1
+            for one in spread:
+                one.place(self.nodes[at])
+            taken |= self._own(self.nodes[at])
+        raise AssertionError
+
+    def _takes(self, node: Node, spread: Sequence[Domains], taken: set[tuple[str, str]]) -> bool:
+        return not taken & self._own(node) and all(one.takes(node) for one in spread)
+
+    def _own(self, node: Node) -> set[tuple[str, str]]:
+        """The domains of the node that hold one of the pods only."""
+        return {(key, node.labels[key]) for key in self.asked.repels_itself if key in node.labels}
+
+    def _on(self, node: int, most: int) -> int:
+        """How many fit on the node: one more, as long as nobody objects, whatever is spread where."""
         for count in range(1, most + 1):
             self.asked.count = count
-            if self.judge.objection(node):
+            if self.judge.objection(self.nodes[node]) not in {"", "even"}:
                 return count - 1
         return most
 
 
-def decided(pod: Json, cluster: Cluster, count: int, *, owner: str = "") -> Decision:
-    """What the core decides about so many of the pod."""
-    replicas = Replicas(count, f"replicas {count}", owner=owner)
+def decided(pod: Json, cluster: Cluster, count: int, *, owner: str = "", **how: bool) -> Decision:
+    """What the core decides about so many of the pod, in turn or suspended."""
+    replicas = Replicas(count, f"replicas {count}", owner=owner, **how)
     return decide_replicas(core.read(pod), TEAM, core.inventory(cluster), core.POLICY, replicas)

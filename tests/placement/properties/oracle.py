@@ -12,8 +12,9 @@ import msgspec
 from tests.placement.properties.asked import PREFIX, Asked
 from tests.placement.properties.clusters import Cluster, Name, digest, is_host, standing
 from tests.placement.properties.equipment import Amounts, Need
-from tests.placement.properties.neighbourhood import Neighbourhood
+from tests.placement.properties.neighbourhood import HOSTNAME, Neighbourhood
 from tests.placement.properties.selectors import affinity_holds, holds, selector_holds, tolerated
+from tests.placement.properties.topology import Domains
 from webhook.placement.clauses import ClauseName, PoolName
 from webhook.placement.cluster import Node, Pool
 
@@ -68,9 +69,35 @@ class Oracle(Neighbourhood):
         families = (
             self.named, self.pooled, self.mapped, self.own, self.labelled, self.untainted, self.nobody_elses,
             self.roomy, self.together, self.apart, self.tolerated_by_exlocated, self.isolated, self.uniform,
-            self.tolerated_by_workers, self.accompanied,
+            self.tolerated_by_workers, self.accompanied, self.even,
         )  # fmt: skip
         return next((family.__name__ for family in families if not family(node)), "")
+
+    def even(self, node: Node) -> bool:
+        """It is in a domain of every spread constraint, and in none that would be too far ahead of another."""
+        return all(one.key in node.labels and (not one.known or one.takes(node)) for one in self.domains())
+
+    def domains(self) -> list[Domains]:
+        """The pod's spread constraints, with what runs in their domains."""
+        asked = self.asked
+        labels, siblings = asked.final_labels, self.siblings
+        found = [Domains(said, labels, asked.job, siblings) for said in asked.spread]
+        labelled = [node for node in self.cluster.nodes if all(one.key in node.labels for one in found)]
+        for one in found:
+            one.count(labelled, self.required, self.open)
+        return found
+
+    def required(self, node: Node) -> bool:
+        """It meets all that the pod will require of the node itself, in its selector or its node affinity."""
+        names = (ClauseName.COLOCATION, ClauseName.EXLOCATION, ClauseName.ISOLATION)
+        uniform = any(self.asked.uniformly(how) for how in ("all-same-node", "all-separate-nodes"))
+        seen = HOSTNAME in node.labels or not (uniform or self.asked.company or any(map(self.asked.of, names)))
+        families = (self.named, self.pooled, self.mapped, self.own, self.labelled)
+        return seen and all(family(node) for family in families)
+
+    def open(self, node: Node) -> bool:
+        """Its taints are tolerated, those of exclusive pools as if they were there already."""
+        return self.untainted(node) and self.nobody_elses(node)
 
     def named(self, node: Node) -> bool:
         """It is the host of every ``host("…")``."""

@@ -10,6 +10,7 @@ from tests.placement.properties.dice import Dice, thrown
 from tests.placement.properties.equipment import AMOUNTS, WISHES, equipment
 from tests.placement.properties.mapped import mapped
 from tests.placement.properties.strategies import NODES, SPL_NAMES, TAGS
+from tests.placement.properties.topology import repelling, spread
 
 PREFIX = "streams.ibm.com/"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -88,7 +89,9 @@ def affinity(dice: Dice) -> Json:
         found["nodeAffinity"] = nodes or dice.pick([None, {}])
     for kind in ("podAffinity", "podAntiAffinity"):
         if dice.chance(3):
-            term = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}, "future": "x"}
+            term: Json = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}, "future": "x"}
+            if kind == "podAntiAffinity" and dice.chance(4):
+                term = repelling(dice.part(8))
             weighted = {PREFERRED: [{"weight": 1, "podAffinityTerm": term, "future": 1}]}
             found[kind] = dice.pick([{}, None, {REQUIRED: [term]}, {REQUIRED: [], "future": 2}, weighted])
     return found
@@ -144,6 +147,11 @@ def containers(dice: Dice) -> list[Json]:
     return found
 
 
+def repels(said: Json) -> bool:
+    """Whether it keeps away from pods, maybe from such as itself."""
+    return bool((said.get("podAntiAffinity") or {}).get(REQUIRED))
+
+
 def pod(dice: Dice) -> Json:
     """A pod with up to six clauses and with constraints of its own."""
     spec: Json = {"containers": containers(dice.part(8)), "volumes": [{"name": "v", "emptyDir": {}}], "future": [None]}
@@ -153,7 +161,7 @@ def pod(dice: Dice) -> Json:
     if dice.chance(2):
         wanted = {"zone": dice.pick("ab")} | ({"cores": "8"} if dice.chance(1) else {})
     _say(dice, spec, "nodeSelector", wanted)
-    said = affinity(dice.part(32))
+    said = affinity(dice.part(40))
     _say(dice, spec, "affinity", said if dice.chance(3) else {})
     if dice.chance(3):
         spec["tolerations"] = dice.pick([None, []]) if dice.chance(2) else dice.some(TOLERATIONS, 2, 1)
@@ -163,6 +171,8 @@ def pod(dice: Dice) -> Json:
     if words.chance(2):
         found = named.get("annotations") or {}
         named["annotations"] = found | equipment(words, [made["name"] for made in spec["containers"]])
+    if dice.chance(3) and not repels(said):
+        spec["topologySpreadConstraints"] = spread(dice.part(40))
     made = {"apiVersion": "v1", "kind": "Pod", "metadata": named, "spec": spec}
     # Read from JSON, so that no two places share one object.
     read: Json = json.loads(json.dumps(made))
@@ -171,7 +181,7 @@ def pod(dice: Dice) -> Json:
 
 def requested() -> st.SearchStrategy[Json]:
     """Pods with clauses and with constraints of their own; of as many bytes as a cluster, see there."""
-    return thrown(360, pod)
+    return thrown(420, pod)
 
 
 def equipped_pod(dice: Dice) -> Json:

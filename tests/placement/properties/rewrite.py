@@ -4,17 +4,17 @@ import copy
 from collections.abc import Collection
 
 from tests.placement.properties import equipment, mapped
-from tests.placement.properties.asked import Asked, amounts
+from tests.placement.properties.asked import amounts
 from tests.placement.properties.clusters import Json
-from webhook.placement.clauses import ClauseName
 from webhook.placement.spl import format_placement, parse_placement
 
 PLACEMENT = "streams.ibm.com/placement"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+AWAY = "the pod's own anti-affinity on"
 
 
 def without(pod: Json, dropped: Collection[str]) -> Json:
-    """The pod as if its author had dropped these clauses, wherever they stand."""
+    """The pod as if its author had dropped these clauses, or lowered what they ask for, wherever they stand."""
     found = copy.deepcopy(pod)
     spec = found["spec"]
     _thin(found, {part for text in dropped for part in text.split(" and ")})
@@ -27,10 +27,32 @@ def without(pod: Json, dropped: Collection[str]) -> Json:
             del wanted[key]
     if "the pod's node affinity" in dropped:
         spec["affinity"]["nodeAffinity"][REQUIRED] = None
+    kept = [one for one in spec.get("topologySpreadConstraints") or () if not _named(one, dropped)]
+    spec |= {"topologySpreadConstraints": kept} if "topologySpreadConstraints" in spec else {}
+    away = (spec.get("affinity") or {}).get("podAntiAffinity") or {}
+    if away.get(REQUIRED):
+        away[REQUIRED] = [one for one in away[REQUIRED] if f"{AWAY} {one['topologyKey']}" not in dropped]
     if any(text.startswith("requests ") for text in dropped):
+        bound = (found["metadata"].get("annotations") or {}).get(equipment.BOUND) == "true"
         for container in spec["containers"]:
-            container["resources"] = {}
+            container["resources"] = _least(container.get("resources") or {}) if bound else {}
     return found
+
+
+def _named(constraint: Json, dropped: Collection[str]) -> bool:
+    """Whether a spread constraint that keeps pods off nodes is among these words."""
+    least = f"minDomains {constraint['minDomains']}, " if "minDomains" in constraint else ""
+    text = f"topologySpread {constraint['topologyKey']} ({least}maxSkew {constraint['maxSkew']})"
+    return constraint["whenUnsatisfiable"] == "DoNotSchedule" and text in dropped
+
+
+def _least(resources: Json) -> Json:
+    """Next to nothing of cpu and memory, as cores of its own need it: a whole core of a whole number of them."""
+    whole = {"cpu": lambda amount: "1m" if str(amount).endswith("m") else "1", "memory": lambda _: "1"}
+    return {
+        part: {name: least(amounts[name]) for name, least in whole.items() if name in amounts}
+        for part, amounts in resources.items()
+    }
 
 
 def _lower(pod: Json, dropped: Collection[str]) -> None:
@@ -54,19 +76,3 @@ def _thin(pod: Json, dropped: Collection[str]) -> None:
             annotations[PLACEMENT] = format_placement(clauses)
         else:
             del annotations[PLACEMENT]
-
-
-def entangled(before: Asked, after: Asked) -> bool:
-    """Whether the clauses that went took with them what others meant, or what stands without anybody's word.
-
-    Tags have other labels, hosts are exclusive to another, free room counts or all of it, a group has more room, one
-    container is given what another requests itself.
-    """
-    exclusive = [{pool.name for _, pool in asked.pools if pool.exclusive} for asked in (before, after)]
-    together = bool(after.of(ClauseName.COLOCATION)) or after.uniformly("all-same-node")
-    grouped = together and before.requests != after.requests
-    tagged = bool(after.tags) and before.tags != after.tags
-    given = before.equipment.given | before.had
-    others = {resource for name, resource in before.own if (name, resource) not in given}
-    shared = any(resource in others for _, resource in given)
-    return shared or grouped or tagged or before.bound != after.bound or exclusive[0] != exclusive[1]

@@ -18,7 +18,7 @@ FAMILIES = {
     "host": "named", "hostpool": "pooled", "nodeselector": "own", "taints": "untainted", "exclusive": "nobody_elses",
     "resources": "roomy", "colocation": "together", "exlocation": "apart", "isolation": "isolated",
     "node_label": "mapped", "uniform": "uniform", "company": "accompanied",
-    "neighbours": "tolerated",
+    "neighbours": "tolerated", "topology_spread": "even",
 }  # fmt: skip
 """The core's families, which are modules, by the judge's names for them."""
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from collections.abc import Collection
 
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
@@ -12,21 +13,22 @@ from tests.placement.properties.clusters import TEAM, Cluster, Json, standing
 from tests.placement.properties.dice import examples
 from tests.placement.properties.many import Many, decided
 from tests.placement.properties.requested import requested
-from tests.placement.properties.rewrite import entangled, without
+from tests.placement.properties.rewrite import without
 from tests.placement.properties.strategies import clusters
+from tests.placement.properties.test_refusals import named, words
 from webhook.placement.cluster import Phase
 from webhook.placement.crowd import Crowd
 from webhook.placement.decision import Decision
-from webhook.placement.problem import Fault, shorten
+from webhook.placement.problem import Fault
 from webhook.placement.refusal import Refusal
-from webhook.placement.remedy import CLAUSE_LIMIT
 from webhook.placement.world import World
 
 COUNTS = st.integers(1, 12)
 """Few enough to count by hand, more than most of the clusters hold."""
 
 FITTING = re.compile(r": (\d+) of (\d+) pods? fits?(?:,.*| on .*)?\.$")
-DROPPED = re.compile(r"^(?:drop|lower) (.*) \((\d+) of \d+ would fit\)\.$")
+DROPPED = re.compile(r"^((?:drop|lower) .*) \((\d+) of \d+ would fit\)\.$")
+RUNNING = re.compile(r"^replicas \d+: (\d+) of (\d+) pods? runs? at a time \(.+\)$")
 LOWERED = re.compile(r"lower replicas to (\d+)")
 
 
@@ -61,6 +63,45 @@ def test_so_many_are_refused_exactly_if_there_is_no_room_for_all(cluster: Cluste
     assert decided(pod, cluster, count).refused == (Many(pod, cluster).room(count) < count)
 
 
+@given(clusters(), requested(), COUNTS, st.booleans())
+@examples(150)
+def test_they_are_refused_exactly_if_fewer_than_needed_fit(
+    cluster: Cluster,
+    pod: Json,
+    count: int,
+    in_turn: bool,  # noqa: FBT001 -- drawn
+) -> None:
+    one = decided(pod, cluster, 1)
+    assume(not one.refused and not one.refusal and not one.ask.elastic)
+    room = Many(pod, cluster).room(count)
+    decision = decided(pod, cluster, count, in_turn=in_turn)
+    event(f"{'in turn' if in_turn else 'at a time'}, {'all' if room == count else 'some'} fit")
+    assert decision.refused == (room < (1 if in_turn else count))
+
+
+@given(clusters(), requested(), COUNTS)
+@examples(100)
+def test_a_warning_says_exactly_how_many_run_at_a_time(cluster: Cluster, pod: Json, count: int) -> None:
+    decision = decided(pod, cluster, count, in_turn=True)
+    assume(not decision.refused and not decision.refusal)
+    room = Many(pod, cluster).room(count)
+    said = [(int(found[1]), int(found[2])) for found in map(RUNNING.match, decision.warnings) if found]
+    assert said == ([(room, count)] if room < count else [])
+
+
+@given(clusters(), requested(), COUNTS, st.booleans())
+@examples(75)
+def test_what_is_suspended_is_refused_exactly_if_no_change_of_the_cluster_could_help(
+    cluster: Cluster,
+    pod: Json,
+    count: int,
+    in_turn: bool,  # noqa: FBT001 -- drawn
+) -> None:
+    found = decided(pod, cluster, count, in_turn=in_turn)
+    later = decided(pod, cluster, count, in_turn=in_turn, suspended=True)
+    assert later.refused == (found.refused and found.fault is Fault.INVALID)
+
+
 @given(clusters(), requested(), COUNTS)
 @examples(50)
 def test_more_of_what_is_refused_are_refused_too(cluster: Cluster, pod: Json, count: int) -> None:
@@ -71,25 +112,31 @@ def test_more_of_what_is_refused_are_refused_too(cluster: Cluster, pod: Json, co
 @given(clusters(), requested(), COUNTS)
 @examples(50)
 def test_the_first_line_names_a_smallest_conflict(cluster: Cluster, pod: Json, count: int) -> None:
-    """The clauses alone leave too little room; without any one of them there is enough, other things being equal."""
+    """The clauses alone leave too little room; without any one of them the others do not, or all else that it says."""
     decision, refusal = crowded(pod, cluster, count)
     assume(refusal.fault is Fault.FORBIDDEN)
-    assert decision.verdict is not None
     *clauses, said = refusal.clauses
     event(f"{len(clauses)} clauses")
     assert said == f"replicas {count}"
-    written = {judged.constraint.clause for judged in decision.verdict.hard} - {""}
-    rest = written - set(clauses)
-    assert room(pod, cluster, rest, count) < count
-    for clause in clauses:
-        assert room(pod, cluster, {*rest, clause}, count) == count, clause
+    written = words(decision)
+    firm = {clause for clause in written if room(pod, cluster, {clause}, count) is None}
+    rest = written.keys() - firm.union(clauses)
+    left = room(pod, cluster, rest, count)
+    assert left is not None
+    assert left < count
+    for clause in set(clauses) - firm:
+        assert count in {room(pod, cluster, {*rest, clause}, count), room(pod, cluster, {clause}, count)}, clause
 
 
-def room(pod: Json, cluster: Cluster, dropped: set[str], count: int, *, equal: bool = True) -> int:
-    """The room that there would be if the author of the pod dropped these clauses."""
-    many = Many(without(pod, dropped), cluster)
-    assume(not (equal and entangled(Many(pod, cluster).asked, many.asked)))
-    return many.room(count)
+def room(pod: Json, cluster: Cluster, dropped: Collection[str], count: int) -> int | None:
+    """The room that there would be if the author of the pod dropped these words; nothing if they must stay."""
+    rewritten = without(pod, dropped)
+    decision = decided(rewritten, cluster, count)
+    if decision.refused and decision.refusal is None:
+        return None
+    found = Many(rewritten, cluster).room(count)
+    assert (decision.refusal is None) == (found >= count)
+    return found
 
 
 @given(clusters(), requested(), COUNTS)
@@ -117,14 +164,9 @@ def test_without_the_clause_that_it_names_as_many_fit_as_it_says(cluster: Cluste
     found = DROPPED.search(refusal.text.rpartition(", or ")[2])
     assume(found)
     assert found is not None
-    assert decision.verdict is not None
-    clauses = {judged.constraint.clause for judged in decision.verdict.hard} | set(map(str, decision.ask.clauses))
-    [dropped] = (clause for clause in clauses if shorten(clause, CLAUSE_LIMIT) == found[1])
+    [dropped] = named(found[1], words(decision))
     event(dropped.partition("(")[0].partition(" ")[0])
-    own = dropped.startswith(
-        ("spec.", "requests", "nodeSelector", "the pod's", "mapping", "uniform", "run-", "hardware")
-    )
-    assert room(pod, cluster, {dropped}, count, equal=own) == int(found[2]), refusal.text
+    assert room(pod, cluster, {dropped}, count) == int(found[2]), refusal.text
 
 
 @given(clusters(), requested(), COUNTS, st.sampled_from(["Deployment/w", "CronJob/w"]))

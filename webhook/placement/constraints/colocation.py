@@ -18,7 +18,7 @@ from webhook.placement.clauses import Clause, ClauseName
 from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import PREFERENCE, AddLabel, Effect, NearPods
 from webhook.placement.jobmodel import tokens_of
-from webhook.placement.placement_text import annotation
+from webhook.placement.placement_text import annotation, joined
 from webhook.placement.problem import Problem
 from webhook.placement.siblings import Mark
 from webhook.placement.world import World
@@ -96,7 +96,7 @@ def _problems(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[P
     if len(tokens) < 2 or ClauseName.COLOCATION in ask.soft:  # noqa: PLR2004 - one token needs no group
         return
     model = world.cluster.jobs.get((ask.namespace, ask.job))
-    listed = " and ".join(dict.fromkeys(map(str, clauses)))
+    listed = joined(clauses)
     if model is None:
         message = f"{listed} join into one group that all pods of the job must know: a Job object of that name says so"
         yield Problem(f"metadata.labels[{keys.JOB}]", f"{message}, and there is none")
@@ -115,7 +115,7 @@ def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[T
     siblings = world.siblings(ask.namespace, ask.job)
     held = siblings.holding(marks) & world.everything
     roomy = room_beside(held, marks, siblings, ask.requests, world)
-    clause = " and ".join(dict.fromkeys(map(str, clauses)))
+    clause = joined(clauses)
     soft = ClauseName.COLOCATION in ask.soft
     yield Together(clause, soft, ask.job, tuple(sorted(tokens)), group, held, roomy)
     if not soft:

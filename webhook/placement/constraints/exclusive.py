@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from webhook.placement import keys
 from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
+from webhook.placement.bits import Bits, union
 from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect
 from webhook.placement.pod import Toleration
@@ -45,9 +45,19 @@ class NobodyElses(Struct, frozen=True, gc=False):
         """Whose they are is nobody's business."""
         yield Reason("is exclusive to another HostPool", "are exclusive to another HostPool", out)
 
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Exclusive hosts are free again when their pool is deleted."""
-        return "delete the exclusive HostPool that holds such a node"
+    def mend(self, world: World, out: Bits) -> str:
+        """Exclusive hosts are free again when their pool is deleted; a taint that is nobody's is taken off."""
+        tainted = dict[str, Bits]()
+        for taint, nodes in world.cluster.nodes.taints.get(keys.EXCLUSIVE, {}).items():
+            tainted[taint.value] = tainted.get(taint.value, 0) | nodes
+        once = twice = 0
+        for name, hosts in world.cluster.pools.exclusives().items():
+            held = (hosts | tainted.pop(keys.exclusive(*name), 0)) if name not in self.own else 0
+            once, twice = once | held, twice | once & held
+        nobodys = union(tainted.values())
+        if out & once & ~twice & ~nobodys:
+            return "delete the exclusive HostPool that holds such a node"
+        return f"take the taint {keys.EXCLUSIVE} off such a node" if out & nobodys & ~once else ""
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:

@@ -13,7 +13,7 @@ from webhook.placement.addresses import canonical, is_node_name
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits, slots
 from webhook.placement.clauses import Clause, ClauseName
-from webhook.placement.constraint import Constraint, Reason, Spread
+from webhook.placement.constraint import ADD_NODE, Constraint, Reason, Spread
 from webhook.placement.effects import BindTo, Effect, PreferNodes, RequireNodes
 from webhook.placement.keys import PLACEMENT
 from webhook.placement.placement_text import annotation
@@ -65,7 +65,7 @@ class NamedHost(Struct, frozen=True, gc=False):
         """A node that does not exist could be added."""
         if self.nodes:
             return ""
-        return f"add a node {'named' if self.node else 'with the address'} {self.text}"
+        return f"{ADD_NODE} {'named' if self.node else 'with the address'} {self.text}"
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from webhook.placement import keys
 from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
+from webhook.placement.bits import Bits, union
 from webhook.placement.clauses import ClauseName, PoolName
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.constraint import Constraint, Reason, Spread
@@ -55,42 +55,81 @@ class PoolHosts(Struct, frozen=True, gc=False):
             yield Tolerate(self.clause, Toleration(keys.EXCLUSIVE, "Equal", value, effect))
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
-        """Strangers to the pool first, then its hosts that lost a tag."""
-        strangers = out & ~matching_all(world, self.members) if self.members else out
+        """Strangers to the pool first, then its hosts that lack a label."""
+        hosts = out & matching_all(world, self.members) if self.members else out
+        plain = labels_of(self.pool)
+        spelled = hosts & matching_all(world, plain) if plain != self.tags else 0
+        strangers = (out & ~hosts if self.members else out) & ~spelled
         if strangers:
             what = self._what(world)
             yield Reason(f"is not {what}", f"are not {what}", strangers)
-        if out & ~strangers:
-            tags = tags_of(self.pool)
-            yield Reason(f"has lost the {tags}", f"have lost the {tags}", out & ~strangers)
+        if spelled:
+            what, why = self._called(), f"the label {self.tags[0].key}: several tags count, each is a label of its own"
+            yield Reason(f"is {what}, but lacks {why}", f"are {what}, but lack {why}", spelled)
+        yield from self._lost(world, out & ~strangers & ~spelled)
 
     def mend(self, world: World, out: Bits) -> str:
-        """One more node with the tags, or a larger pool."""
+        """One more node with the labels, or a larger pool."""
+        if self.shortage(world):
+            return self._complete(world, out)
         if self.pool.sized:
-            if self.index is not None or not self._shortage(world):
-                return ""
-            if world.allocation(self.pool).over_quota:
-                return "ask for a larger quota of exclusive hosts, or for a smaller pool"
-            return f"make more nodes eligible for HostPool {self.pool.spl_name}, or a smaller pool"
-        labels = setting(self.tags)
+            out &= matching_all(world, self.members)
         others = [need for need in self.tags if need.operator not in SETTABLE]
-        return f"label one more node {labels}" if labels and out & matching_all(world, others) else ""
+        labels = setting(self.tags)
+        if not labels or not out & matching_all(world, others):
+            return ""
+        return f"label {f'a host of HostPool {self.pool.spl_name}' if self.pool.sized else 'one more node'} {labels}"
 
-    def _what(self, world: World) -> str:
-        name = f"HostPool {self.pool.spl_name}"
-        shortage = self._shortage(world)
-        if shortage:
-            return f"in {name}, which cannot be completed: {shortage}"
-        if self.index is not None:
-            return f"host {self.index} of {name}"
-        if self.pool.sized:
-            return f"among the hosts of {name}"
-        return f"in {name} ({tags_of(self.pool) if self.pool.tags else 'by its selector'})"
-
-    def _shortage(self, world: World) -> str:
+    def shortage(self, world: World) -> str:
+        """Why the pool has no hosts, if it has none."""
         if not self.pool.sized or self.pool.phase is Phase.READY:
             return ""
         return world.allocation(self.pool).reason
+
+    def _complete(self, world: World, out: Bits) -> str:
+        """What would give the pool all of its hosts, one of ``out`` among them."""
+        name, size, allocation = self.pool.spl_name, self.pool.size or 0, world.allocation(self.pool)
+        if self.index is not None:
+            return ""
+        if allocation.over_quota:
+            return "ask for a larger quota of exclusive hosts, or use a smaller HostPool"
+        able = union(world.named(host.name) for host in allocation.hosts)
+        if out & able & matching_all(world, self.tags):
+            if self.pool.hosts is not None:
+                return f"mend the list of HostPool {name}"
+            return f"make more nodes eligible for HostPool {name}, or use a smaller one"
+        others = [need for need in self.tags if need.operator not in SETTABLE]
+        enough = (out & ~able & matching_all(world, others)).bit_count() >= size - allocation.eligible
+        plain = self.pool.hosts is None and self.tags == labels_of(self.pool)
+        return f"make more nodes eligible for HostPool {name}" if plain and enough else ""
+
+    def _lost(self, world: World, out: Bits) -> Iterator[Reason]:
+        """Why hosts that were given to the pool are none for the pod: tags first, then the selector."""
+        tagged = out & matching_all(world, self.tags[: len({*self.pool.tags})])
+        if out & ~tagged:
+            tags = tags_of(self.pool)
+            yield Reason(f"has lost the {tags}", f"have lost the {tags}", out & ~tagged)
+        if tagged:
+            selector = f"the selector of HostPool {self.pool.spl_name}"
+            yield Reason(f"no longer meets {selector}", f"no longer meet {selector}", tagged)
+
+    def _what(self, world: World) -> str:
+        if shortage := self.shortage(world):
+            return f"in HostPool {self.pool.spl_name}, which cannot be completed: {shortage}"
+        return self._called() if self.pool.sized else f"{self._called()} ({self._by()})"
+
+    def _called(self) -> str:
+        """What a host of the pool is."""
+        name = f"HostPool {self.pool.spl_name}"
+        if self.index is not None:
+            return f"host {self.index} of {name}"
+        return f"among the hosts of {name}" if self.pool.sized else f"in {name}"
+
+    def _by(self) -> str:
+        """How nodes come to be in an unsized pool."""
+        if not self.pool.tags:
+            return "by its selector"
+        return f"{tags_of(self.pool)}{' and its selector' if self.pool.selector else ''}"
 
 
 def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:

@@ -7,13 +7,16 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement.affinity_terms import hopeless, never_matching, problems_of_preferred, problems_of_required
-from webhook.placement.ask import NODE_NAME, Ask
+from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
-from webhook.placement.constraint import Constraint, Reason, Spread
+from webhook.placement.constraint import ADD_NODE, Constraint, Reason, Spread
 from webhook.placement.effects import Effect
+from webhook.placement.node_label import given
 from webhook.placement.nodeterms import TERM_LIMIT
 from webhook.placement.placement_text import SHOWN
 from webhook.placement.pod import NodeTerm, PreferredNodeTerm, Requirement
+from webhook.placement.pod_text import AFFINITY as OWN_AFFINITY
+from webhook.placement.pod_text import NODE_NAME, SELECTOR, label
 from webhook.placement.problem import Problem
 from webhook.placement.selector import matching_all, matching_any
 from webhook.placement.world import World
@@ -70,7 +73,7 @@ class OwnLabel(Struct, frozen=True, gc=False):
     @property
     def clause(self) -> str:
         """The label as the pod says it."""
-        return f"nodeSelector {self.key}={self.value}"
+        return label(self.key, self.value)
 
     def filter(self, _world: World) -> Bits:
         """Nodes that have the label."""
@@ -87,7 +90,8 @@ class OwnLabel(Struct, frozen=True, gc=False):
 
     def mend(self, _world: World, _out: Bits) -> str:
         """The label that a node could be given."""
-        return f"label one more node {self.key}={self.value}"
+        label = given((Requirement(self.key, "In", (self.value,)),))
+        return f"label one more node {label}" if label else f"{ADD_NODE} with the label {self.key}={self.value}"
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
@@ -114,7 +118,7 @@ def _selector(labels: Mapping[str, str], world: World) -> Iterator[Constraint]:
     if len(labels) > LABELS:
         nodes = matching_all(world, (Requirement(key, "In", (value,)) for key, value in labels.items()))
         other = "match the pod's nodeSelector"
-        yield Own("the pod's nodeSelector", nodes, f"does not {other}", f"do not {other}")
+        yield Own(SELECTOR, nodes, f"does not {other}", f"do not {other}")
         return
     for key, value in labels.items():
         yield OwnLabel(key, value, world.with_label(key, (value,)))
@@ -135,7 +139,7 @@ def _required(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint 
     for at, found in itertools.islice(never.items(), SHOWN):
         yield f"{AFFINITY}[{at}]: {found} compares with no whole number of 64 bits, so this term never matches"
     other = "match the pod's own node affinity"
-    yield Own("the pod's node affinity", matching_any(world, terms), f"does not {other}", f"do not {other}")
+    yield Own(OWN_AFFINITY, matching_any(world, terms), f"does not {other}", f"do not {other}")
 
 
 def _preferred(terms: tuple[PreferredNodeTerm, ...]) -> Iterable[Problem]:

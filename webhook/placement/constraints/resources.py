@@ -13,8 +13,10 @@ from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits
 from webhook.placement.clauses import ClauseName
 from webhook.placement.cluster import Tally
-from webhook.placement.constraint import Constraint, Reason, Spread
+from webhook.placement.constraint import ADD_NODE, Constraint, Reason, Spread
 from webhook.placement.effects import Effect, SetResources
+from webhook.placement.hardware import SEVERAL
+from webhook.placement.pod_text import REQUESTS
 from webhook.placement.problem import Problem, enumerated
 from webhook.placement.quantity import NANO, format_quantity
 from webhook.placement.resource_name import CPU, MEMORY
@@ -36,7 +38,7 @@ class Room(Struct, frozen=True, gc=False):
     """What the pod requests; on the ``pinned`` nodes that is compared with what is left, not with what there is.
 
     ``said`` names the hardware requirements that are behind it, if they are, ``grants`` is what they give, and
-    ``overrules`` whether it is less than the pod would request without them.
+    ``overrules`` whether a container asks for more than that itself.
     """
 
     spread: ClassVar[Spread] = Spread.FREE
@@ -58,7 +60,7 @@ class Room(Struct, frozen=True, gc=False):
         """The requests in words, but for that of one pod, which nobody writes; made only when somebody reads it."""
         if self.said:
             return self.said
-        return f"requests {self._wanted()}" if PODS not in self.requests else ""
+        return f"{REQUESTS}{self._wanted()}" if PODS not in self.requests else ""
 
     def filter(self, world: World) -> Bits:
         """Nodes that offer all of it."""
@@ -80,12 +82,13 @@ class Room(Struct, frozen=True, gc=False):
                 if nodes:
                     yield self._reason(resource, nodes, free)
 
-    def mend(self, _world: World, out: Bits) -> str:
+    def mend(self, world: World, out: Bits) -> str:
         """More room, on another node or on this one."""
-        pinned = bool(out & self.pinned)
-        if not self.clause:
-            return "let another pod of the node finish" if pinned else "add a node with room for one more pod"
-        return f"free {self._wanted()} on one node" if pinned else f"add a node with {self._wanted()} to offer"
+        if out & ~self.pinned:
+            return f"{ADD_NODE} with {f'{self._wanted()} to offer' if self.clause else 'room for one more pod'}"
+        if not out & world.cluster.nodes.capacity.fits(self.requests):
+            return ""
+        return f"free {self._wanted()} on one node" if self.clause else "let another pod of the node finish"
 
     def _fits(self, requests: Tally, world: World) -> Bits:
         capacity = world.cluster.nodes.capacity
@@ -127,7 +130,11 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         total, own = asked.pop(resource, 0), wanted * ask.provision.own.get(resource, 0)
         firm = [grant.cause for grant in grants if grant.firm]
         if firm:
-            rooms.append(Room({resource: total}, pinned, " + ".join(firm), grants, overrules=own > total))
+            rooms.append(
+                Room(
+                    {resource: total}, pinned, SEVERAL.join(firm), grants, overrules=resource in ask.provision.overruled
+                )
+            )
         else:
             silent += grants
         if 0 < own <= total:

@@ -16,6 +16,7 @@ from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import PREFERENCE, AddLabel, AwayFromPods, Effect, NearPods
 from webhook.placement.problem import Problem
 from webhook.placement.siblings import Mark, Siblings
+from webhook.placement.worker_mapping import uniformly
 from webhook.placement.world import World
 
 SOFT = "uniform"
@@ -95,7 +96,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     uniform = ask.mapping.uniform
     if uniform == "none":
         return ()
-    clause = f"uniform {uniform}"
+    clause = uniformly(uniform)
     if not ask.job:
         return (neighbours.needs_job(clause),)
     siblings = world.siblings(ask.namespace, ask.job)

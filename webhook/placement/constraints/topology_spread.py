@@ -1,0 +1,201 @@
+"""The pod's own ``topologySpreadConstraints`` with ``DoNotSchedule``, judged as the scheduler does.
+
+Source: ``podtopologyspread/common.go`` and ``filtering.go`` of Kubernetes. Which pods run already is known where the
+selector is over labels of ours and within the pod's own job, or where it can match no other pod; elsewhere only that is
+refused which cannot hold whatever runs (``docs/spread.md``).
+"""
+
+import functools
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
+
+import numpy as np
+from msgspec import Struct
+
+from webhook.placement import keys
+from webhook.placement.ask import Ask
+from webhook.placement.bits import Bits
+from webhook.placement.cluster import BoundPod
+from webhook.placement.constraint import Constraint, Finished, Reason, Spread
+from webhook.placement.effects import Effect
+from webhook.placement.peers import peers_of
+from webhook.placement.pod import HARD, Requirement, SpreadConstraint
+from webhook.placement.pod_text import spread
+from webhook.placement.selector import holds, requirements_of
+from webhook.placement.siblings import Siblings
+from webhook.placement.topology_limit import MaxSkew, Places
+from webhook.placement.world import World
+
+HONOR, IGNORE = "Honor", "Ignore"
+
+_OF_NODE = "DaemonSet"
+"""Kind whose pods are each tied to a node of their own, so that by themselves they are always even."""
+
+
+class Evenly(Struct, frozen=True, gc=False):
+    """One constraint: ``reach`` are the nodes with its label, ``nodes`` those of them that can take the pod now.
+
+    ``limit`` is what is known of its domains, as far as pods of one template fill them. ``over`` says what the others
+    would exceed. ``new`` tells that a node with another value would help.
+    """
+
+    verb: ClassVar[str] = "drop"
+    soft: ClassVar[bool] = False
+    node: ClassVar[str] = ""
+    clause: str
+    key: str
+    reach: Bits
+    nodes: Bits
+    over: str = ""
+    limit: MaxSkew | None = None
+    new: bool = False
+
+    @property
+    def spread(self) -> Spread | MaxSkew:
+        """As far as the domains take them, if that is known."""
+        return self.limit or Spread.FREE
+
+    def filter(self, _world: World) -> Bits:
+        """Nodes of domains that are not too far ahead."""
+        return self.nodes
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """Nothing: the pod says it already."""
+        return ()
+
+    def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
+        """Without the label, or too far ahead."""
+        unlabelled = out & ~self.reach
+        if unlabelled:
+            yield Reason(f"does not have the label {self.key}", f"do not have the label {self.key}", unlabelled)
+        if out & self.reach:
+            what = f"in a {self.key} that would exceed {self.over}"
+            yield Reason(f"is {what}", f"are {what}", out & self.reach)
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """A new domain has none of the pods, so it can always take one."""
+        if not self.new:
+            return ""
+        if not self.reach:
+            return f"label one more node {self.key}"
+        return f"add a node with another {self.key} that can otherwise run this pod"
+
+
+class _Counted(Struct, frozen=True, gc=False):
+    """The live pods that a constraint counts: those of ``others``, and the ``own`` of the workload decided about."""
+
+    others: Siblings
+    own: Siblings
+    needs: tuple[Requirement, ...] = ()
+
+    def places(self, within: Bits) -> Places:
+        """The slot of each of the others that it counts within these nodes."""
+        found = (slot for slot, pod in self.others.pods.values() if within >> slot & 1 and self._counts(pod))
+        return np.fromiter(found, np.intp)
+
+    def _counts(self, pod: BoundPod) -> bool:
+        labels = {keys.JOB: pod.job, **({keys.PE: pod.pe} if pod.pe else {}), **pod.labels}
+        return all(holds(need, labels.get(need.key)) for need in self.needs)
+
+
+_NOBODY = _Counted(Siblings(), Siblings())
+
+
+class _Scheduler:
+    """What the scheduler makes of the constraints of one finished pod."""
+
+    def __init__(self, found: Sequence[SpreadConstraint], ask: Ask, world: World, finished: Finished) -> None:
+        self._ask, self._world, self._finished = ask, world, finished
+        self._peers = peers_of(finished.labels, ask.references)
+        self._sole = len(found) == 1
+        with_keys = (world.with_key(one.topology_key) for one in found)
+        self._labelled = functools.reduce(operator.and_, with_keys, world.everything)
+
+    def judged(self, one: SpreadConstraint) -> Iterator[Constraint | str]:
+        """The constraint, and a warning if not all that it counts is known."""
+        key, clause, reach = one.topology_key, spread(one), self._world.with_key(one.topology_key)
+        matched, counted = self._matched(one), self._counted(one)
+        if counted is None or matched is None:
+            yield f"{clause}: which pods it counts is not checked; while they lie too unevenly, this pod waits"
+        skew = self._skew(one, counted) if counted else self._short(one)
+        nodes = reach & skew.open(int(matched or False)) if counted and skew else reach
+        new = self._sole and self._finished.open_to_new(key)
+        yield Evenly(clause, key, reach, nodes, _over(one, skew), skew if matched else None, new)
+
+    def _matched(self, one: SpreadConstraint) -> bool | None:
+        """Whether pods like this one count; for a selector that matches everything, the scheduler counts nobody."""
+        everybody = not self._needs(one) and not self._peers.revised(one.match_label_keys)
+        matched = self._peers.match(one.label_selector, one.match_label_keys)
+        return False if matched and everybody else matched
+
+    def _counted(self, one: SpreadConstraint) -> _Counted | None:
+        """The pods that it counts; ``None`` if they are not known."""
+        if self._unknown(one):
+            return None
+        needs, own = self._needs(one), self._world.leavers(self._ask.namespace, self._ask.job)
+        if self._peers.revised(one.match_label_keys):
+            return None if own is None else _Counted(Siblings(), own)
+        if one.label_selector is None or not needs:
+            return _NOBODY
+        within = self._ask.job and Requirement(keys.JOB, "In", (self._ask.job,)) in needs
+        if own is None or not within or not all(need.key.startswith(keys.PREFIX) for need in needs):
+            return None
+        return _Counted(self._world.siblings(self._ask.namespace, self._ask.job), own, needs)
+
+    def _short(self, one: SpreadConstraint) -> MaxSkew | None:
+        """The limit that holds whatever runs already: the fewest are 0 as long as there are too few domains."""
+        own = self._world.leavers(self._ask.namespace, self._ask.job)
+        if own is None or self._unknown(one):
+            return None
+        found = self._skew(one, _Counted(Siblings(), own))
+        return found if found.short else None
+
+    def _unknown(self, one: SpreadConstraint) -> bool:
+        """Whether it is not known what it counts before the pod is made, or before its pool has its hosts."""
+        alone = self._peers.single.intersection(one.match_label_keys or ())
+        return bool(alone) or one.topology_key.startswith(keys.MEMBERSHIP) or self._peers.kind == _OF_NODE
+
+    def _needs(self, one: SpreadConstraint) -> tuple[Requirement, ...]:
+        """The selector, with what ``matchLabelKeys`` add to it."""
+        selector = one.label_selector
+        return (*requirements_of(selector), *self._peers.same(one.match_label_keys)) if selector else ()
+
+    def _skew(self, one: SpreadConstraint, counted: _Counted) -> MaxSkew:
+        """The domains, and the pods that it counts there."""
+        domains = self._world.cluster.nodes.domains_of(one.topology_key)
+        within = self._labelled
+        within &= within if one.node_affinity_policy == IGNORE else self._finished.required
+        within &= self._finished.tolerated if one.node_taints_policy == HONOR else within
+        others = counted.places(within)
+        slots = [slot for slot, _ in counted.own.pods.values() if self._world.everything >> slot & 1]
+        own = np.array([slot for slot in slots if within >> slot & 1], np.intp)
+        found = domains.having(within)
+        return MaxSkew(
+            one.topology_key,
+            domains,
+            self._world.with_key(one.topology_key),
+            one.max_skew,
+            found,
+            int(found.sum()) < (one.min_domains or 1),
+            domains.sums(others, np.ones_like(others)),
+            own,
+            len(slots) - len(own),
+            self._finished.open_to_new(one.topology_key),
+        )
+
+
+def parse(ask: Ask, world: World, finished: Finished) -> Iterator[Constraint | str]:
+    """One constraint each that keeps pods off nodes; a pod that goes past the scheduler has none."""
+    said = ask.spec.topology_spread_constraints or ()
+    found = () if finished.past else tuple(one for one in said if one.when_unsatisfiable == HARD)
+    if found:
+        scheduler = _Scheduler(found, ask, world, finished)
+        for one in found:
+            yield from scheduler.judged(one)
+
+
+def _over(one: SpreadConstraint, skew: MaxSkew | None) -> str:
+    few = one.min_domains if skew and skew.short else None
+    there = f", as {int(skew.counted.sum())} of minDomains {few} are there" if skew and few else ""
+    return f"maxSkew {one.max_skew}{there}"
