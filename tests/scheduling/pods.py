@@ -68,20 +68,20 @@ def asking(dice: Dice, names: Names, at: int, *, calm: bool = False) -> Object:
     found = ordinary(Dice(b"") if calm else whole, names, f"{names.mark}-p{at}")
     metadata, spec = found["metadata"], found["spec"]
     job = dice.face(24)
-    if job < 21:
-        metadata["labels"][keys.JOB] = names.jobs[job > 17]
+    if job < 19:
+        metadata["labels"][keys.JOB] = names.jobs[job > 15]
     element = dice.face(16)
     if element < 15:
         metadata["labels"][keys.PE] = f"pe-{element % 3}"
     # What is about other pods needs a job.
-    metadata["annotations"] = annotations(dice, names, lonely=job > 21)
+    metadata["annotations"] = annotations(dice, names, lonely=job > 19)
     controller = dice.face(6)
     if controller > 3:
         kind = ["ReplicaSet", "ProcessingElement"][controller - 4]
         version = ["apps/v1", "streams.ibm.com/v1"][controller - 4]
         owner = {"apiVersion": version, "kind": kind, "name": f"{names.mark}-o", "uid": "o", "controller": True}
         metadata["ownerReferences"] = [owner]
-    if dice.face(32) == 31:
+    if dice.face(20) == 19:
         spec["nodeName"] = dice.pick(names.nodes)
     return found
 
@@ -107,7 +107,7 @@ def annotations(dice: Dice, names: Names, *, lonely: bool = False) -> dict[str, 
         said[keys.RUN_APART_FROM] = f"app={dice.pick(names.apps)}"
     if dice.face(10) == 9:
         said[keys.HARDWARE] = json.dumps([dice.pick(_HARDWARE)])
-    return said
+    return said or {keys.PLACEMENT: "partitionIsolation"}
 
 
 def _about_pods(dice: Dice) -> tuple[list[str], dict[str, str]]:
@@ -218,6 +218,8 @@ def pod_term(dice: Dice, names: Names) -> Object:
         about = {"matchLabels": {keys.JOB: dice.pick(names.jobs)}}
     found = {"labelSelector": about, "topologyKey": dice.pick(TOPOLOGIES)}
     where = dice.face(8)
+    if where == 4:
+        found["topologyKey"] = ZONE
     if where == 5:
         found["namespaces"] = [names.spaces[1]]
     if where == 6:

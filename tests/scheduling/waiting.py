@@ -19,7 +19,9 @@ Json = Mapping[str, Any]
 Object = dict[str, Any]
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_WAITING = re.compile(r"no node yet|no room yet|not yet|\bwaits?\b|\buntil\b|is not judged|are not judged|not checked")
+_WAITING = re.compile(
+    r"no node yet|no room yet|not yet|\bwaits?\b|\buntil\b|is not judged|are not judged|not checked|at a time"
+)
 
 
 def told_to_wait(warnings: Iterable[str]) -> bool:
@@ -111,6 +113,8 @@ def in_the_end(pod: Json, final: Json, cluster: Cluster) -> list[str]:
     Those that it must be beside do take theirs. What the pod itself, not the product for it, says of others is looked
     at in an empty cluster.
     """
+    if pod["spec"].get("nodeName"):  # what it says of other nodes, it says to nobody
+        return [str(pod["spec"]["nodeName"])]
     alone = cluster.only(lambda _: False)
     place = final["spec"].get("nodeName")
     return [
