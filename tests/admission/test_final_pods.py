@@ -11,9 +11,11 @@ from tests.templates import workload
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
 from webhook.admission.workloads import pods_of
+from webhook.cli.explanation import explain
 from webhook.placement import keys
 from webhook.placement.cluster import Taint
 from webhook.placement.policy import Policy
+from webhook.placement.world import World
 
 POLICY = Policy()
 APART = 'hostExlocation("a")'
@@ -159,3 +161,14 @@ def test_a_pod_that_was_given_the_toleration_later_is_refused_in_the_same_words(
     stored = patched(pod, mutate(review(pod), CLOSED, POLICY))
     stored["spec"]["tolerations"] = [EVERYTHING]
     assert refused(validate(review(stored, namespace=NAMESPACE), CLOSED, POLICY)) == BY_TOLERATION
+
+
+@pytest.mark.parametrize(
+    "found",
+    [workload(placement=APART, tolerations=[EVERYTHING]), of_others(tolerations=[EVERYTHING])],
+    ids=["asking", "asking for nothing"],
+)
+def test_explain_says_the_same_without_a_doubt(found: Json) -> None:
+    [described] = pods_of(found)
+    told = explain("w.yaml", found, described, World(CLOSED, POLICY))
+    assert (told.code, told.message, told.warnings) == (*BY_TOLERATION, [])

@@ -155,7 +155,8 @@ def test_a_change_that_leaves_the_pods_as_they_were_says_nothing_of_them() -> No
     ids=["refused", "warned"],
 )
 def test_explain_says_the_same(policy: Policy, expected: tuple[bool, int, str, list[str]]) -> None:
-    [found] = pods_of(says())
-    told = explain("w.yaml", found, World(ONE, policy))
+    document = says()
+    [found] = pods_of(document)
+    told = explain("w.yaml", document, found, World(ONE, policy))
     assert told.namespace == NAMESPACE
     assert (told.refused, told.code, told.message, told.warnings) == expected

@@ -11,6 +11,7 @@ from tests.builders import (
     pool,
 )  # fmt: skip
 from tests.placement.finished import EXCLUSIVE, finished, problems
+from tests.placement.spreading_pods import spread
 from webhook.placement import keys
 from webhook.placement.cluster import Taint
 from webhook.placement.inventory import Inventory
@@ -65,6 +66,10 @@ ALL = [{"operator": "Exists"}]
             CLOSED,
             [],
             id="not by tolerating everything of another effect",
+        ),
+        pytest.param(
+            pod(tolerations=ALL, topologySpreadConstraints=spread("rack")), CLOSED, [BY_TOLERATION],
+            id="though it is spread elsewhere now",
         ),
         pytest.param(pod(nodeName="node-b"), CLOSED, [], id="not by another name"),
         pytest.param(pod(nodeName="node-a"), cluster(nodes(1)), [], id="not where nothing is exclusive"),

@@ -19,7 +19,7 @@ from webhook.placement.bits import Bits, slots
 from webhook.placement.pod import Pod
 from webhook.placement.ranking import Ranked, rank
 from webhook.placement.stray_keys import stray_keys
-from webhook.placement.workload import decide_replicas
+from webhook.placement.workload import decide_replicas, guard_replicas
 from webhook.placement.world import World
 
 NAMESPACE = "default"
@@ -80,6 +80,7 @@ def explain(file: str, document: Document, found: Found, world: World) -> PodExp
     decision = decide_replicas(pod, namespace, world.cluster, world.policy, found.replicas)
     decision = with_misplaced(decision, found.misplaced, world.policy)
     asks = concerned(pod, namespace, world.cluster)
+    unread = decision.refused and not asks and not _objectionable(pod, namespace, found, world)
     steps = operations(pod, decision.additions) if decision.additions and asks else []
     patch = msgspec.json.decode(encode(steps))
     verdict = decision.verdict
@@ -92,7 +93,7 @@ def explain(file: str, document: Document, found: Found, world: World) -> PodExp
         verdict="refused" if decision.refused else "admitted",
         code=decision.fault.value if decision.refused else 200,
         message=decision.message,
-        warnings=[*_doubts(document, found), *([] if asks or not decision.refused else [_UNREAD]), *decision.warnings],
+        warnings=[*_doubts(document, found), *([_UNREAD] if unread else []), *decision.warnings],
         candidates=names(verdict.candidates, world) if verdict else [],
         removed=[
             Removed(judged.constraint.clause, reason.one, names(reason.nodes, world))
@@ -105,6 +106,12 @@ def explain(file: str, document: Document, found: Found, world: World) -> PodExp
         ranking=rank(decision.ask, verdict, decided_in, found.replicas.count) if verdict else [],
         asks=asks,
     )
+
+
+def _objectionable(pod: Pod, namespace: str, found: Found, world: World) -> bool:
+    """Whether a pod that asks for nothing is refused all the same, or its workload for what it says itself."""
+    decision = guard_replicas(pod, namespace, world, found.replicas)
+    return with_misplaced(decision, found.misplaced, world.policy).refused
 
 
 def _doubts(document: Document, found: Found) -> Iterator[str]:

@@ -60,9 +60,11 @@ def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requir
     if any(map(fixed, constraints)) or any(term.match_fields for term in _terms(ask)):
         return False
     mine = {need.key for need in needs}
-    new = {HOSTNAME: _NEW}
-    marks = (need for need in said if need.key == HOSTNAME or need.key.startswith(MEMBERSHIP))
-    return not any(need.key in mine for need in said) and all(holds(need, new.get(need.key)) for need in marks)
+    return not (
+        any(need.key in mine for need in said)
+        or any(need.key == HOSTNAME and not holds(need, _NEW) for need in said)
+        or any(need.key.startswith(MEMBERSHIP) and not holds(need, None) for need in (*said, *needs))
+    )
 
 
 def _compatible(labels: Mapping[str, str], needs: Iterable[Requirement]) -> bool:

@@ -19,6 +19,7 @@ from webhook.placement.hardware import Hardware, by_weight
 from webhook.placement.pod import Amount, PodSpec
 from webhook.placement.problem import Problem, quote
 from webhook.placement.quantity import format_quantity, parse_quantity
+from webhook.placement.resource_rules import broken
 
 BINDING: Final = "kubernetes.bind.worker.to.cpu"
 """How messages name CPU binding: as Twister2 does."""
@@ -92,11 +93,18 @@ class Grants:
         there = {**(own.limits or {}), **(own.requests or {})}.get(given.resource)
         if there is None:
             self.wanted.append(given)
-        elif parse_quantity(there) == given.requests:
+        elif parse_quantity(there) == given.requests and self._acceptable(
+            given, (own.limits or {}).get(given.resource)
+        ):
             self.given.append(given)
         else:
             whose = called(self.spec, given.place)
             self.warnings.append(f"{hardware.clause} is not asked for: {whose} asks for {there} itself")
+
+    def _acceptable(self, given: SetResources, limit: Amount | None) -> bool:
+        """Whether the limit that belongs to the amount overrules none that the container has, or that holds for all."""
+        same = limit is None or parse_quantity(limit) == given.limits
+        return same and not any(broken(granted(self.spec, given), (given,)))
 
     def _new(self, hardware: Hardware) -> SetResources | None:
         """What the requirement gives, unless another one gives it, or there is nobody to give it to."""

@@ -14,7 +14,7 @@ from webhook.placement.topology import Domains
 Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.intp]
 
-_ROUNDS = 8
+_ROUNDS = 4
 """How often several limits are held against one another; each time the bound can only become smaller."""
 
 
@@ -163,13 +163,9 @@ def fitting(room: Row, places: Places, limits: Sequence[Limit]) -> int:
     in as many dimensions, so it is an upper bound then: the smallest that any limit gives while all others hold on each
     node by itself. Nothing that could run is ever refused for it.
     """
-    total = int(room.sum())
-    for _ in range(_ROUNDS):
-        before, room = total, room.copy()
-        for limit in limits:
-            total = min(total, _by_one(room, places, limit))
-        if total == before:
-            break
+    total, room = int(room.sum()), room.copy()
+    for _ in range(_ROUNDS if len(limits) > 1 else len(limits)):
+        total = min(total, *(_by_one(room, places, limit) for limit in limits))
     return total
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.builders import cluster, decided, node, nodes, pod, pool, selector
+from webhook.placement import keys
 from webhook.placement.cluster import Phase, Taint
 from webhook.placement.inventory import Inventory
 
@@ -138,6 +139,79 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
             "Nearest fix: label a host of HostPool MyPool "
             "hostpool.streams.ibm.com/blue=true and hostpool.streams.ibm.com/ib=true, "
             "or drop host(MyPool) (2 nodes would fit)."
+        ),
+    ),
+    "hosts that no longer meet the selector": (
+        "host(MyPool)",
+        cluster(nodes(3), pools=[pool(size=2, selector=selector("disk", "In", "ssd"), given=["node-a", "node-b"])]),
+        (
+            "host(MyPool) cannot hold: 0 of 3 nodes can run this pod.\n"
+            "  2 nodes no longer meet the selector of HostPool MyPool\n"
+            "  1 node is not among the hosts of HostPool MyPool\n"
+            "Nearest fix: label a host of HostPool MyPool disk=ssd, or drop host(MyPool) (3 nodes would fit)."
+        ),
+    ),
+    "a host that lost its tag, and one that no longer meets the selector": (
+        "host(MyPool)",
+        cluster(
+            [node("node-a", labels={"disk": "ssd"}), node("node-b", labels={keys.TAG: "ib"})],
+            pools=[pool(size=2, tags=["ib"], selector=selector("disk", "In", "ssd"), given=["node-a", "node-b"])],
+        ),
+        (
+            "host(MyPool) cannot hold: 0 of 2 nodes can run this pod.\n"
+            "  1 node has lost the tag ib\n"
+            "  1 node no longer meets the selector of HostPool MyPool\n"
+            "Nearest fix: label a host of HostPool MyPool streams.ibm.com/hostpool=ib and disk=ssd, "
+            "or drop host(MyPool) (2 nodes would fit)."
+        ),
+    ),
+    "by a tag and by its selector": (
+        "host(MyPool)",
+        cluster(nodes(1), pools=[pool(tags=["ib"], selector=selector("disk", "In", "ssd"))]),
+        (
+            "host(MyPool) cannot hold: 0 of 1 node can run this pod.\n"
+            "  1 node is not in HostPool MyPool (tag ib and its selector)\n"
+            "Nearest fix: label one more node streams.ibm.com/hostpool=ib and disk=ssd, "
+            "or drop host(MyPool) (1 node would fit)."
+        ),
+    ),
+    "nodes of one tag, where several count": (
+        "A: host(MyPool); B: host(Other)",
+        cluster(nodes(2, labels={keys.TAG: "ib"}), pools=[NO_TAG, pool("Other", tags=["blue"])]),
+        (
+            "host(Other) cannot hold: 0 of 2 nodes can run this pod.\n"
+            "  2 nodes are in HostPool MyPool, but lack the label hostpool.streams.ibm.com/ib: "
+            "several tags count, each is a label of its own\n"
+            "Nearest fix: drop host(Other) (2 nodes would fit)."
+        ),
+    ),
+    "a host of one tag, where several count": (
+        "A: host(MyPool); B: host(Other)",
+        cluster(
+            [node("node-a", labels={keys.TAG: "ib"}), *nodes(3)[1:]],
+            pools=[pool(size=2, tags=["ib"], given=["node-a", "node-b"]), pool("Other", tags=["blue"])],
+        ),
+        (
+            "host(Other) cannot hold: 0 of 3 nodes can run this pod.\n"
+            "  1 node is not among the hosts of HostPool MyPool\n"
+            "  1 node is among the hosts of HostPool MyPool, but lacks the label hostpool.streams.ibm.com/ib: "
+            "several tags count, each is a label of its own\n"
+            "  1 node has lost the tag ib\n"
+            "Nearest fix: drop host(Other) (1 node would fit)."
+        ),
+    ),
+    "that host, of one tag, where several count": (
+        "A: host(MyPool[0]); B: host(Other)",
+        cluster(
+            [node("node-a", labels={keys.TAG: "ib", f"{keys.TAGS}blue": ""})],
+            pools=[pool(size=1, tags=["ib"], given=["node-a"]), pool("Other", tags=["blue"])],
+        ),
+        (
+            "host(Other) cannot hold: 0 of 1 node can run this pod.\n"
+            "  1 node is host 0 of HostPool MyPool, but lacks the label hostpool.streams.ibm.com/ib: "
+            "several tags count, each is a label of its own\n"
+            "Nearest fix: label a host of HostPool MyPool hostpool.streams.ibm.com/ib=true, "
+            "or drop host(Other) (1 node would fit)."
         ),
     ),
     "hosts that fit nothing else": (

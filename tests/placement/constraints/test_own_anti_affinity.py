@@ -8,6 +8,9 @@ from tests.builders import cluster, node, nodes
 from tests.placement.spreading_pods import APP, HOST, OF_APP, ZONE, apart, zones
 from tests.templates import crowded, replica
 from webhook.placement import keys
+from webhook.placement.constraints.own_anti_affinity import Repelling
+from webhook.placement.policy import Policy
+from webhook.placement.world import World
 
 HOSTS = cluster(nodes(3))
 MIXED = cluster(zones("a", "a", "b", "", pods=5))
@@ -74,3 +77,9 @@ def test_live_pods_of_the_workload_itself_make_room() -> None:
 def test_one_pod_alone_goes_anywhere() -> None:
     decision = crowded(None, 1, HOSTS, labels=APP, affinity=apart(HOST))
     assert (decision.refused, decision.warnings) == (False, ())
+
+
+def test_no_node_is_out_for_it() -> None:
+    found = Repelling(HOST, World(HOSTS, Policy()), growing=True)
+    assert (list(found.explain(found.world, 1)), found.mend(found.world, 1)) == ([], "")
+    assert (found.filter(found.world), list(found.inject(found.world))) == (found.world.everything, [])

@@ -25,6 +25,7 @@ THREE = cluster(zones("a", "b", "c", closed="c"), pods=[bound_pod("node-a"), bou
 TOLERANT = [{"key": "dedicated", "operator": "Exists"}]
 WORKERS: Json = {"matchLabels": {keys.JOB: "parallel", keys.WORKER: "true"}}
 OF_PE: Json = {"matchLabels": {keys.JOB: "parallel", keys.PE: "parallel-0"}}
+STRANGER: Json = {"job": None, "annotations": {keys.HOST_BINDING: "nodeAffinity"}}
 
 OPEN: dict[str, tuple[set[str], Inventory, dict[str, Any]]] = {
     "where fewest are": ({"node-a"}, EVEN, {"topologySpreadConstraints": spread()}),
@@ -99,7 +100,11 @@ UNKNOWN: dict[str, dict[str, Any]] = {
     "pods of the job by other labels, too": {
         "topologySpreadConstraints": spread(selector={"matchLabels": {keys.JOB: "parallel", **APP}})
     },
-    "pods of no job": {"topologySpreadConstraints": spread(), "job": None},
+    "pods of no job": {
+        "topologySpreadConstraints": spread(),
+        "job": None,
+        "annotations": {keys.HOST_BINDING: "nodeAffinity"},
+    },
     "pods of the same revision, of which there may be some": {
         "topologySpreadConstraints": spread(selector=OF_APP, matchLabelKeys=REVISION),
         "labels": {"pod-template-hash": "h"},
@@ -252,11 +257,11 @@ NOT_PROVEN: dict[str, dict[str, Any]] = {
     "by labels that others may have": {"topologySpreadConstraints": spread(selector=OF_APP)},
     "live pods that nobody knows, of the same revision": {
         "topologySpreadConstraints": spread(selector=OF_APP, matchLabelKeys=REVISION),
-        "owner": "Deployment", "leaving": "Deployment/w", "job": None, "annotations": {keys.PREFERRED: "host"},
+        "owner": "Deployment", "leaving": "Deployment/w", **STRANGER,
     },
     "and where domains are too few": {
         "topologySpreadConstraints": spread(selector=OF_APP, minDomains=3),
-        "leaving": "Deployment/w", "job": None, "annotations": {keys.PREFERRED: "host"},
+        "leaving": "Deployment/w", **STRANGER,
     },
     "each by its own name": {
         "topologySpreadConstraints": spread(selector=OF_APP, matchLabelKeys=["statefulset.kubernetes.io/pod-name"]),

@@ -85,8 +85,11 @@ def test_so_it_is_where_there_is_no_other_node() -> None:
 
 def test_tags_that_hold_alone_but_not_together_are_both_named() -> None:
     pools = (Pool(TEAM, "p", "P", tags=("red",)), Pool(TEAM, "q", "Q", tags=("blue",)))
-    cluster = Cluster((node("a"), node("b", {f"{PREFIX}hostpool": "red"})), (), pools)
-    assert decided("A: host(P); B: host(Q)", cluster).message.startswith("host(P) and host(Q) cannot both hold")
+    red, blue = (node(name, {f"{PREFIX}hostpool": name}) for name in ("red", "blue"))
+    assert decided("A: host(P); B: host(Q)", Cluster((red, blue), (), pools)).message.startswith(
+        "host(P) and host(Q) cannot both hold"
+    )
+    assert decided("A: host(P); B: host(Q)", Cluster((red,), (), pools)).message.startswith("host(Q) cannot hold")
 
 
 def test_dropping_an_exclusive_pool_does_not_open_its_hosts() -> None:
