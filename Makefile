@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check e2e cluster cluster-down format bench bench-e2e crds image lock clean
+.PHONY: run serve test unit integration check e2e e2e-long cluster cluster-down format bench bench-e2e crds image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -41,6 +41,11 @@ check: $(VENV)/dev.stamp                ## style, types, layers, spelling
 e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, a quarter of an hour)
 	$(BIN)/python -m tests.e2e.binaries
 	$(BIN)/python -m pytest tests/e2e
+
+e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, and as many against the real one: an hour or two
+	$(BIN)/python -m tests.e2e.binaries
+	PROPERTY_TIMES=25 $(BIN)/python $(PYTEST) tests/scheduling
+	PROPERTY_TIMES=67 $(BIN)/python -m pytest tests/e2e/scheduling
 
 cluster: $(VENV)/dev.stamp              ## a local control plane with kwok nodes and the chart installed, until cluster-down
 	$(BIN)/python -m tests.e2e up

@@ -1,0 +1,108 @@
+"""Nodes made by dice: few, small, with every kind of host name label, and the pools that some of them are in."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tests.placement.properties.dice import Dice
+from webhook.placement import keys
+
+Object = dict[str, Any]
+
+ZONE = "topology.kubernetes.io/zone"
+DEDICATED = "dedicated"
+DISK = "disktype"
+GENERATION = "generation"
+DEVICE = "example.com/gpu"
+
+NODE_BYTES = 14
+POOL_BYTES = 8
+
+_EXCLUSIVE = "exclusive"
+
+
+def node(dice: Dice, mark: str, at: int) -> Object:
+    """A ready node; its names start with ``mark``, so that several clusters can be one."""
+    name = f"{mark}-n{at}"
+    taints: list[Object] = []
+    if dice.face(6) == 5:
+        taints.append({"key": DEDICATED, "value": "infra", "effect": dice.pick(["NoSchedule", "PreferNoSchedule"])})
+    spec: Object = {"taints": taints} | ({"unschedulable": True} if dice.face(16) == 15 else {})
+    room = {
+        "cpu": dice.pick(["4", "1", "2", "8"]),
+        "memory": dice.pick(["8Gi", "2Gi"]),
+        "pods": dice.pick(["10", "10", "10", "2", "1"]),
+    }
+    devices = dice.face(5)
+    if devices > 2:
+        room[DEVICE] = str(devices - 2)
+    address = [{"type": "InternalIP", "address": f"10.1.0.{at + 1}"}, {"type": "Hostname", "address": name}]
+    ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "dice say so"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "uid": f"uid-of-{name}", "labels": _labels(dice, mark, at)},
+        "spec": spec,
+        "status": {
+            "addresses": address, "allocatable": room, "capacity": dict(room), "conditions": [ready], "phase": "Running"
+        },
+    }  # fmt: skip
+
+
+def _labels(dice: Dice, mark: str, at: int) -> dict[str, str]:
+    found = {"case": mark}
+    host = dice.face(16)
+    if host < 12 or (host == 14 and not at):
+        found[keys.HOSTNAME] = f"{mark}-n{at}"
+    elif host >= 14:
+        found[keys.HOSTNAME] = f"{mark}-n0" if host == 14 else f"{mark}-host{at}"
+    zone = dice.face(4)
+    if zone < 3:
+        found[ZONE] = f"{mark}-z{zone % 2}"
+    if dice.chance(3):
+        found[DISK] = "ssd"
+    generation = dice.face(5)
+    if generation > 1:
+        found[GENERATION] = ["2", "10", "x"][generation - 2]
+    if dice.chance(4):
+        found[keys.TAG] = "blue"
+    return found
+
+
+def pools(dice: Dice, mark: str, space: str, nodes: Sequence[Object]) -> list[Object]:
+    """Pools that are ready, their hosts marked: by a tag, literal, and exclusive."""
+    found = []
+    if dice.chance(4):
+        found.append(_pool("Tagged", mark, space, {"tags": ["blue"]}))
+    if dice.chance(3):
+        hosts = [one["metadata"]["name"] for one in dice.some(nodes, min(2, len(nodes)), 1)]
+        found.append(_ready(_pool("Listed", mark, space, {"hosts": hosts}), hosts, nodes))
+    if dice.chance(1):
+        [host] = dice.some(nodes, 1, 1)
+        # No other pool may have it.
+        if not any(key.startswith(keys.MEMBERSHIP) for key in host["metadata"]["labels"]):
+            pool = _pool("Own", mark, space, {"size": 1, "mode": "Exclusive"})
+            found.append(_ready(pool, [host["metadata"]["name"]], nodes))
+            value = keys.exclusive(space, pool["metadata"]["name"])
+            host["spec"]["taints"].append({"key": keys.EXCLUSIVE, "value": value, "effect": "NoSchedule"})
+    return found
+
+
+def _pool(name: str, mark: str, space: str, spec: Object) -> Object:
+    metadata = {"name": f"{mark}-{name.lower()}", "namespace": space}
+    return {
+        "apiVersion": "streams.ibm.com/v1",
+        "kind": "HostPool",
+        "metadata": metadata,
+        "spec": {"name": name, **spec},
+        "status": {"phase": "Ready", "hosts": []},
+    }
+
+
+def _ready(pool: Object, hosts: Sequence[str], nodes: Sequence[Object]) -> Object:
+    """The pool with these hosts, which get its label."""
+    key = keys.membership(pool["metadata"]["namespace"], pool["metadata"]["name"])
+    for index, name in enumerate(hosts):
+        pool["status"]["hosts"].append({"index": index, "name": name, "uid": f"uid-of-{name}"})
+        [host] = [one for one in nodes if one["metadata"]["name"] == name]
+        host["metadata"]["labels"][key] = str(index)
+    return pool

@@ -1,0 +1,90 @@
+"""Workloads made by dice, the pods that controllers make of them, and every way in which those can be placed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.placement.properties.dice import Dice
+from tests.scheduling.pods import POD_BYTES, Names, asking
+from tests.scheduling.state import Cluster
+from tests.scheduling.waiting import allowed, opened
+
+Json = Mapping[str, Any]
+Object = dict[str, Any]
+
+WORKLOAD_BYTES = POD_BYTES + 8
+_KINDS = ("Deployment", "Deployment", "StatefulSet", "ReplicaSet", "Job", "Job")
+_MAKERS = {"Deployment": ("apps/v1", "ReplicaSet")}
+
+
+def workload(dice: Dice, names: Names) -> Object:
+    """A Deployment, StatefulSet, ReplicaSet or Job of some pods that say where they are to run."""
+    pod = asking(dice.part(POD_BYTES), names, 9)
+    spec = {key: value for key, value in pod["spec"].items() if key != "schedulingGates"}
+    kind = dice.pick(_KINDS)
+    template = {"metadata": {key: pod["metadata"][key] for key in ("labels", "annotations")}, "spec": spec}
+    count = 1 + dice.face(4)
+    group, said = ("batch", _parallel(dice, count)) if kind == "Job" else ("apps", {"replicas": count})
+    if kind == "Job":
+        spec["restartPolicy"] = "Never"
+    else:
+        said["selector"] = {"matchLabels": {"app": template["metadata"]["labels"]["app"]}}
+    metadata = {"name": f"{names.mark}-w", "namespace": names.spaces[0]}
+    return {"apiVersion": f"{group}/v1", "kind": kind, "metadata": metadata, "spec": {**said, "template": template}}
+
+
+def _parallel(dice: Dice, count: int) -> Object:
+    found: Object = {"parallelism": count, "completions": count}
+    if dice.face(8) == 7:
+        found["completionMode"] = "Indexed"
+    return found
+
+
+def count_of(found: Json) -> int:
+    """How many pods it wants at a time."""
+    spec = found["spec"]
+    return int(spec.get("replicas", spec.get("parallelism", 1)))
+
+
+def all_at_once(found: Json) -> bool:
+    """Whether it is not enough that its pods run one after the other."""
+    return found["kind"] != "Job" or found["spec"].get("completionMode") == "Indexed"
+
+
+def pod_of(found: Json, number: int) -> Object:
+    """The pod that its controller makes, as it comes to the webhook."""
+    name, template = found["metadata"]["name"], found["spec"]["template"]
+    version, kind = _MAKERS.get(found["kind"], (found["apiVersion"], found["kind"]))
+    owner = {"apiVersion": version, "kind": kind, "name": name, "uid": "w", "controller": True}
+    metadata = {
+        **template["metadata"],
+        "name": f"{name}-{number}",
+        "namespace": found["metadata"]["namespace"],
+        "uid": f"uid-of-{name}-{number}",
+        "ownerReferences": [owner],
+    }
+    status = {"phase": "Pending"}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"], "status": status}
+
+
+def most_placed(found: Json, cluster: Cluster) -> int:
+    """How many of its pods can run together, in any order and on any nodes that a person would let them have.
+
+    Every way is tried: pods are alike, so a way is how many of them each node has.
+    """
+    wanted, seen = count_of(found), set[frozenset[tuple[str, int]]]()
+
+    def tried(state: Cluster, shares: dict[str, int]) -> int:
+        key, placed = frozenset(shares.items()), sum(shares.values())
+        if placed == wanted or key in seen:
+            return placed
+        seen.add(key)
+        pod = opened(pod_of(found, placed), state)
+        best = placed
+        for name in allowed(pod, state):
+            more = {**shares, name: shares.get(name, 0) + 1}
+            best = max(best, tried(state.plus(pod, name), more))
+            if best == wanted:
+                break
+        return best
+
+    return tried(cluster, {})
