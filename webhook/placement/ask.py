@@ -101,6 +101,7 @@ def read(pod: Pod, namespace: str, world: World, dropped: Collection[str] = ()) 
     else:
         problems += tuple(missing)
     elastic, pending = _expected(pools, world)
+    elastic = elastic and not spec.node_name  # no node that comes is of use to a pod that has its node
     requests, unreadable = pod_requests(spec)
     binding: Binding = "nodeAffinity"
     if ClauseName.HOST in said.by_name or spec.node_name or keys.HOST_BINDING in annotations:

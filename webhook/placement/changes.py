@@ -27,8 +27,6 @@ def change(constraints: Sequence[Constraint], at: int, out: Bits, ask: Ask, worl
     """What would open one of the nodes in ``out``, which fail the constraint at that place alone; nothing if unsure."""
     constraint = constraints[at]
     others = [*constraints[:at], *constraints[at + 1 :]]
-    if any(isinstance(other, Evenly) for other in others):
-        return ""  # a node more, or another label, changes which domains count
     text = constraint.mend(world, out)
     needs, pools = _needs(constraint), [pool for _, pool in ask.pools]
     if text.startswith(ADD_NODE):
@@ -39,6 +37,9 @@ def change(constraints: Sequence[Constraint], at: int, out: Bits, ask: Ask, worl
         if any(pool.exclusive for pool in pools):
             return ""  # its hosts are no other pool's
     labels = labels_set(needs)
+    spread = {other.key for other in others if isinstance(other, Evenly)}
+    if labels and spread - labels.keys():
+        return ""  # another label may change which domains count, and how many pods are in them
     possible = _compatible(labels, [*needs, *_said(others, ask)]) and not _moving(labels, pools, world)
     return text if possible else ""
 

@@ -92,3 +92,12 @@ def _with(spec: PodSpec, place: Place, resources: Resources) -> PodSpec:
     changed = replace(there[place.at], resources=resources)
     containers = (*there[: place.at], changed, *there[place.at + 1 :])
     return replace(spec, init_containers=containers) if place.init else replace(spec, containers=containers)
+
+
+def host_ports(spec: PodSpec) -> Iterator[int]:
+    """Ports of the node that the pod takes: all of its containers' ports where it shares the node's network."""
+    for _, container in places(spec):
+        for port in container.ports or ():
+            number = port.host_port or (port.container_port if spec.host_network else None)
+            if number:
+                yield number

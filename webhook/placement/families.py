@@ -12,6 +12,7 @@ from webhook.placement.constraints import (
     exlocation,
     hardware,
     host,
+    host_ports,
     hostpool,
     isolation,
     mapping,
@@ -38,6 +39,7 @@ FAMILIES: tuple[Parse, ...] = (
     isolation.parse,
     uniform.parse,
     company.parse,
+    host_ports.parse,
 )
 
 LAST: tuple[ParseFinished, ...] = (

@@ -12,8 +12,9 @@ from webhook.placement import keys
 from webhook.placement.bits import Bits, slots
 from webhook.placement.clauses import Clause, ClauseName
 from webhook.placement.cluster import Tally
+from webhook.placement.containers import host_ports
 from webhook.placement.placement_text import PlacementText, annotation
-from webhook.placement.pod import Affinity, Container, Pod, PodAffinity, PodSpec, Volume
+from webhook.placement.pod import Affinity, Pod, PodAffinity, PodSpec, Volume
 from webhook.placement.policy import Binding
 from webhook.placement.problem import Problem, enumerated, quote
 from webhook.placement.worker_mapping import WorkerMapping
@@ -158,7 +159,7 @@ def _kept(words: Words) -> Iterator[str]:
     for constraint in spec.topology_spread_constraints or ():
         if constraint.when_unsatisfiable != "ScheduleAnyway":
             yield f"topologySpreadConstraints on {quote(constraint.topology_key)}"
-    yield from _ports(spec)
+    yield from (f"hostPort {number}" for number in host_ports(spec))
     if spec.resource_claims:
         yield "resourceClaims"
     yield from _volumes(spec.volumes or ())
@@ -195,16 +196,6 @@ def _own_terms(affinity: Affinity | None, *, preferred: bool) -> Iterator[str]:
     for kind, terms in kinds.items():
         if terms and (terms.preferred if preferred else terms.required):
             yield f"the pod's own {'preferred' if preferred else 'required'} {kind}"
-
-
-def _ports(spec: PodSpec) -> Iterator[str]:
-    """Ports of the node that the pod takes: all of its containers' ports where it shares the node's network."""
-    containers: Iterable[Container] = (*(spec.containers or ()), *(spec.init_containers or ()))
-    for container in containers:
-        for port in container.ports or ():
-            number = port.host_port or (port.container_port if spec.host_network else None)
-            if number:
-                yield f"hostPort {number}"
 
 
 _ATTACHED: Final = tuple(zip(Volume.__struct_fields__, Volume.__struct_encode_fields__, strict=True))

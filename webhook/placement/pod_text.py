@@ -6,8 +6,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from webhook.placement import keys
+from webhook.placement.containers import host_ports
 from webhook.placement.grants import BINDING
-from webhook.placement.pod import HARD, Affinity, Pod, PodSpec, SpreadConstraint
+from webhook.placement.pod import HARD, Affinity, Container, Pod, PodSpec, SpreadConstraint
+from webhook.placement.problem import enumerated
 from webhook.placement.requests import lowered
 
 NODE_NAME: Final = "spec.nodeName "
@@ -20,6 +22,9 @@ SELECTOR: Final = "the pod's nodeSelector"
 """A selector of more labels than are named one by one."""
 
 AFFINITY: Final = "the pod's node affinity"
+
+_NAMED: Final = 4
+"""Ports that are named; the user knows the rest."""
 
 ANTI_AFFINITY: Final = "the pod's own anti-affinity on "
 """What comes before the topology key in the name of required terms that keep pods of one template apart."""
@@ -34,6 +39,12 @@ def spread(constraint: SpreadConstraint) -> str:
     """The name of a topology spread constraint."""
     least = f"minDomains {constraint.min_domains}, " if constraint.min_domains else ""
     return f"topologySpread {constraint.topology_key} ({least}maxSkew {constraint.max_skew})"
+
+
+def ports(spec: PodSpec) -> str:
+    """The name of the host ports of the pod; nothing where it takes none."""
+    numbers = sorted(set(host_ports(spec)))
+    return f"hostPort {enumerated(numbers, _NAMED)}" if numbers else ""
 
 
 def without(pod: Pod, texts: Collection[str]) -> Pod:
@@ -60,6 +71,8 @@ def _thinner(spec: PodSpec, texts: Collection[str]) -> PodSpec:
     if labels:
         kept = {} if SELECTOR in texts else labels
         labels = {key: value for key, value in kept.items() if label(key, value) not in texts}
+    if (taken := ports(spec)) and taken in texts:
+        spec = _without_ports(spec)
     if constraints:
         constraints = tuple(one for one in constraints if one.when_unsatisfiable != HARD or spread(one) not in texts)
     if affinity:
@@ -67,6 +80,15 @@ def _thinner(spec: PodSpec, texts: Collection[str]) -> PodSpec:
     return replace(
         spec, node_name=name, node_selector=labels, affinity=affinity, topology_spread_constraints=constraints
     )
+
+
+def _without_ports(spec: PodSpec) -> PodSpec:
+    """The spec without ports of containers, which matter as host ports only."""
+
+    def closed(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
+        return containers and tuple(replace(container, ports=None) for container in containers)
+
+    return replace(spec, containers=closed(spec.containers), init_containers=closed(spec.init_containers))
 
 
 def _loosened(affinity: Affinity, texts: Collection[str]) -> Affinity:

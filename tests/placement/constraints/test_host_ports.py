@@ -1,0 +1,51 @@
+"""Host ports keep the pods of one template apart."""
+
+import pytest
+
+from tests.builders import Json, cluster, decided, nodes, pod
+from tests.templates import crowded
+
+TWO = cluster(nodes(2))
+
+
+def taking(*ports: Json, **spec: object) -> Json:
+    """The fields of a pod whose container has these ports."""
+    return {"containers": [{"name": "c", "ports": list(ports)}], **spec}
+
+
+@pytest.mark.parametrize(
+    ("spec", "clause"),
+    [
+        pytest.param(taking({"containerPort": 80, "hostPort": 8080}), "hostPort 8080", id="a host port"),
+        pytest.param(
+            taking({"hostPort": 90}, {"hostPort": 80}, {"hostPort": 90}), "hostPort 80, 90", id="each once, sorted"
+        ),
+        pytest.param(taking({"containerPort": 80}, hostNetwork=True), "hostPort 80", id="the host's network"),
+        pytest.param(
+            taking(initContainers=[{"name": "i", "ports": [{"hostPort": 70}]}]), "hostPort 70", id="an init container"
+        ),
+    ],
+)
+def test_no_two_pods_of_a_template_share_a_node(spec: Json, clause: str) -> None:
+    assert crowded(None, 3, TWO, **spec).message == (
+        f"{clause} and replicas 3 cannot both hold: 2 of 3 pods fit, one on each of 2 of 2 nodes.\n"
+        "Nearest fix: add a node with room for one more of them, or lower replicas to 2, "
+        f"or drop {clause} (3 of 3 would fit)."
+    )
+
+
+def test_as_many_as_there_are_nodes_are_admitted() -> None:
+    assert not crowded(None, 2, TWO, **taking({"hostPort": 80})).refused
+
+
+def test_pods_that_must_share_a_node_cannot_have_one() -> None:
+    found = crowded('hostColocation("t")', 2, TWO, **taking({"hostPort": 80}))
+    assert found.headline == ('hostColocation("t"), hostPort 80 and replicas 2 cannot all hold: 1 of 2 pods fits.')
+
+
+def test_ports_of_the_container_alone_matter_to_nobody() -> None:
+    assert not crowded(None, 9, TWO, **taking({"containerPort": 80})).refused
+
+
+def test_one_pod_may_have_them() -> None:
+    assert not decided(pod(**taking({"hostPort": 80})), TWO).refused
