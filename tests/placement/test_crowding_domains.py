@@ -40,7 +40,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         crowded(None, 5, BARE, labels=APP, affinity=apart(HOST)),
         (
             f"{AWAY} and replicas 5 cannot both hold: 4 of 5 pods fit on 3 of 3 nodes.\n"
-            "Nearest fix: add a node with room for one of them, or "
+            "Nearest fix: add a node with another kubernetes.io/hostname and room for one of them, or "
             f"lower replicas to 4, or drop {AWAY} (5 of 5 would fit)."
         ),
     ),

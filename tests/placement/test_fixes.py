@@ -37,8 +37,8 @@ MARK = keys.membership("default", "gone")
 
 FIXES: dict[str, tuple[Json, Inventory, str]] = {
     "without a host what counts is what nodes have to give": (
-        pod('host("node-a"), hostExlocation("a")', requests={"cpu": "4"}, annotations=BY_NAME, nodeSelector={"x": "1"}),
-        cluster([node(hostname=None)], pods=FULL),
+        pod('host("node-a")', requests={"cpu": "4"}, annotations=BY_NAME, nodeSelector={"x": "1", "y": "1"}),
+        cluster([node()], pods=FULL),
         NOTHING,
     ),
     "without a host free room does not count": (

@@ -10,6 +10,7 @@ from webhook.placement.constraints.colocation import Together
 from webhook.placement.constraints.host import NamedHost
 from webhook.placement.constraints.hostpool import PoolHosts
 from webhook.placement.constraints.nodeselector import LABELS, OwnLabel
+from webhook.placement.constraints.topology_spread import Evenly
 from webhook.placement.constraints.uniform import SameNode
 from webhook.placement.keys import HOSTNAME, MEMBERSHIP
 from webhook.placement.node_label import NodeLabel
@@ -26,6 +27,8 @@ def change(constraints: Sequence[Constraint], at: int, out: Bits, ask: Ask, worl
     """What would open one of the nodes in ``out``, which fail the constraint at that place alone; nothing if unsure."""
     constraint = constraints[at]
     others = [*constraints[:at], *constraints[at + 1 :]]
+    if any(isinstance(other, Evenly) for other in others):
+        return ""  # a node more, or another label, changes which domains count
     text = constraint.mend(world, out)
     needs, pools = _needs(constraint), [pool for _, pool in ask.pools]
     if text.startswith(ADD_NODE):

@@ -46,5 +46,4 @@ def new_domains(crowd: Crowd, missing: int) -> Iterator[str]:
         count = -(-missing // each)
         nodes = "a node" if count == 1 else f"{count} nodes, each"
         room = f"room for {'one' if each == 1 else each} of them"
-        other = "" if one[0].key == HOSTNAME else f"another {shorten(one[0].key, CLAUSE_LIMIT)} and "
-        yield f"add {nodes} with {other}{room}"
+        yield f"add {nodes} with another {shorten(one[0].key, CLAUSE_LIMIT)} and {room}"

@@ -14,7 +14,7 @@ from webhook.placement.merge import foreign_labels, merge
 from webhook.placement.pod import Pod
 from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
-from webhook.placement.trespass import trespass
+from webhook.placement.trespass import TOLERATIONS, trespass
 from webhook.placement.verdict import Verdict, constraints_of, judge
 from webhook.placement.whole_group import first_of_group, made_in_numbers, whole_group
 from webhook.placement.wishes import granted_wishes
@@ -75,7 +75,8 @@ def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> 
     effects, unmet = effects_of(constraints, world), tuple[str, ...]()
     refusal = None
     if not verdict.candidates:
-        if wrong := _contrary(pod, ask, effects)[1]:
+        # What refuses the pod whatever is changed comes first: no fix would help.
+        if wrong := (*_contrary(pod, ask, effects)[1], *_beyond_fixing(ask, constraints, world)):
             return Decision(ask, wrong, verdict, warnings=ask.warnings)
         refusal = refuse(verdict, ask, world, functools.partial(_fitting, pod, ask, world))
     # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
@@ -112,6 +113,11 @@ def _contrary(pod: Pod, ask: Ask, effects: Sequence[Effect]) -> tuple[Additions,
     return additions, (*conflicts, *foreign_labels(ask.labels, effects))
 
 
+def _beyond_fixing(ask: Ask, constraints: Sequence[Constraint], world: World) -> list[Problem]:
+    """Ways round exclusive hosts that the pod takes by what it tolerates; its node name it could drop."""
+    return [problem for problem in trespass(ask, constraints, world) if problem.field.startswith(TOLERATIONS)]
+
+
 def _fitting(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> int:
     """How many nodes could run the pod if it lacked these words."""
     found = anew(pod, ask, world, dropped)
@@ -128,7 +134,7 @@ def anew(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> tuple[As
     constraints, more, _ = constraints_of(other, world)
     left = tuple(found for found in constraints if not found.clause or found.clause not in dropped)
     orphans = foreign_labels(ask.labels, ()) and foreign_labels(ask.labels, effects_of(left, world))
-    return None if problems or more or orphans else (other, left)
+    return None if problems or more or orphans or any(trespass(other, left, world)) else (other, left)
 
 
 def effects_of(constraints: Iterable[Constraint], world: World) -> list[Effect]:

@@ -16,6 +16,9 @@ from webhook.placement.problem import Fault, Problem
 from webhook.placement.verdict import judge
 from webhook.placement.world import World
 
+TOLERATIONS: Final = "spec.tolerations["
+"""How the fields of tolerations begin in problems."""
+
 _EXEMPT: Final = "DaemonSet"
 """Kind of the controller whose pods run on every node, on exclusive hosts too: no node is of use without them."""
 

@@ -88,6 +88,8 @@ class Asked:
     def binds(self) -> bool:
         """Whether the pod is to go past the scheduler for a ``host("…")``."""
         names = [clause.argument for clause in self.of(ClauseName.HOST) if isinstance(clause.argument, str)]
+        if self.spec.get("nodeName"):
+            return bool(names)
         waiting = any(pool.elastic or self._incomplete(pool) for _, pool in self.pools)
         if not names or waiting or self.spec.get("schedulingGates"):
             return False

@@ -38,13 +38,20 @@ def mended(text: str, pod: Json, cluster: Cluster) -> Iterator[Case]:
 
 def crowd_mended(text: str, pod: Json, cluster: Cluster, missing: int) -> Iterator[Case]:
     """The same for what a refusal of replicas proposes; ``missing`` of them find no room."""
+    roomy = {"cpu": 10**6, "memory": 2**50, "pods": 10**3, "example.com/gpu": 10**3, "example.com/fpga": 10**3}
     if re.fullmatch(
         r"add (a node|nodes) with room for (one|\d+) more of them|add a node with room for all of them", text
     ):
-        roomy = {"cpu": 10**6, "memory": 2**50, "pods": 10**3, "example.com/gpu": 10**3, "example.com/fpga": 10**3}
         for node in cluster.nodes:
             more = [like(node, f"zz-new-{at}", allocatable=roomy) for at in range(missing)]
             yield pod, dataclasses.replace(cluster, nodes=(*cluster.nodes, *more))
+    elif found := re.fullmatch(
+        r"add (?:a node|(\d+) nodes, each) with another (\S+) and room for (?:one|\d+) of them", text
+    ):
+        for node in cluster.nodes:
+            names = [f"zz-new-{at}" for at in range(int(found[1] or 1))]
+            new = [like(node, name, labels={found[2]: name}, allocatable=roomy) for name in names]
+            yield pod, dataclasses.replace(cluster, nodes=(*cluster.nodes, *new))
     elif found := re.fullmatch(r"use a larger HostPool than (\w+)", text):
         yield from larger(pod, cluster, found[1], missing)
     else:
@@ -79,9 +86,15 @@ def cure(pod: Json, cluster: Cluster, text: str) -> Iterator[Case]:
 
 def label(pod: Json, cluster: Cluster, text: str) -> Iterator[Case]:
     """A node is given the labels."""
-    labels = dict(pair.split("=", 1) for pair in text.split(" and "))
+    pairs = (pair.partition("=") for pair in text.split(" and "))
+    labels = {key: value if equals else "zz-new" for key, equals, value in pairs}
     for node in cluster.nodes:
         yield pod, with_node(cluster, replace(node, labels={**node.labels, **labels}))
+
+
+def elsewhere(pod: Json, cluster: Cluster, key: str) -> Iterator[Case]:
+    """A node comes that is in a domain of its own."""
+    return ((pod, with_node(cluster, like(node, "zz-new", labels={key: "zz-new"}))) for node in cluster.nodes)
 
 
 def named(pod: Json, cluster: Cluster, name: str) -> Iterator[Case]:
@@ -130,7 +143,7 @@ def free(pod: Json, cluster: Cluster, _text: str = "") -> Iterator[Case]:
 
 def release(pod: Json, cluster: Cluster) -> Iterator[Case]:
     """An exclusive pool that has a node, and is not the pod's own, is deleted, and the node is free of its taint."""
-    own = {pool.name for _, pool in Asked(pod, TEAM, cluster.pools).pools}
+    own = {pool.name for _, pool in Asked(pod, TEAM, cluster).pools}
     for gone in cluster.pools:
         if gone.mode == "Exclusive" and gone.name not in own:
             changed = dataclasses.replace(cluster, pools=tuple(pool for pool in cluster.pools if pool is not gone))
@@ -210,7 +223,7 @@ def uid_of(cluster: Cluster, name: str) -> str:
 
 def named_pools(pod: Json, cluster: Cluster, name: str) -> list[Pool]:
     """The pools that the pod means by the name."""
-    return [pool for _, pool in Asked(pod, TEAM, cluster.pools).pools if pool.spl_name == name]
+    return [pool for _, pool in Asked(pod, TEAM, cluster).pools if pool.spl_name == name]
 
 
 def with_pool(cluster: Cluster, pool: Pool) -> Cluster:
@@ -223,6 +236,7 @@ CHANGES: tuple[tuple[str, Callable[..., Iterator[Case]]], ...] = (
     (r"tolerate ([^=:]+)(?:=([^:]*))?:(\w+)", tolerate),
     (f"({'|'.join(CONDITIONS)})", cure),
     (r"label one more node (.*)", label),
+    (r"add a node with another (.*) that can otherwise run this pod", elsewhere),
     (r"label a host of HostPool \w+ (.*)", label),
     (r"add a node named (.*)", named),
     (r"add a node with the address (.*)", addressed),
