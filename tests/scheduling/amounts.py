@@ -42,6 +42,31 @@ def requested(pod: Json) -> dict[str, int]:
     return {name: math.ceil(amount * (1000 if name == "cpu" else 1)) for name, amount in total.items() if amount}
 
 
+def completed(pod: Json) -> dict[str, Any]:
+    """The pod with the requests that the API server fills in before it asks anybody: limits where there are none."""
+    spec = dict(pod["spec"])
+    for field in ("containers", "initContainers"):
+        if spec.get(field):
+            spec[field] = [_with_requests(container) for container in spec[field]]
+    if pod_limits(spec):
+        written = {
+            name: f"{math.ceil(amount * 1000)}m" if name == "cpu" else str(math.ceil(amount))
+            for name, amount in pod_level(spec).items()
+        }
+        spec["resources"] = {**spec["resources"], "requests": written | (spec["resources"].get("requests") or {})}
+    return {**pod, "spec": spec}
+
+
+def _with_requests(container: Json) -> Json:
+    resources = container.get("resources") or {}
+    if not resources.get("limits"):
+        return container
+    return {
+        **container,
+        "resources": {**resources, "requests": {**resources["limits"], **resources.get("requests", {})}},
+    }
+
+
 def of_containers(spec: Json, field: str) -> Exact:
     """The containers and sidecars together, or the largest init container with the sidecars before it, if that is more.
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tests.scheduling.amounts import completed
 from tests.scheduling.selecting import holds, selects
 from tests.scheduling.state import Cluster
 from webhook.placement import keys
@@ -197,7 +198,7 @@ def _tokens(operator: Json) -> list[Clause]:
 
 def equipped(pod: Json) -> Json:
     """The pod with what its hardware requirements say it must have: amounts in its main container, labels of nodes."""
-    spec = dict(pod["spec"])
+    spec = completed(pod)["spec"]
     for need in json.loads(Said(pod).told.get(keys.HARDWARE, "[]")):
         if not need.get("mandatory", True):
             continue

@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from tests.answers import patched, refused, response, warnings
 from tests.builders import review
+from tests.scheduling.amounts import completed
 from tests.scheduling.state import Cluster
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.validate import validate
@@ -70,6 +71,7 @@ def admitted(pod: Json, cluster: Cluster, policy: Policy = POLICY, *, moment: Mo
     """What becomes of a pod that is created: patched by ``/mutate``, and then seen by ``/validate``."""
     moment = moment or Moment(cluster)
     world = moment.world
+    pod = completed(pod)
     where: dict[str, Any] = {"namespace": cluster.namespace(pod)}
     answer = mutate(review(pod, uid=pod["metadata"]["name"], **where), world, policy, moment.known)
     said = tuple(warnings(answer))

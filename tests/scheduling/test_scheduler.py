@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.scheduling.amounts import requested
+from tests.scheduling.amounts import completed, requested
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster
 
@@ -245,3 +245,16 @@ REQUESTS: dict[str, tuple[Object, dict[str, int]]] = {
 def test_what_a_pod_requests(fact: str) -> None:
     spec, expected = REQUESTS[fact]
     assert requested({"spec": spec}) == expected
+
+
+@pytest.mark.parametrize("fact", REQUESTS)
+def test_what_the_api_server_fills_in_changes_nothing(fact: str) -> None:
+    spec, expected = REQUESTS[fact]
+    assert requested(completed({"spec": spec})) == expected
+
+
+def test_requests_are_filled_in_once() -> None:
+    """A request that a container gets later does not lower that of the whole pod."""
+    spec = completed({"spec": {"containers": [{"name": "c"}], "resources": {"limits": {"cpu": "3"}}}})["spec"]
+    spec["containers"] = [{"name": "c", **sized(cpu="1")}]
+    assert requested({"spec": spec}) == {"cpu": 3000}

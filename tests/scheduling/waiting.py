@@ -20,8 +20,7 @@ Object = dict[str, Any]
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _WAITING = re.compile(
-    r"no node yet|no room yet|not yet|\bwaits?\b|\buntil\b|is not judged|are not judged|not checked|at a time"
-    r"|share their"
+    r"no node yet|no room yet|not yet|\bwaits?\b|\buntil\b|not judged|not checked|at a time|share their"
 )
 
 
