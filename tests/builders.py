@@ -62,7 +62,7 @@ def bound_pod(
     isolated: Iterable[str] = (),
     terminating: bool = False,
     owner: str = "",
-    guards: bool = False,
+    guards: Iterable[str] = (),
     repels: Iterable[tuple[str, str]] = (),
 ) -> BoundPod:
     """A live pod of another element of the same job, which requests nothing but its place."""
@@ -80,7 +80,7 @@ def bound_pod(
         tuple(isolated),
         terminating,
         owner,
-        guards=guards,
+        guards=tuple(guards),
         repels=tuple(repels),
     )
 

@@ -189,6 +189,6 @@ def test_the_image_of_the_first_steps_is_what_is_built_and_what_the_chart_asks_f
     version = yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"]
     tags = set(re.findall(r"streams-placement:(\d[\w.]*)", (ROOT / "README.md").read_text()))
     assert (tags, VALUES["image"]["repository"], VALUES["image"]["tag"]) == ({version}, "streams-placement", "")
-    command = ["make", "--dry-run", "image"]
+    command = ["make", "--no-print-directory", "--dry-run", "image"]
     made = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=60).stdout  # noqa: S603 -- our own rule
     assert made == f"docker build --tag streams-placement:{version} .\n"

@@ -85,6 +85,8 @@ WISHED: dict[str, tuple[str, Json, Json, str]] = {
     ),
 }  # fmt: skip
 
+HARDWARE = '[{"name": "nvidia.com/gpu", "limits": 1, "mandatory": %s}]'
+
 HARMLESS: dict[str, Json] = {
     "a port of its own": {"containers": [container(ports=[{"containerPort": 80}])]},
     "the default scheduler": {"schedulerName": "default-scheduler"},
@@ -116,6 +118,19 @@ def test_what_the_scheduler_keeps_is_left_to_it(clause: str, annotations: Json, 
     assert bound(found) == ""
     assert found.additions
     assert found.additions.terms
+
+
+@pytest.mark.parametrize(
+    ("mandatory", "gpus", "expected"),
+    [("false", 8, ""), ("false", 0, ""), ("true", 8, "node-a"), ("true", 3, "")],
+    ids=["wanted and there", "wanted and gone", "required with ample room", "required with little room"],
+)
+def test_hardware_that_another_may_get_as_well_is_left_to_the_scheduler(
+    mandatory: str, gpus: int, expected: str
+) -> None:
+    source = pod(HOST, annotations={keys.HARDWARE: HARDWARE % mandatory})
+    with_gpus = [node("node-a", **{"nvidia.com/gpu": gpus}), node("node-b")]
+    assert bound(decided(source, cluster(with_gpus, jobs=[KNOWN]))) == expected
 
 
 @pytest.mark.parametrize("spec", HARMLESS.values(), ids=HARMLESS)
@@ -233,13 +248,33 @@ def test_a_pod_is_bound_where_there_is_ample_room(used: Json, requests: Json, ex
 
 
 def test_a_neighbour_may_object_to_the_newcomer() -> None:
-    guard = bound_pod("node-a", job="", uid="guard", guards=True)
-    inventory = cluster(nodes(2), pods=[guard, bound_pod("node-a", job="", uid="other", guards=True)], jobs=[KNOWN])
+    guard = bound_pod("node-a", job="", uid="guard", guards=[keys.HOSTNAME])
+    other = bound_pod("node-a", job="", uid="other", guards=["rack", keys.HOSTNAME])
+    inventory = cluster(nodes(2), pods=[guard, other], jobs=[KNOWN])
     assert bound(decided(pod(HOST), inventory)) == ""
     inventory.remove_pod("guard")
     assert bound(decided(pod(HOST), inventory)) == ""
     inventory.remove_pod("other")
     assert bound(decided(pod(HOST), inventory)) == "node-a"
+
+
+@pytest.mark.parametrize(
+    ("key", "there", "here", "expected"),
+    [
+        pytest.param("zone", {"zone": "z1"}, {"zone": "z1"}, "", id="the same zone"),
+        pytest.param("zone", {"zone": "z1"}, {"zone": "z2"}, "node-a", id="another zone"),
+        pytest.param("zone", {"zone": "z1"}, {}, "node-a", id="no zone"),
+        pytest.param("zone", {}, {"zone": "z1"}, "node-a", id="no zone there"),
+        pytest.param(keys.HOSTNAME, {}, {}, "node-a", id="another host"),
+        pytest.param(
+            keys.HOSTNAME, {keys.HOSTNAME: "h"}, {keys.HOSTNAME: "h"}, "", id="a host name that is not one of its own"
+        ),
+    ],
+)
+def test_a_neighbour_in_the_zone_may_object_to_the_newcomer(key: str, there: Json, here: Json, expected: str) -> None:
+    nodes = [node("node-a", labels=here), node("node-b", labels=there)]
+    guard = bound_pod("node-b", job="", uid="guard", guards=[key])
+    assert bound(decided(pod(HOST), cluster(nodes, pods=[guard], jobs=[KNOWN]))) == expected
 
 
 def test_two_hosts_that_are_not_one_node_are_no_node() -> None:

@@ -189,10 +189,11 @@ def _repelled(said: PlacementText, told: wire.Annotations, labels: Mapping[str, 
     return (mark for mark in dict.fromkeys(marks) if labels.get(mark[0]) == mark[1])
 
 
-def _guards(spec: PodSpec) -> bool:
-    """Whether the pod requires some pods to keep away from where it is."""
+def _guards(spec: PodSpec) -> tuple[str, ...]:
+    """The topology keys by which the pod requires some pods to keep away from where it is."""
     away = spec.affinity.pod_anti_affinity if spec.affinity else None
-    return bool(away and away.required)
+    terms = (away.required if away else None) or ()
+    return tuple(dict.fromkeys(sys.intern(term.topology_key) for term in terms))
 
 
 def _owner(metadata: wire.Metadata) -> str:

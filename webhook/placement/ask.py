@@ -105,7 +105,13 @@ def read(pod: Pod, namespace: str, world: World, dropped: Collection[str] = ()) 
     requests, unreadable = pod_requests(spec)
     binding: Binding = "nodeAffinity"
     if ClauseName.HOST in said.by_name or spec.node_name or keys.HOST_BINDING in annotations:
-        tied = tie(pod, namespace, Words(spec, said, mapping, job, requests), world, waits=elastic or pending)
+        tied = tie(
+            pod,
+            namespace,
+            Words(spec, said, mapping, job, requests, wishes=provision.wishes),
+            world,
+            waits=elastic or pending,
+        )
         binding = tied.binding
         warnings += tied.warnings
         problems += tied.problems

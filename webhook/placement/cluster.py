@@ -61,8 +61,8 @@ class BoundPod(Struct, frozen=True, gc=False):
     the operators whose ``hostIsolation`` it carries, ``claim`` what it demands of a node while it waits for one; all
     empty, like ``job`` and ``pe``, for pods of others. ``owner`` is the workload that it is a replica of, such as
     ``Deployment/pipeline``, of pods of others only if they go with their node. ``bound`` says that it is one that is
-    bound to cpus. ``guards`` says that it has a required podAntiAffinity, of pods of others too; ``repels`` are the
-    labels under the product's prefix that this keeps away within its job.
+    bound to cpus. ``guards`` are the topology keys of its required podAntiAffinity, of pods of others too; ``repels``
+    are the labels under the product's prefix that this keeps away within its job.
     """
 
     uid: str
@@ -78,7 +78,7 @@ class BoundPod(Struct, frozen=True, gc=False):
     owner: str = ""
     claim: Claim | None = None
     bound: bool = False
-    guards: bool = False
+    guards: tuple[str, ...] = ()
     repels: tuple[tuple[str, str], ...] = ()
 
     @property

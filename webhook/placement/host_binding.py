@@ -54,13 +54,17 @@ class Tie(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What the pod says that matters to its tie: ``spec`` is as its containers will be, ``job`` empty without one."""
+    """What the pod says that matters to its tie: ``spec`` is as its containers will be, ``job`` empty without one.
+
+    ``wishes`` is whether it is given more than its ``requests`` where that is free.
+    """
 
     spec: PodSpec
     said: PlacementText
     mapping: WorkerMapping
     job: str
     requests: Tally
+    wishes: bool = False
 
 
 def tie(pod: Pod, namespace: str, words: Words, world: World, *, waits: bool) -> Tie:
@@ -78,7 +82,8 @@ def tie(pod: Pod, namespace: str, words: Words, world: World, *, waits: bool) ->
         return Tie("nodeAffinity")
     if choice == "nodeName":
         return _outright(words)
-    arbitrated = any(_kept(words)) or any(_wished(words)) or _may_be_shunned(words.job, namespace, world)
+    arbitrated = words.wishes or any(_kept(words)) or any(_wished(words))
+    arbitrated = arbitrated or _may_be_shunned(words.job, namespace, world)
     return Tie("nodeAffinity") if arbitrated or _controlled(pod) else _where_ample(hosts, words.requests, world)
 
 

@@ -6,6 +6,7 @@ It holds no clock and reads nothing: whoever watches the cluster, or reads a sna
 
 from collections.abc import Collection, Iterator
 
+from webhook.placement.bits import slots
 from webhook.placement.cluster import BoundPod, Job, Node, Pool, Tally
 from webhook.placement.index import NodeIndex
 from webhook.placement.intents import Intents
@@ -21,8 +22,8 @@ class Inventory:
     """All that placement knows of one cluster; ``spared`` is that of :class:`Outsiders`."""
 
     __slots__ = (
-        "_clock", "_guards", "_held", "_siblings", "intents", "jobs", "jobs_version", "leaving", "leaving_changed",
-        "nodes", "outsiders", "pools", "visitors", "waiting",
+        "_clock", "_guarding", "_guards", "_held", "_siblings", "intents", "jobs", "jobs_version", "leaving",
+        "leaving_changed", "nodes", "outsiders", "pools", "visitors", "waiting",
     )  # fmt: skip
 
     def __init__(self, spared: Collection[str] | None = None) -> None:
@@ -41,7 +42,8 @@ class Inventory:
         self.waiting: dict[str, BoundPod] = {}
         """Pods of jobs that wait for a node, by uid."""
         self._siblings: dict[Name, Siblings] = {}
-        self._guards: dict[int, set[str]] = {}
+        self._guards: dict[str, dict[int, set[str]]] = {}
+        self._guarding: dict[str, tuple[str, ...]] = {}
         self._clock = 0
         self._held: dict[str, tuple[int, Tally] | tuple[int, Tally, Ties] | BoundPod] = {}
 
@@ -71,7 +73,9 @@ class Inventory:
         slot = self.nodes.reserve(pod.node)
         self.nodes.capacity.take(slot, pod.requests)
         if pod.guards:
-            self._guards.setdefault(slot, set()).add(pod.uid)
+            self._guarding[pod.uid] = pod.guards
+            for key in pod.guards:
+                self._guards.setdefault(key, {}).setdefault(slot, set()).add(pod.uid)
         if not pod.job:
             # Most pods are strangers and there may be 150,000: two references are all that is kept of them.
             ties = self.outsiders.add(slot, pod)
@@ -111,18 +115,26 @@ class Inventory:
             if ties:
                 self.outsiders.remove(slot, *ties)
         self.nodes.capacity.take(slot, requests, -1)
-        if slot in self._guards:
-            self._unguard(slot, uid)
+        for key in self._guarding.pop(uid, ()):
+            self._unguard(key, slot, uid)
         self.nodes.release(slot)
 
-    def _unguard(self, slot: int, uid: str) -> None:
-        self._guards[slot].discard(uid)
-        if not self._guards[slot]:
-            del self._guards[slot]
+    def _unguard(self, key: str, slot: int, uid: str) -> None:
+        guards = self._guards[key]
+        guards[slot].discard(uid)
+        if not guards[slot]:
+            del guards[slot]
+        if not guards:
+            del self._guards[key]
 
     def guarded(self, slot: int) -> bool:
-        """Whether a pod on the node requires others to keep away, by a required podAntiAffinity of its own."""
-        return slot in self._guards
+        """Whether a pod on the node, or in its zone, requires others to keep away from there (``BoundPod.guards``)."""
+        labels = self.nodes.nodes[slot].labels
+        for key, guards in self._guards.items():
+            near = self.nodes.with_label(key, (labels[key],)) if key in labels else 0
+            if slot in guards or not guards.keys().isdisjoint(slots(near)):
+                return True
+        return False
 
     def _leave(self, slot: int, pod: BoundPod) -> None:
         if pod.terminating:

@@ -32,7 +32,8 @@ class Provision(Struct, frozen=True, gc=False):
     ``binding`` those that CPU binding adds, ``wanted`` those that it gets only where there is some, heaviest first.
     ``own`` is what the pod requests by itself, if it is given something: milli-units of cpu, whole units of all else.
     Pod-level resources of the spec are complete where something is required.
-    ``overruled`` are the resources that a container asks more of itself than it is given.
+    ``overruled`` are the resources that a container asks more of itself than it is given. ``wishes`` is whether it says
+    of any amount that it is only wanted.
     """
 
     spec: PodSpec
@@ -43,6 +44,7 @@ class Provision(Struct, frozen=True, gc=False):
     bound: bool = False
     own: Tally = {}
     overruled: frozenset[str] = frozenset()
+    wishes: bool = False
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -89,6 +91,7 @@ def provide(
         bound=bound,
         own=pod_requests(spec)[0] if grants.given else {},
         overruled=frozenset(given.resource for given in grants.given if _more(spec, given)),
+        wishes=any(found.allocatable and not found.mandatory for found in required),
         problems=tuple(problems),
         warnings=(*grants.warnings, *shared),
     )

@@ -14,6 +14,7 @@ from webhook.placement.spl import parse_placement
 Json = Mapping[str, Any]
 
 PREFIX = "streams.ibm.com/"
+_HOSTNAME = "kubernetes.io/hostname"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -103,9 +104,14 @@ class Asked:
 
     @property
     def arbitrated(self) -> bool:
-        """Whether there is something that only the scheduler keeps: about other pods, asked by this one or of it."""
+        """Whether there is something that only the scheduler keeps: about other pods, or hardware that may be gone."""
         about = {ClauseName.COLOCATION, ClauseName.EXLOCATION, ClauseName.ISOLATION}
-        if self.company or self.uniform != "none" or any(clause.name in about for clause in self.clauses):
+        if (
+            self.equipment.wanted
+            or self.company
+            or self.uniform != "none"
+            or any(clause.name in about for clause in self.clauses)
+        ):
             return True
         if self.spec.get("topologySpreadConstraints"):
             return True
@@ -125,12 +131,18 @@ class Asked:
         )
 
     def _ample(self, node: Node) -> bool:
-        """Whether four times what one of the pods requests is free there, and nobody guards the node."""
+        """Whether four times what one of the pods requests is free there, and nobody guards the node or its host."""
         here = [pod for pod in self.cluster.pods if pod.node == node.name]
-        return not any(pod.guards for pod in here) and all(
+        return not any(pod.guards and self._near(node, pod.node) for pod in self.cluster.pods) and all(
             node.allocatable.get(resource, 0) - sum(pod.requests.get(resource, 0) for pod in here) >= 4 * amount
             for resource, amount in self.one.items()
         )
+
+    def _near(self, node: Node, name: str) -> bool:
+        """Whether that node is this one, or shares its host name, by which the pods of our clusters guard."""
+        host = node.labels.get(_HOSTNAME)
+        alike = {found.name for found in self.cluster.nodes if host and found.labels.get(_HOSTNAME) == host}
+        return name in alike | {node.name}
 
     def _incomplete(self, pool: Pool) -> bool:
         """Whether a host of the pool is yet to get its label."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.placement.properties.clusters import SECRET, STRANGERS, TEAM, Cluster, digest
 from tests.placement.properties.dice import Dice, thrown
 from tests.placement.properties.equipment import FPGA, GPU
+from tests.placement.properties.neighbourhood import HOSTNAME
 from webhook.placement.cluster import BoundPod, Element, Job, Node, Phase, Pool, PoolHost, Taint
 from webhook.placement.pod import LabelSelector, Requirement
 
@@ -89,7 +90,7 @@ def bound(dice: Dice, at: int, names: Sequence[str]) -> BoundPod:
     uid, job, where = f"{SECRET}pod-{at}", dice.pick(["j"] * 5 + ["k", ""]), dice.pick(names[:4])
     namespace = dice.pick([TEAM] * 5 + [STRANGERS])
     if not job:
-        return BoundPod(uid, namespace, where, requests, guards=requests.get("cpu") == 2000)
+        return BoundPod(uid, namespace, where, requests, guards=(HOSTNAME,) if requests.get("cpu") == 2000 else ())
     labels = {f"{PREFIX}job": job}
     for token in dice.some(["t", "u", "x", "y", "group"], 3, 1):
         kind = "hostexlocation" if token in "xy" else "hostcolocation"
@@ -110,7 +111,7 @@ def bound(dice: Dice, at: int, names: Sequence[str]) -> BoundPod:
         isolated=("Sink",) if dice.chance(2) else (),
         terminating=dice.chance(1),
         bound=dice.face(40) == 1,
-        guards=bool(repels),
+        guards=(HOSTNAME,) if repels else (),
         repels=repels,
     )
 
