@@ -48,6 +48,19 @@ def test_fewer_than_all_are_as_good_as_none() -> None:
     assert lacking("ab", kept("ab", "a", count=5), 5).conflict("a") == ("a",)
 
 
+def test_of_very_many_words_the_conflict_may_not_be_the_smallest() -> None:
+    many = "".join(map(chr, range(ord("A"), ord("A") + 60)))
+    asked: list[frozenset[str]] = []
+
+    def fitting(dropped: frozenset[str]) -> int:
+        asked.append(dropped)
+        return kept(many, many[::7])(dropped)
+
+    found = lacking(many, fitting, likely="BC").conflict("BC")
+    assert {*many[::7]} < {*found}
+    assert len(asked) < 30
+
+
 def test_every_choice_is_decided_once() -> None:
     asked: list[frozenset[str]] = []
 

@@ -10,7 +10,7 @@ from webhook.placement.decision import Decision, decide
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import NodeTerm, Requirement
 from webhook.placement.policy import Policy
-from webhook.placement.whole_group import LISTED
+from webhook.placement.whole_group import LISTED, WholeGroup
 from webhook.placement.workload import decide_replicas
 from webhook.placement.world import World
 
@@ -65,6 +65,15 @@ def test_the_others_are_out_with_that_reason() -> None:
     assert [str(reason) for reason in verdict.reasons(World(MIXED, Policy()))] == [
         '2 nodes do not hold 4 pods of hostColocation("a")'
     ]
+
+
+def test_no_change_of_the_others_is_advised() -> None:
+    world = World(MIXED, Policy())
+    verdict = first(GROUP, MIXED, 4).verdict
+    assert verdict
+    (group,) = [judged for judged in verdict.hard if isinstance(judged.constraint, WholeGroup)]
+    assert group.constraint.filter(world) == group.nodes == verdict.candidates
+    assert group.constraint.mend(world, world.everything & ~group.nodes) == ""
 
 
 def test_a_workload_is_shown_where_its_first_pod_goes() -> None:

@@ -161,9 +161,7 @@ def _kept(words: Words) -> Iterator[str]:
     spec = words.spec
     yield from _pods(words, soft=False)
     yield from _own_terms(spec.affinity, preferred=False)
-    for constraint in spec.topology_spread_constraints or ():
-        if constraint.when_unsatisfiable != "ScheduleAnyway":
-            yield f"topologySpreadConstraints on {quote(constraint.topology_key)}"
+    yield from _spreads(spec, preferred=False)
     yield from (f"hostPort {number}" for number in host_ports(spec))
     if spec.resource_claims:
         yield "resourceClaims"
@@ -178,8 +176,12 @@ def _wished(words: Words) -> Iterator[str]:
     """What the pod only prefers and the scheduler weighs, in words; nodes aside, since the pod has named its own."""
     yield from _pods(words, soft=True)
     yield from _own_terms(words.spec.affinity, preferred=True)
-    for constraint in words.spec.topology_spread_constraints or ():
-        if constraint.when_unsatisfiable == "ScheduleAnyway":
+    yield from _spreads(words.spec, preferred=True)
+
+
+def _spreads(spec: PodSpec, *, preferred: bool) -> Iterator[str]:
+    for constraint in spec.topology_spread_constraints or ():
+        if (constraint.when_unsatisfiable == "ScheduleAnyway") == preferred:
             yield f"topologySpreadConstraints on {quote(constraint.topology_key)}"
 
 

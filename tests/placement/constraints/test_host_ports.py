@@ -2,8 +2,11 @@
 
 import pytest
 
-from tests.builders import Json, cluster, decided, nodes, pod
+from tests.builders import Json, asked, cluster, decided, nodes, pod
 from tests.templates import crowded
+from webhook.placement.constraints.host_ports import TakenPorts, parse
+from webhook.placement.policy import Policy
+from webhook.placement.world import World
 
 TWO = cluster(nodes(2))
 
@@ -45,6 +48,15 @@ def test_pods_that_must_share_a_node_cannot_have_one() -> None:
 
 def test_ports_of_the_container_alone_matter_to_nobody() -> None:
     assert not crowded(None, 9, TWO, **taking({"containerPort": 80})).refused
+
+
+def test_no_node_is_out_for_them() -> None:
+    world = World(TWO, Policy())
+    (found,) = parse(asked(pod(**taking({"hostPort": 80})), TWO), world)
+    assert isinstance(found, TakenPorts)
+    assert (found.filter(world), [*found.inject(world)], [*found.explain(world, 0)], found.mend(world, 0)) == (
+        world.everything, [], [], "",
+    )  # fmt: skip
 
 
 def test_one_pod_may_have_them() -> None:

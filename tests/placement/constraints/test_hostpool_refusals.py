@@ -101,6 +101,19 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
             "or drop host(MyPool) (2 nodes would fit)."
         ),
     ),
+    "a pool that cannot be completed, beside one whose hosts are no other's": (
+        "A: host(MyPool); B: host(Other)",
+        cluster(
+            nodes(2),
+            pools=[pool(size=3, phase=Phase.PENDING), pool("Other", size=1, mode="Exclusive", given=["node-a"])],
+        ),
+        (
+            "host(MyPool) cannot hold: 0 of 2 nodes can run this pod.\n"
+            "  2 nodes are not in HostPool MyPool, which cannot be completed: "
+            "it needs 3 hosts and 1 node is eligible\n"
+            "Nearest fix: drop host(MyPool) (1 node would fit)."
+        ),
+    ),
     "a host of a pool that cannot be completed": (
         "host(MyPool[0])",
         cluster(nodes(1), pools=[pool(size=3, phase=Phase.PENDING)]),
