@@ -145,6 +145,13 @@ def test_labels_that_a_clause_adds_count() -> None:
 
 
 TEXTS: dict[str, tuple[Json, Inventory, str]] = {
+    "a label that would change which nodes count is not advised": (
+        pod(None, topologySpreadConstraints=spread(), nodeSelector={"disk": "ssd"}), EVEN, (
+            "nodeSelector disk=ssd cannot hold: 0 of 2 nodes can run this pod.\n"
+            "  2 nodes do not have the label disk=ssd\n"
+            "Nearest fix: drop nodeSelector disk=ssd (1 node would fit)."
+        ),
+    ),
     "no node has the label": (
         pod(None, topologySpreadConstraints=spread("rack")), EVEN,
         (
