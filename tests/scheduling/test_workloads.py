@@ -1,5 +1,6 @@
 """The pods of an admitted workload can all be made and bound, one after the other; those of a refused one cannot."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster, manifests
 from tests.scheduling.waiting import goes_past, needs_company, told_to_wait, with_its_job
 from tests.scheduling.workloads import WORKLOAD_BYTES, all_at_once, count_of, most_placed, pod_of, workload
+from webhook.placement import keys
 
 Json = Mapping[str, Any]
 
@@ -64,15 +66,24 @@ def cannot_be_placed(found: Submission) -> bool:
 @given(thrown(MAKE[1], MAKE[0]))
 @examples(400)
 def test_all_pods_of_an_admitted_workload_are_bound_if_nothing_else_runs(found: Submission) -> None:
-    """One after the other, each on any node that the scheduler may choose; of a Job that says so, at least one."""
+    """One after the other, each on any node that the scheduler may choose; of a Job that says so, at least one.
+
+    Of pods of one moment each may be given the last of what it only wants: then one has it, and the others wait.
+    """
     cluster = found.cluster.only(lambda _: False)
     ruling = product.submitted(found.workload, cluster)
     event("admitted" if ruling.pod is not None else f"refused with {ruling.code}")
     if ruling.pod is None or needs_company(pod_of(found.workload, 0)):
         return
-    told = told_to_wait(ruling.warnings)
+    told = told_to_wait(ruling.warnings) or (found.burst and wishes(pod_of(found.workload, 0)))
     if not told or not all_at_once(found.workload):
         assert bound(found, cluster) >= (1 if told else count_of(found.workload))
+
+
+def wishes(pod: Json) -> bool:
+    """Whether the pod only wants some of what nodes give."""
+    said = json.loads((pod["metadata"].get("annotations") or {}).get(keys.HARDWARE, "[]"))
+    return any(need["allocatable"] and not need.get("mandatory", True) for need in said)
 
 
 def bound(found: Submission, cluster: Cluster) -> int:
