@@ -14,6 +14,8 @@ pytestmark = pytest.mark.usefixtures("installed")
 
 SPACE: Final = "spoofing"
 INJECTED: Final = "streams.ibm.com/injected"
+BOUND: Final = {"streams.ibm.com/host-binding": "nodeName"}
+"""Past the scheduler, whoever runs on the node: a pod of the webhook there would be a reason for node affinity."""
 TRUTH: Final = '{"nodeName":["host(\\"node-1\\")"]}'
 
 
@@ -47,7 +49,7 @@ EXEMPTIONS: Final[dict[str, str]] = {
 
 @pytest.mark.parametrize(("key", "value"), EXEMPTIONS.items(), ids=EXEMPTIONS.keys())
 def test_a_label_does_not_exempt_a_pod(admin: Api, key: str, value: str) -> None:
-    stored = admin.create(asking("p", SPACE, labels={key: value}), dryRun="All")
+    stored = admin.create(asking("p", SPACE, labels={key: value}, annotations=BOUND), dryRun="All")
     assert place(stored) == ("node-1", TRUTH)
 
 
@@ -55,7 +57,7 @@ def test_labels_do_not_exempt_a_namespace(admin: Api) -> None:
     """Not even the one that exclusions go by: the API server says what it is."""
     labels = {**EXEMPTIONS, "kubernetes.io/metadata.name": "kube-system"}
     admin.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "exempt", "labels": labels}})
-    assert place(admin.create(asking("p", "exempt"), dryRun="All")) == ("node-1", TRUTH)
+    assert place(admin.create(asking("p", "exempt", annotations=BOUND), dryRun="All")) == ("node-1", TRUTH)
 
 
 def test_a_static_pod_cannot_be_played(admin: Api) -> None:
@@ -82,7 +84,7 @@ FORGED: Final[dict[str, str]] = {
 
 @pytest.mark.parametrize("forged", FORGED.values(), ids=FORGED.keys())
 def test_what_the_annotation_says_is_replaced_by_the_truth(admin: Api, forged: str) -> None:
-    stored = admin.create(asking("p", SPACE, annotations={INJECTED: forged}), dryRun="All")
+    stored = admin.create(asking("p", SPACE, annotations=BOUND | {INJECTED: forged}), dryRun="All")
     assert place(stored) == ("node-1", TRUTH)
 
 
