@@ -94,6 +94,11 @@ def test_of_many_words_only_the_likely_ones_are_tried() -> None:
     assert len(asked) <= 64
 
 
+def test_a_conflict_that_takes_long_to_make_smaller_is_named_as_it_is() -> None:
+    found = lacking(WORDS, kept(WORDS, WORDS))
+    assert found.conflict("ab") == tuple(WORDS)
+
+
 def test_the_word_without_which_most_fit_is_the_best() -> None:
     counts = {"a": 1, "b": 3, "c": 3}
     found = lacking("abcd", lambda dropped: sum(counts.get(word, 0) for word in dropped) if len(dropped) == 1 else 0)

@@ -134,11 +134,12 @@ def amount_of(name: str, said: str) -> int:
 
 
 def free(pod: Json, cluster: Cluster, _text: str = "") -> Iterator[Case]:
-    """The pods of a node, or those of strangers, are gone."""
+    """Some pods of a node are gone."""
     for node in cluster.nodes:
-        for job in ("", None):
-            left = tuple(found for found in cluster.pods if found.node != node.name or (job == "" and found.job))
-            yield pod, dataclasses.replace(cluster, pods=left)
+        there = [found for found in cluster.pods if found.node == node.name]
+        for count in range(1, len(there) + 1):
+            for gone in itertools.combinations(there, count):
+                yield pod, dataclasses.replace(cluster, pods=tuple(one for one in cluster.pods if one not in gone))
 
 
 def release(pod: Json, cluster: Cluster) -> Iterator[Case]:
