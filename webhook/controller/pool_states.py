@@ -6,7 +6,7 @@ from webhook.controller.pool_status import State
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
-from webhook.placement.pool_health import troubles
+from webhook.placement.pool_health import guests, troubles
 from webhook.placement.pool_labels import labels_of
 from webhook.placement.pool_plan import PoolPlan
 from webhook.placement.problem import counted
@@ -42,7 +42,8 @@ def settling(found: PoolPlan) -> State:
 
 def ready(pool: Pool, found: PoolPlan, cluster: Inventory) -> State:
     """It has its hosts, all of them or, if some cannot be replaced, the rest."""
-    wrong = list(troubles(replace(pool, given=found.hosts), cluster))
+    given = replace(pool, given=found.hosts)
+    wrong = list(troubles(given, cluster))
     out = {trouble.host.index for trouble in wrong if trouble.kind in {"gone", "unusable"}}
     missing = [f"{found.reason}, so a host that is gone has not been replaced"] if found.reason else []
     return State(
@@ -53,6 +54,7 @@ def ready(pool: Pool, found: PoolPlan, cluster: Inventory) -> State:
         ready=len(found.hosts) - len(out),
         eligible=found.eligible,
         degraded=(*missing, *map(str, wrong)),
+        guests=guests(given, cluster) if pool.exclusive else None,
     )
 
 
