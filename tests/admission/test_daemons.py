@@ -56,12 +56,20 @@ def test_one_that_begins_to_is_refused() -> None:
     assert refused(guarded(daemons(ONE, EVERYTHING), old=daemons(ONE))) == (403, said(1))
 
 
+ELSEWHERE = {"nodeSelector": {keys.HOSTNAME: "node-b"}}
+
+
+def test_one_that_chose_other_nodes_is_refused_when_it_chooses_them_no_more() -> None:
+    assert refused(guarded(daemons(EVERYTHING), old=daemons(EVERYTHING, **ELSEWHERE))) == (403, said(0))
+
+
 ALLOWED: dict[str, Answer] = {
     "nothing tolerated": guarded(daemons()),
     "one thing tolerated": guarded(daemons(ONE)),
     "the taint by its key, which a policy asks about": guarded(daemons(OURS)),
     "nothing exclusive": guarded(daemons(EVERYTHING), cluster(nodes(2))),
-    "other nodes chosen": guarded(daemons(EVERYTHING, nodeSelector={keys.HOSTNAME: "node-b"})),
+    "other nodes chosen": guarded(daemons(EVERYTHING, **ELSEWHERE)),
+    "other nodes chosen from now on": guarded(daemons(EVERYTHING, **ELSEWHERE), old=daemons(EVERYTHING)),
     "another effect": guarded(daemons({**EVERYTHING, "effect": "NoExecute"})),
     "tolerated before": guarded(daemons(ONE, EVERYTHING), old=daemons(EVERYTHING)),
     "being deleted": guarded(daemons(EVERYTHING, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})),

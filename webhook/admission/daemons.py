@@ -1,7 +1,8 @@
 """``/guard``: DaemonSets that tolerate everything, while some hosts are exclusive (``docs/hostpool.md``).
 
-The chart sends those of users without the right to tolerate exclusive hosts, when such a toleration is new. A
-toleration of ``streams.ibm.com/exclusive`` itself is the business of an admission policy, which needs no inventory.
+The chart sends those of users without the right to tolerate exclusive hosts, where such a toleration, or the choice of
+nodes beside it, is new. A toleration of ``streams.ibm.com/exclusive`` by name is the business of an admission policy,
+which needs no inventory.
 """
 
 from collections.abc import Iterator
@@ -14,12 +15,14 @@ from webhook.admission.answer import Answer
 from webhook.admission.findings import answer
 from webhook.admission.responses import allowed, denied, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
-from webhook.placement.ask import read
+from webhook.placement.ask import Ask, read
+from webhook.placement.bits import Bits
 from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Metadata, Pod, Toleration
+from webhook.placement.keys import EXCLUSIVE
+from webhook.placement.pod import Metadata, Pod
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault, Problem
-from webhook.placement.trespass import opening
+from webhook.placement.trespass import opened, opening
 from webhook.placement.verdict import constraints_of
 from webhook.placement.world import World
 
@@ -38,11 +41,6 @@ class _DaemonSet(Struct, frozen=True, gc=False):
 
     metadata: Metadata = Metadata()
     spec: _Spec = _Spec()
-
-    @property
-    def tolerations(self) -> tuple[Toleration, ...]:
-        """What its pods tolerate."""
-        return (self.spec.template.spec and self.spec.template.spec.tolerations) or ()
 
 
 _DAEMON_SET: Final = msgspec.json.Decoder(_DaemonSet)
@@ -63,15 +61,27 @@ def guard_daemons(body: bytes, cluster: Inventory, policy: Policy) -> Answer:
     return answer(review, problems, policy) if problems else allowed(review)
 
 
+def tolerates_exclusive(ask: Ask, world: World) -> bool:
+    """Whether letting pods that ask for this onto nodes takes the right: they tolerate exclusive hosts."""
+    if any(toleration.key == EXCLUSIVE for toleration in ask.spec.tolerations or ()):
+        return True
+    return bool(opened(ask, constraints_of(ask, world).constraints, world))
+
+
 def _opened(review: Review, world: World) -> Iterator[Problem]:
-    """A problem for each toleration of everything that is new and opens hosts that are exclusive."""
+    """A problem for each toleration of everything, if hosts are exclusive that these open and did not open before."""
     found = _DAEMON_SET.decode(review.object)
     if found.metadata.deletion_timestamp:
         return
-    before = _DAEMON_SET.decode(review.old).tolerations if review.operation == "UPDATE" else ()
-    ask, _ = read(found.spec.template, review.namespace, world)
-    for at in opening(ask, constraints_of(ask, world).constraints, world):
-        if found.tolerations[at] not in before:
-            what = "a toleration of everything would let the pods onto exclusive hosts"
-            message = f"{what}, which takes {RIGHT}: {_WAYS}"
+    ask, hosts = _hosts(found, review, world)
+    before = _hosts(_DAEMON_SET.decode(review.old), review, world)[1] if review.operation == "UPDATE" else 0
+    if hosts & ~before:
+        message = f"a toleration of everything would let the pods onto exclusive hosts, which takes {RIGHT}: {_WAYS}"
+        for at in opening(ask, world):
             yield Problem(f"spec.template.spec.tolerations[{at}]", message, fault=Fault.FORBIDDEN)
+
+
+def _hosts(found: _DaemonSet, review: Review, world: World) -> tuple[Ask, Bits]:
+    """What a pod of the DaemonSet asks for, and the exclusive hosts of others that it could get onto."""
+    ask, _ = read(found.spec.template, review.namespace, world)
+    return ask, opened(ask, constraints_of(ask, world).constraints, world)

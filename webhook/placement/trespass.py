@@ -35,17 +35,21 @@ def trespass(ask: Ask, constraints: Iterable[Constraint], world: World) -> Itera
     if spec.node_name and world.named(spec.node_name) & _foreign(ask, world):
         yield Problem("spec.nodeName", "the node is exclusive to another HostPool", fault=Fault.FORBIDDEN)
     message = "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool"
-    for at in opening(ask, constraints, world):
-        yield Problem(f"{TOLERATIONS}{at}]", message, fault=Fault.FORBIDDEN)
+    if opened(ask, constraints, world):
+        yield from (Problem(f"{TOLERATIONS}{at}]", message, fault=Fault.FORBIDDEN) for at in opening(ask, world))
 
 
-def opening(ask: Ask, constraints: Iterable[Constraint], world: World) -> list[int]:
-    """Which of the pod's tolerations are of everything and let it onto hosts that are exclusive to others."""
+def opening(ask: Ask, world: World) -> list[int]:
+    """Which of the pod's tolerations are of everything, so that exclusive hosts are among it."""
     effects = {None, "", world.policy.exclusive_effect}
     tolerations = enumerate(ask.spec.tolerations or ())
-    found = [at for at, toleration in tolerations if toleration.of_everything and toleration.effect in effects]
-    foreign = _foreign(ask, world) if found else 0
-    return found if foreign and _reach(constraints, world) & foreign else []
+    return [at for at, toleration in tolerations if toleration.of_everything and toleration.effect in effects]
+
+
+def opened(ask: Ask, constraints: Iterable[Constraint], world: World) -> Bits:
+    """The hosts, exclusive to others, that a toleration of everything lets the pod onto; none without one."""
+    foreign = _foreign(ask, world) if opening(ask, world) else 0
+    return foreign and _reach(constraints, world) & foreign
 
 
 def _own(ask: Ask) -> frozenset[Name]:

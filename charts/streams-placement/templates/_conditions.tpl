@@ -79,9 +79,9 @@ t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists'
 {{ include "streams-placement.templates" . }}.exists(p, p.spec.?nodeName.orValue('') != '' || p.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }}))
 {{- end -}}
 
-{{/* The same in the template of a DaemonSet, whose controller keeps to taints: a toleration of everything that was not there. */}}
+{{/* The same in the template of a DaemonSet, whose controller keeps to taints: a toleration of everything, where it or the choice of nodes beside it is new. */}}
 {{- define "streams-placement.guardDaemons" -}}
-object.spec.template.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }} && !(request.operation == 'UPDATE' && t in oldObject.spec.template.spec.?tolerations.orValue([]))) && !{{ include "streams-placement.mayTolerate" . }}
+object.spec.template.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }}) && (request.operation != 'UPDATE' || object.spec.template.spec.?tolerations != oldObject.spec.template.spec.?tolerations || object.spec.template.spec.?nodeSelector != oldObject.spec.template.spec.?nodeSelector || object.spec.template.spec.?affinity != oldObject.spec.template.spec.?affinity) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
 
 {{/* The same on a pod that exists: a toleration of everything that was not there. */}}

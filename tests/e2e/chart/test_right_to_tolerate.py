@@ -29,9 +29,9 @@ NO_RIGHT: Final = (
     "streamshostpools.streams.ibm.com in the whole cluster, which user jane does not have"
 )
 NOT_ALL: Final = (
-    "spec.template.spec.tolerations[0]: a toleration of everything would let the pods onto exclusive hosts, which takes "
-    "the verb tolerate on streamshostpools.streams.ibm.com in the whole cluster: name the taints that are meant, or "
-    "choose other nodes"
+    "spec.template.spec.tolerations[0]: a toleration of everything would let the pods onto exclusive hosts, "
+    "which takes the verb tolerate on streamshostpools.streams.ibm.com in the whole cluster: "
+    "name the taints that are meant, or choose other nodes"
 )
 
 
@@ -141,6 +141,14 @@ def test_one_that_is_there_cannot_begin_to_tolerate_everything(user: Api) -> Non
     user.create(daemons("all"))
     change = {"spec": {"template": {"spec": {"tolerations": [EVERYTHING]}}}}
     answer = user.send("PATCH", f"{DAEMONS}/all", change, content="application/merge-patch+json")
+    assert (answer.code, answer.message) == (403, f"{denied('daemons')}{NOT_ALL}")
+
+
+@pytest.mark.usefixtures("_exclusive")
+def test_one_that_chose_other_nodes_cannot_do_without(user: Api) -> None:
+    user.create(daemons("elsewhere", EVERYTHING, nodeSelector={"kubernetes.io/hostname": "node-1"}))
+    change = {"spec": {"template": {"spec": {"nodeSelector": None}}}}
+    answer = user.send("PATCH", f"{DAEMONS}/elsewhere", change, content="application/merge-patch+json")
     assert (answer.code, answer.message) == (403, f"{denied('daemons')}{NOT_ALL}")
 
 
