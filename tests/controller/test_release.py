@@ -172,6 +172,18 @@ async def test_a_pool_that_cannot_be_released_does_not_keep_others_from_it(stage
     assert marks(stage) == []
 
 
+async def test_a_finalizer_that_may_not_be_removed_is_told_of(stage: Stage) -> None:
+    line = Line(stage.kube)
+
+    def refuse(path: str) -> None:
+        if path == pool_path("p"):
+            raise Failure(Cause.FORBIDDEN, "the API server answers 403: no")
+
+    line.before = refuse
+    (freed,) = await released(stage, ONE, line=line)
+    assert (freed.failure, marks(stage)) == ("the API server answers 403: no", [])
+
+
 @pytest.mark.parametrize("times", [1, TRIES - 1])
 async def test_whoever_comes_in_between_is_waited_for(stage: Stage, times: int) -> None:
     assert await released(stage, ONE, line=contested(stage, times)) == [WHOLE]

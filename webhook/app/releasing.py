@@ -1,6 +1,7 @@
 """``release``: hosts of HostPools given back, while no controller acts."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -20,6 +21,8 @@ from webhook.controller.terms import Terms
 from webhook.placement.problem import enumerated
 from webhook.server.trouble import Trouble
 from webhook.settings import Settings
+
+_log: Final = logging.getLogger(__name__)
 
 NAMED: Final = 3
 """Controllers that a message names."""
@@ -75,7 +78,9 @@ async def _led(connection: Connection, place: Place, wish: Wish, tell: Tell) -> 
     """Do it as the one that holds the Lease of the controllers; the Lease is given back at the end."""
     server = Writes(connection)
     if wish.end_controllers:
-        await end_candidates(server, place.namespace, place.lease, wait=wish.wait)
+        left = await end_candidates(server, place.namespace, place.lease, wait=wish.wait)
+        if left:
+            _log.warning("controllers have not ended, so the Lease decides: %s", enumerated(left, NAMED))
     identity, terms = own_identity(), Terms()
     election = Election(server, namespace=place.namespace, name=place.lease, identity=identity, terms=terms)
     giving = Release(Writes(connection, fence=election.check))

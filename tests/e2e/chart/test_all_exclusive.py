@@ -146,3 +146,13 @@ def test_a_toleration_that_somebody_gives_us_besides_is_kept(admin: Api, plane: 
     for one in lasting(admin):
         own = [each for each in one["spec"]["tolerations"] if not each["key"].startswith("node.kubernetes.io/")]
         assert own == [EVERY, more]
+
+
+def test_the_chart_can_be_uninstalled_with_all_hosts_exclusive(admin: Api, plane: ControlPlane) -> None:
+    path = create_pool(admin, exclusive("last", SPACE, NODES))
+    wait_for(admin, path)
+    assert taints(admin) == ["NoSchedule"] * NODES
+    done = plane.helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--wait", "--timeout", "90s")
+    assert (done.returncode, taints(admin)) == (0, []), done.stderr
+    admin.delete(path)
+    wait_until_gone(admin, path)

@@ -70,6 +70,8 @@ def admin(plane: ControlPlane, running: Kubelet) -> Api:  # noqa: ARG001 -- afte
 def install_with_pools(plane: ControlPlane, running: Kubelet, **values: Any) -> dict[str, str]:
     """The chart, and three pools that have all nodes; returns their paths."""
     install(plane, running, values)
+    dry = f"{pools(SPACE)}?dryRun=All"
+    until(lambda: plane.admin.send("POST", dry, hostpool("any", SPACE)).code == 201, "reviews are answered", 60)
     wanted = (exclusive("one", SPACE, 2), hostpool("shared", SPACE, size=2), exclusive("two", SPACE, 2))
     found = {}
     for pool in wanted:
