@@ -94,9 +94,13 @@ object.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofE
 request.operation != 'UPDATE' || object.metadata.?labels.orValue({}) != oldObject.metadata.?labels.orValue({}) || object.spec.?taints.orValue([]) != oldObject.spec.?taints.orValue([]) || object.spec.?unschedulable.orValue(false) != oldObject.spec.?unschedulable.orValue(false)
 {{- end -}}
 
-{{/* The controller of HostPools, whose labels and taints they are. */}}
+{{/* Whoever gives nodes to HostPools, and takes them back: the controller, and the uninstallation. */}}
+{{- define "streams-placement.theController" -}}
+{{- $account := printf "system:serviceaccount:%s:%s" .Release.Namespace (include "streams-placement.fullname" .) -}}
+request.userInfo.username in ['{{ $account }}-controller', '{{ $account }}-release']
+{{- end -}}
 {{- define "streams-placement.notTheController" -}}
-request.userInfo.username != 'system:serviceaccount:{{ .Release.Namespace }}:{{ include "streams-placement.fullname" . }}-controller'
+!({{ include "streams-placement.theController" . }})
 {{- end -}}
 
 {{/* Kubernetes itself: it states what is so, reads no warnings, and must never be kept from it. */}}
