@@ -29,8 +29,8 @@ LEFT = 60.0
         pytest.param("bodies", 60, 3_400_000, id="large bodies"),
         pytest.param("spaced", 20, 3_400_000, id="bodies of another form"),
         pytest.param("dribble", 100, 7_000_000, id="large bodies that do not come"),
-        pytest.param("ahead", 50, 60_000, id="requests sent ahead"),
-        pytest.param("reviews", 60, 60_000, id="expensive reviews"),
+        pytest.param("ahead", 20, 60_000, id="requests sent ahead"),
+        pytest.param("reviews", 20, 60_000, id="expensive reviews"),
     ],
 )
 async def test_honest_pods_are_answered_during_a_flood(kind: str, count: int, size: int, tmp_path: Path) -> None:

@@ -84,9 +84,9 @@ class Reviews:
     ) -> web.Response:
         """The answer to a request whose body is still to come, until ``latest``."""
         body = await self._body(request, give_up if latest is None else latest)
-        if isinstance(body, Fault):
-            return self._refuse(request, body)
-        return await self._answer(request, path, body, arrived, give_up)
+        if not isinstance(body, Fault):
+            return await self._answer(request, path, body, arrived, give_up)
+        return self._refuse(request, body)
 
     async def _answer(
         self, request: web.BaseRequest, path: str, body: bytes, arrived: float, give_up: float
@@ -138,7 +138,7 @@ class Reviews:
             return await self._collect(request, latest)
         except TimeoutError:
             return _late("the body of the request did not arrive in time")
-        except ConnectionError:  # hung up, so that nobody reads this
+        except (ConnectionError, RuntimeError):  # hung up, now or before (aiohttp's second), so that nobody reads this
             return Fault(400, "the body of the request is incomplete")
         finally:
             connection.receiving = 0.0
