@@ -176,7 +176,8 @@ class TestRounds:
     async def arrivals(self, count: int, asks: int) -> list[float]:
         queue: Queue[Name] = Queue(clock=clock)
         rounds = Rounds(queue, 2.0)
-        rounds.names |= {("default", str(number)) for number in range(count)}
+        for number in range(count):
+            rounds.join(("default", str(number)))
         begun, found = clock(), []
         for _ in range(asks):
             rounds.ask()
@@ -200,13 +201,65 @@ class TestRounds:
     async def test_at_most_once_in_so_many_seconds(self) -> None:
         queue: Queue[Name] = Queue(clock=clock)
         rounds = Rounds(queue, 2.0)
-        rounds.names.add(NAME)
+        rounds.join(NAME)
         for _ in range(10):
             rounds.ask()
             await asyncio.sleep(1)
             if queue.depth:
                 queue.done(await queue.take())
         assert queue.added == 5
+
+    async def times(self, *spaces: tuple[str, int]) -> dict[str, float]:
+        """After how many seconds the pools of namespaces are looked at, so many of each."""
+        queue: Queue[Name] = Queue(clock=clock)
+        rounds, begun, found = Rounds(queue, 1.0), clock(), dict[str, float]()
+        for space, count in spaces:
+            for number in range(count):
+                rounds.join((space, str(number)))
+        rounds.ask()
+        for _ in range(sum(count for _, count in spaces)):
+            space, _ = await queue.take()
+            found[space] = round(clock() - begun, 1)
+        return found
+
+    async def test_who_has_few_does_not_wait_for_who_has_many(self) -> None:
+        assert await self.times(("many", 300), ("few", 2)) == {"few": 1.0, "many": 6.0}
+
+    async def test_however_many_namespaces_there_are_the_looks_stay_as_many(self) -> None:
+        found = await self.times(*((f"team-{number}", 2) for number in range(200)))
+        assert set(found.values()) == {200 * 2 / 100}
+
+    async def test_who_has_left_is_not_looked_at(self) -> None:
+        queue: Queue[Name] = Queue(clock=clock)
+        rounds = Rounds(queue, 2.0)
+        for name in (("a", "x"), ("a", "y"), ("b", "x")):
+            rounds.join(name)
+        rounds.ask()
+        for name in (("a", "x"), ("b", "x"), ("c", "x")):
+            rounds.leave(name)
+        await asyncio.sleep(3)
+        assert [await queue.take(), queue.depth] == [("a", "y"), 0]
+
+    async def test_who_comes_later_is_looked_at_when_it_is_asked_for(self) -> None:
+        queue: Queue[Name] = Queue(clock=clock)
+        rounds = Rounds(queue, 2.0)
+        rounds.join(("a", "x"))
+        rounds.ask()
+        rounds.leave(("a", "x"))
+        rounds.join(("b", "x"))
+        rounds.ask()
+        await asyncio.sleep(3)
+        assert [await queue.take(), queue.depth] == [("b", "x"), 0]
+
+    async def test_a_namespace_whose_pools_have_left_can_come_again_before_its_time(self) -> None:
+        queue: Queue[Name] = Queue(clock=clock)
+        rounds = Rounds(queue, 2.0)
+        rounds.join(NAME)
+        rounds.leave(NAME)
+        rounds.join(NAME)
+        rounds.ask()
+        await asyncio.sleep(3)
+        assert queue.depth == 1
 
 
 class TestTogether:
