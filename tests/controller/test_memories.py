@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from msgspec import structs
 
 from tests.builders import cluster, node, nodes, pool
 from tests.controller.quick import clock
@@ -164,6 +165,49 @@ class TestTold:
         told = Told(clock)
         told.note(self.P, State(Phase.READY, "Unsized", "", eligible=1))
         assert told.left(self.P, State(Phase.READY, "Unsized", "", eligible=2)) == 0
+
+    WAITS = State(Phase.PENDING, "WaitingForNodes", "it needs 9 hosts and 1 node is eligible", ready=0, eligible=1)
+    MORE = State(Phase.PENDING, "WaitingForNodes", "it needs 9 hosts and 2 nodes are eligible", ready=0, eligible=2)
+
+    async def test_of_a_pool_that_waits_the_number_of_nodes_is_said_some_seconds_later(self) -> None:
+        told = Told(clock)
+        told.note(self.P, self.WAITS)
+        await asyncio.sleep(4)
+        found = [told.left(self.P, self.WAITS), told.left(self.P, self.MORE)]
+        await asyncio.sleep(10)
+        assert [*found, told.left(self.P, self.MORE)] == [596, 10, 0]
+
+    async def test_that_it_has_failed_is_said_at_once(self) -> None:
+        told = Told(clock)
+        told.note(self.P, self.WAITS)
+        failed = State(Phase.FAILED, "NotEnoughNodes", self.WAITS.message, ready=0, eligible=1)
+        assert told.left(self.P, failed) == 0
+
+    async def test_so_is_what_is_wrong_with_what_it_lists(self) -> None:
+        told = Told(clock)
+        told.note(self.P, self.WAITS)
+        assert told.left(self.P, structs.replace(self.WAITS, degraded=["hosts[0]: x"])) == 0
+
+    async def test_whether_a_pool_waits_still_can_be_asked_without_a_count(self) -> None:
+        told = Told(clock)
+        unknown = told.roughly(self.P)
+        told.note(self.P, self.WAITS)
+        await asyncio.sleep(4)
+        assert (unknown, told.roughly(self.P), told.roughly(pool(name="p", size=2))) == (0, 6, 0)
+        await asyncio.sleep(7)
+        assert told.roughly(self.P) == 0
+
+    async def test_that_it_is_so_still_is_good_for_some_seconds_more(self) -> None:
+        told = Told(clock)
+        told.note(self.P, self.WAITS)
+        await asyncio.sleep(20)
+        told.left(self.P, self.WAITS)
+        assert told.roughly(self.P) == 10
+
+    async def test_a_pool_that_has_hosts_does_not_wait(self) -> None:
+        told = Told(clock)
+        told.note(self.P, self.STATE)
+        assert told.roughly(self.P) == 0
 
     async def test_nothing_is_left_in_the_end(self) -> None:
         told = Told(clock)

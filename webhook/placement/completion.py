@@ -11,6 +11,7 @@ from webhook.placement.constraint import Reason
 from webhook.placement.eligibility import best_fix, hurdles, ruled_out
 from webhook.placement.host_list import entries
 from webhook.placement.pool_labels import labels_of, setting, tags_of
+from webhook.placement.pool_quota import surplus
 from webhook.placement.problem import counted, shorten
 from webhook.placement.quota import Excess, excess, wanted
 from webhook.placement.refusal import within_limit
@@ -34,6 +35,8 @@ class Completion(Struct, frozen=True):
 
 def complete(pool: Pool, world: World) -> Completion:
     """Pure and total; the pool need not be in the cluster."""
+    if too_many := surplus(pool, world.cluster, world.policy.pool_quota):
+        return Completion(refusal=f"{_first(pool, str(too_many))}\nNearest fix: {too_many.remedy}.")
     if not pool.sized:
         return _unsized(pool, world)
     over = excess(pool, world.cluster, world.policy.quota, wanted)
