@@ -73,9 +73,10 @@ def _literal(pool: Pool, world: World) -> Completion:
     hosts = tuple(host.name for host in allocation.hosts)
     if not allocation.reason:
         return Completion(hosts)
-    faults = (entry.fault for entry in entries(pool, world.cluster, world.policy) if entry.fault)
-    lines = [f"  {shorten(fault, REASON_LIMIT)}" for fault in faults]
-    last = "Nearest fix: list each host once, by the name or an address of a node."
+    faulty = [entry for entry in entries(pool, world.cluster, world.policy) if entry.fault]
+    lines = [f"  {shorten(entry.fault, REASON_LIMIT)}" for entry in faulty]
+    which = " that is exclusive to no other HostPool" if any(entry.taken for entry in faulty) else ""
+    last = f"Nearest fix: list each host once, by the name or an address of a node{which}."
     return Completion(hosts, within_limit(_first(pool, allocation.reason), lines, last))
 
 
