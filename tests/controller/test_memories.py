@@ -295,6 +295,19 @@ class TestRounds:
         await asyncio.sleep(3)
         assert [await queue.take(), queue.depth] == [("b", "x"), 0]
 
+    async def test_who_is_to_be_looked_at_already_is_not_put_off(self) -> None:
+        queue: Queue[Name] = Queue(clock=clock)
+        rounds, found = Rounds(queue, 2.0), list[Name]()
+        rounds.join(("a", "x"))
+        rounds.ask()
+        await asyncio.sleep(1)
+        rounds.join(("b", "x"))
+        rounds.ask()
+        for seconds in (1.5, 1):
+            await asyncio.sleep(seconds)
+            found.append(await queue.take())
+        assert (found, queue.depth) == ([("a", "x"), ("b", "x")], 0)
+
     async def test_a_namespace_whose_pools_have_left_can_come_again_before_its_time(self) -> None:
         queue: Queue[Name] = Queue(clock=clock)
         rounds = Rounds(queue, 2.0)
