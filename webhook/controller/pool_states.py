@@ -9,7 +9,7 @@ from webhook.placement.cluster import Phase, Pool
 from webhook.placement.host_list import entries
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
-from webhook.placement.pool_health import OUT, troubles
+from webhook.placement.pool_health import OUT, guests, troubles
 from webhook.placement.pool_labels import labels_of
 from webhook.placement.pool_plan import PoolPlan
 from webhook.placement.problem import counted
@@ -54,7 +54,8 @@ def settling(found: PoolPlan) -> State:
 
 def ready(pool: Pool, found: PoolPlan, cluster: Inventory) -> State:
     """It has its hosts, all of them or, if some cannot be replaced, the rest; but not if all are another pool's."""
-    wrong = list(troubles(replace(pool, given=found.hosts), cluster))
+    given = replace(pool, given=found.hosts)
+    wrong = list(troubles(given, cluster))
     out = {trouble.host.index for trouble in wrong if trouble.kind == "gone" or trouble.kind in OUT}
     taken = sum(trouble.kind == "taken" for trouble in wrong)
     lost = taken == len(found.hosts)
@@ -67,6 +68,7 @@ def ready(pool: Pool, found: PoolPlan, cluster: Inventory) -> State:
         ready=len(found.hosts) - len(out),
         eligible=found.eligible,
         degraded=(*missing, *map(str, wrong)),
+        guests=guests(given, cluster) if pool.exclusive else None,
     )
 
 
@@ -82,3 +84,8 @@ def releasing(pool: Pool, busy: int) -> State:
     """It is deleted, and pods that name it are still there."""
     what = f"pods of the pool still run on {counted(busy, 'host')}"
     return State(Phase.RELEASING, "PodsLeft", what, hosts=pool.given, ready=len(pool.given))
+
+
+def returned() -> State:
+    """It stays, but its hosts were given back by hand, or when the product was uninstalled."""
+    return State(Phase.PENDING, "HostsReturned", "its hosts were given back, and it gets others when a controller runs")
