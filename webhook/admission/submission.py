@@ -28,7 +28,7 @@ from webhook.placement.world import World
 
 _KINDS: Final = (
     ("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("apps", "DaemonSet"),
-    ("batch", "Job"), ("batch", "CronJob"), ("", "ReplicationController"),
+    ("batch", "Job"), ("batch", "CronJob"), ("", "ReplicationController"), ("", "PodTemplate"),
 )  # fmt: skip
 
 WORKLOADS: Final = frozenset(
