@@ -44,6 +44,11 @@ def test_annotations_of_a_workload_itself_are_refused(kind: str) -> None:
     assert refused(submitted(says(kind), ONE)) == (422, LOST.replace("Deployment", kind))
 
 
+def test_a_pod_template_has_no_spec() -> None:
+    text = LOST.replace("Deployment", "PodTemplate").replace("spec.template.", "template.")
+    assert refused(submitted(says("PodTemplate"), ONE)) == (422, text)
+
+
 def test_a_cron_job_has_two_places_that_are_not_the_pods() -> None:
     assert refused(submitted(cron_job(SAID, SAID), ONE)) == (
         422,

@@ -14,6 +14,7 @@ from webhook.controller.pool_news import News, news, stranger
 from webhook.controller.pool_object import StoredPool, read_pool
 from webhook.controller.pool_reports import PoolReports, rfc3339
 from webhook.controller.pool_status import State, status_of
+from webhook.placement import keys
 from webhook.placement.cluster import Guest, Phase, Pool, PoolHost, Taint
 from webhook.placement.guests import Guests
 from webhook.placement.inventory import Inventory
@@ -48,6 +49,7 @@ class TestAStatus:
         assert status_of(stored(), READY, NOW) == {
             "metadata": {"resourceVersion": "7"},
             "status": {
+                "name": "p",
                 "phase": "Ready",
                 "hosts": [
                     {"index": 0, "name": "node-a", "uid": "u-a"},
@@ -157,7 +159,7 @@ class TestAState:
         self, policy: Policy, expected: tuple[Phase, str], *, elastic: bool
     ) -> None:
         asked = pool(size=9, elastic=elastic, phase=Phase.PENDING)
-        found = pool_states.short(asked, plan(asked, inventory(asked), policy), policy)
+        found = pool_states.short(asked, plan(asked, inventory(asked), policy), inventory(asked), policy)
         assert (found.phase, found.reason, found.message, found.eligible, found.ready) == (
             *expected,
             "it needs 9 hosts and 3 nodes are eligible",
@@ -177,6 +179,68 @@ class TestAState:
         found = cluster([cordoned, node("node-b")], [asked])
         state = pool_states.ready(asked, plan(asked, found, Policy()), found)
         assert (state.ready, state.degraded) == (1, ("host 0 (node-a) is cordoned",))
+
+    @pytest.mark.parametrize(
+        ("taken", "expected"),
+        [
+            (0, (Phase.READY, "HostsAssigned", "it has 3 hosts", 3)),
+            (
+                1,
+                (Phase.READY, "HostsAssigned", "it has 3 hosts, 1 of which is exclusive to another HostPool", 2),
+            ),
+            (
+                2,
+                (Phase.READY, "HostsAssigned", "it has 3 hosts, 2 of which are exclusive to another HostPool", 1),
+            ),
+            (
+                3,
+                (Phase.FAILED, "HostsTaken", "it has 3 hosts, all of which are exclusive to another HostPool", 0),
+            ),
+        ],
+    )
+    def test_of_a_pool_whose_hosts_are_others_counts_them(
+        self, taken: int, expected: tuple[Phase, str, str, int]
+    ) -> None:
+        names = ["node-a", "node-b", "node-c"]
+        theirs = Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")
+        there = [node(name, taints=[theirs] if at < taken else []) for at, name in enumerate(names)]
+        asked = pool(size=None, hosts=names, given=names)
+        found = cluster(there, [asked])
+        state = pool_states.ready(asked, plan(asked, found, Policy()), found)
+        assert (state.phase, state.reason, state.message, state.ready) == expected
+        assert list(state.degraded) == [
+            f"host {at} ({name}) belongs to an exclusive HostPool" for at, name in enumerate(names[:taken])
+        ]
+
+    def test_of_a_pool_whose_only_host_is_another_s(self) -> None:
+        theirs = node("node-a", taints=[Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")])
+        asked = pool(size=1, given=["node-a"])
+        found = cluster([theirs], [asked])
+        state = pool_states.ready(asked, plan(asked, found, Policy()), found)
+        assert (state.phase, state.message) == (
+            Phase.FAILED,
+            "it has 1 host, which is exclusive to another HostPool",
+        )
+
+    def test_of_a_literal_pool_names_the_entries_that_are_no_hosts(self) -> None:
+        theirs = node("node-a", taints=[Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")])
+        asked = pool(size=None, hosts=["node-a", "node-b", "gone"], phase=Phase.PENDING)
+        found = cluster([theirs, node("node-b")], [asked])
+        state = pool_states.short(asked, plan(asked, found, Policy()), found, Policy())
+        assert (state.phase, state.message, list(state.degraded)) == (
+            Phase.FAILED,
+            "it lists 3 hosts and finds 1 node, as 1 host is exclusive to another HostPool",
+            ['hosts[0]: "node-a" is exclusive to another HostPool', 'hosts[2]: "gone" is no node'],
+        )
+
+    def test_of_one_too_many_says_so(self) -> None:
+        state = pool_states.surplus("namespace x may have 0 HostPools")
+        assert (state.phase, state.reason, state.message, state.hosts) == (
+            Phase.FAILED,
+            "TooManyPools",
+            "namespace x may have 0 HostPools",
+            (),
+        )
 
     def test_of_a_pool_with_an_empty_place_says_why(self) -> None:
         asked = pool(size=4, given=["node-a", "node-b", "node-c", "gone"])

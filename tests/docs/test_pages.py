@@ -23,6 +23,7 @@ from webhook.placement import (
     spl,
 )
 from webhook.placement.cluster import Phase
+from webhook.placement.policy import POOLS
 from webhook.server import certificate
 from webhook.server.limits import HEALTH, REVIEWS
 from webhook.server.metrics import Metrics
@@ -138,6 +139,7 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     "one review": (f"{REVIEWS.deadline_seconds:g} s, or less as its caller says",),
     "one annotation; clauses; different tokens": (f"{spl.TEXT_LIMIT >> 10} KiB", spl.CLAUSE_LIMIT, spl.TOKEN_LIMIT),
     "node selector terms of a merged pod": (f"{nodeterms.TERM_LIMIT:,}",),
+    "HostPools of a namespace": (f"{POOLS}, setting `--pool-quota`",),
     "hosts of a pool; its tags": (f"{pool_spec.POOL_LIMIT:,}", pool_spec.TAG_LIMIT),
     "PEs of one job": (f"{streamsjob.JOB_LIMIT:,}",),
     "hardware requirements of a pod; HPAIntents that it names": (

@@ -45,8 +45,14 @@ def found(wanted: Pool, *nodes: Node, pods: tuple[BoundPod, ...] = ()) -> list[t
         pytest.param(
             asked(),
             [node(taints=[OTHERS])],
-            [("unusable", "host 0 (node-a) belongs to an exclusive HostPool")],
+            [("taken", "host 0 (node-a) belongs to an exclusive HostPool")],
             id="closed for another pool",
+        ),
+        pytest.param(
+            asked(),
+            [node(taints=[CORDONED, OTHERS])],
+            [("taken", "host 0 (node-a) belongs to an exclusive HostPool")],
+            id="closed for another pool and cordoned",
         ),
         pytest.param(
             asked(tags=["ib"]),

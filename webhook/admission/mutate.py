@@ -15,7 +15,7 @@ from webhook.placement import keys
 from webhook.placement.decision import Decision, decide
 from webhook.placement.intended import consumes
 from webhook.placement.inventory import Inventory
-from webhook.placement.memo import Memo, key_of
+from webhook.placement.memo import LENGTH_LIMIT, Memo, key_of
 from webhook.placement.pod import Metadata, Pod
 from webhook.placement.policy import Policy
 from webhook.placement.problem import MESSAGE_LIMIT, Fault, escape
@@ -24,6 +24,9 @@ from webhook.placement.world import World
 
 MIRROR = "kubernetes.io/config.mirror"
 """Annotation of the API server's image of a static pod, which nobody schedules (Kubernetes, static pods)."""
+
+_MEMORABLE = 16 * LENGTH_LIMIT
+"""Bytes of an object whose ruling may be kept: most of one is never read, such as environment variables."""
 
 _POD = msgspec.json.Decoder(Pod)
 _NOTHING = Metadata()
@@ -110,7 +113,8 @@ def _workload(metadata: Metadata, namespace: str) -> Workload:
 
 
 def _rule(pod: Pod, review: Review, world: World, known: Known, count: int | None = None) -> Ruling:
-    key = key_of(pod, review.namespace, world.cluster) if known.memo is not None else None
+    small = len(review.object) <= _MEMORABLE  # of a larger object not even its key is made
+    key = key_of(pod, review.namespace, world.cluster) if known.memo is not None and small else None
     if known.memo is None or key is None:
         return _decided(pod, review, world, known, count)[1]
     key = key if count is None else (*key, count)

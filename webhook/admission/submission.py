@@ -4,12 +4,14 @@ import itertools
 from typing import Final
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.admission.accounts import user_of
 from webhook.admission.answer import Answer
 from webhook.admission.document import Document, mapping, sequence
 from webhook.admission.misplaced import with_misplaced
-from webhook.admission.mutate import audit, concerned
+from webhook.admission.mutate import audit, concerned, opted_in
 from webhook.admission.responses import allowed, denied, unreadable_object
 from webhook.admission.review import MALFORMED, Review
 from webhook.admission.workloads import Found, pods_of
@@ -19,19 +21,23 @@ from webhook.placement.decision import Decision
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Pod
 from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault
+from webhook.placement.problem import Fault, Problem
+from webhook.placement.sizes import oversized
 from webhook.placement.workload import decide_replicas, guard_replicas
 from webhook.placement.world import World
 
 _KINDS: Final = (
     ("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("apps", "DaemonSet"),
-    ("batch", "Job"), ("batch", "CronJob"), ("", "ReplicationController"),
+    ("batch", "Job"), ("batch", "CronJob"), ("", "ReplicationController"), ("", "PodTemplate"),
 )  # fmt: skip
 
 WORKLOADS: Final = frozenset(
     (group, kind, "", operation) for (group, kind), operation in itertools.product(_KINDS, ("CREATE", "UPDATE"))
 )
 """Group, kind, subresource and operation of what is decided here."""
+
+_LARGE: Final = 256 * 1024
+"""Bytes of a workload that is only decoded as a whole once it is known that its pods do not say too much."""
 
 _MAKERS: Final = frozenset({"Deployment", "CronJob"})
 """Kinds whose own workloads were decided about when they were submitted."""
@@ -40,6 +46,8 @@ _MAKERS: Final = frozenset({"Deployment", "CronJob"})
 def submitted(review: Review, cluster: Inventory, policy: Policy) -> Answer:
     """Decide about all pods that the workload is going to have, and about what it says for them in the wrong place."""
     try:
+        if len(review.object) > _LARGE and (too_much := _oversized(review)):
+            return _answer(review, _refused(too_much, review, cluster, policy), policy)
         found = _found(review, trusted=user_of(review).a_controller)
         pod = msgspec.convert(found.pod, Pod) if found and (found.misplaced or not found.same) else None
     except MALFORMED as error:
@@ -56,6 +64,48 @@ def submitted(review: Review, cluster: Inventory, policy: Policy) -> Answer:
         if not (decision.refused or decision.warnings or found.misplaced):
             return allowed(review)
     return _answer(review, with_misplaced(decision, found.misplaced, policy), policy)
+
+
+class _Pods(Struct, frozen=True, gc=False):
+    """What describes pods: the spec of a workload."""
+
+    template: Pod | None = None
+
+
+class _Jobs(Struct, frozen=True, gc=False):
+    """What describes Jobs: a part of the spec of a CronJob."""
+
+    spec: _Pods | None = None
+
+
+class _Spec(_Pods, frozen=True, gc=False, rename="camel"):
+    """The spec of a workload of any kind."""
+
+    job_template: _Jobs | None = None
+
+
+class _Workload(Struct, frozen=True, gc=False):
+    """A workload as far as it describes pods, which is decoded many times faster than the whole of it."""
+
+    spec: _Spec | None = None
+
+
+_WORKLOAD: Final = msgspec.json.Decoder(_Workload)
+
+
+def _oversized(review: Review) -> tuple[Pod, tuple[Problem, ...]] | None:
+    """The template of the workload, if it asks for placement and says more than is judged, and what is too much."""
+    spec = _WORKLOAD.decode(review.object).spec
+    jobs = spec.job_template.spec if spec and spec.job_template else None
+    pod = (jobs.template if jobs else None) or (spec.template if spec else None)
+    problems = oversized(pod) if pod and opted_in(pod) else ()
+    return (pod, problems) if pod and problems else None
+
+
+def _refused(found: tuple[Pod, tuple[Problem, ...]], review: Review, cluster: Inventory, policy: Policy) -> Decision:
+    """The decision about a workload of which no more was read."""
+    pod, problems = found
+    return Decision(read(replace(pod, spec=None), review.namespace, World(cluster, policy))[0], problems)
 
 
 def described(review: Review, *, trusted: bool) -> Found | None:

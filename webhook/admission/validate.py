@@ -22,6 +22,7 @@ from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Metadata, Pod, Toleration
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault, Problem
+from webhook.placement.sizes import oversized
 from webhook.placement.trespass import trespass
 from webhook.placement.verdict import constraints_of
 from webhook.placement.verification import undone
@@ -63,6 +64,9 @@ def _created(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Pro
     world = World(cluster, policy)
     if not concerned(pod, review.namespace, cluster):
         yield from guard(pod, review.namespace, world).problems
+        return
+    if too_much := oversized(pod):
+        yield from too_much
         return
     ask, problems = read(pod, review.namespace, world)
     constraints, more, _ = constraints_of(ask, world)

@@ -20,6 +20,7 @@ def policy_of(settings: Settings) -> Policy:
         exclusive_effect=settings.exclusive_effect,
         poolable=parse_selector(settings.poolable_nodes),
         quota=parse_quota(settings.exclusive_quota),
+        pool_quota=parse_quota(settings.pool_quota),
         guard_nodes=settings.guard_nodes,
         guard_bindings=settings.guard_bindings,
         spared=excluded if settings.exclusive_strangers == "all" else None,

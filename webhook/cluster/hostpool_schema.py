@@ -81,6 +81,7 @@ _STATUS: Final = obj(
     "What became of it.",
     {
         "phase": text("Where the pool stands.", enum=[phase.value for phase in Phase]),
+        "name": text("The name that host(...) says, whether or not the spec says it.", maxLength=NAME_LIMIT),
         "hosts": listed("The hosts of a sized or literal pool.", _HOST, kind="map", limit=POOL_LIMIT)
         | {"x-kubernetes-list-map-keys": ["index"]},
         "readyHosts": number("How many of them are there and labelled.", at_least=0),
@@ -107,7 +108,7 @@ SCHEMA: Final[Schema] = obj(
 )
 
 COLUMNS: Final[list[Schema]] = [
-    {"name": "Pool", "type": "string", "jsonPath": ".spec.name", "description": "The name that host(...) says."},
+    {"name": "Pool", "type": "string", "jsonPath": ".status.name", "description": "The name that host(...) says."},
     {"name": "Mode", "type": "string", "jsonPath": ".spec.mode"},
     {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
     {"name": "Ready hosts", "type": "integer", "jsonPath": ".status.readyHosts"},

@@ -113,6 +113,7 @@ def pool(source: wire.HostPool) -> Pool:
         phase=phase if metadata.deletion_timestamp is None else Phase.RELEASING,
         given=tuple(PoolHost(host.index, host.name, host.uid or "") for host in status.hosts or ()),
         reason=next((_reason(found) for found in status.conditions or () if found.type == "Ready"), ""),
+        created=(source.metadata and source.metadata.creation_timestamp) or "",
     )
 
 

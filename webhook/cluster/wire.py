@@ -45,6 +45,12 @@ class Metadata(Struct, frozen=True, gc=False, rename="camel"):
     owner_references: tuple[Owner, ...] | None = None
 
 
+class PoolMetadata(Metadata, frozen=True, gc=False, rename="camel"):
+    """Who a host pool is, and since when there is one: of the other kinds, which are many more, nobody asks that."""
+
+    creation_timestamp: str | None = None
+
+
 class Taint(Struct, frozen=True, gc=False):
     """A taint as the node carries it."""
 
@@ -125,7 +131,7 @@ class HostPoolStatus(Struct, frozen=True, gc=False):
 class HostPool(Struct, frozen=True, gc=False):
     """``streams.ibm.com/v1 HostPool``."""
 
-    metadata: Metadata | None = None
+    metadata: PoolMetadata | None = None
     spec: HostPoolSpec | None = None
     status: HostPoolStatus | None = None
 

@@ -37,6 +37,7 @@ class State(Struct, frozen=True):
 def status_of(stored: StoredPool, state: State, now: str) -> Document | None:
     """The merge patch of the status; ``None`` if the object says all of it already."""
     wanted: Document = {
+        "name": stored.pool and stored.pool.spl_name,
         "phase": state.phase.value,
         "hosts": [{"index": host.index, "name": host.name, "uid": host.uid} for host in state.hosts],
         "readyHosts": state.ready,

@@ -123,7 +123,8 @@ class Pool(Struct, frozen=True, gc=False):
     """A HostPool object (``docs/hostpool.md``).
 
     ``name`` is the object's, ``spl_name`` the one that ``host(P)`` says. ``hosts`` of a literal pool are names or
-    addresses; ``None`` for every other pool. ``given`` is ``status.hosts``, ``reason`` why the pool failed.
+    addresses; ``None`` for every other pool. ``given`` is ``status.hosts``, ``reason`` why the pool failed, and
+    ``created`` when the API server made the object, as RFC 3339 has it; empty if it has not.
     """
 
     namespace: str
@@ -139,11 +140,17 @@ class Pool(Struct, frozen=True, gc=False):
     phase: Phase = Phase.PENDING
     given: tuple[PoolHost, ...] = ()
     reason: str = ""
+    created: str = ""
 
     @property
     def sized(self) -> bool:
         """Whether the pool has hosts of its own: a number of them, or a list."""
         return self.size is not None or self.hosts is not None
+
+    @property
+    def served(self) -> bool:
+        """Whether the controller has said what its hosts are, be it on its way out by now."""
+        return self.phase in {Phase.READY, Phase.RELEASING} or bool(self.given)
 
     @property
     def exclusive(self) -> bool:

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.placement.additions import NOTHING, Additions
 from webhook.placement.ask import Ask, read
@@ -14,8 +15,9 @@ from webhook.placement.merge import foreign_labels, merge
 from webhook.placement.pod import Pod
 from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
+from webhook.placement.sizes import oversized
 from webhook.placement.trespass import TOLERATIONS, trespass
-from webhook.placement.verdict import Verdict, constraints_of, judge
+from webhook.placement.verdict import Verdict, constraints_of, judge, standing_of
 from webhook.placement.whole_group import first_of_group, made_in_numbers, whole_group
 from webhook.placement.wishes import granted_wishes
 from webhook.placement.world import World
@@ -67,6 +69,13 @@ def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> 
 
     ``count`` is how many pods of this kind there are to be at a time, ``None`` where nobody knows.
     """
+    if too_much := oversized(pod):
+        return Decision(read(replace(pod, spec=None), namespace, world)[0], too_much)
+    return _decided(pod, namespace, world, count)
+
+
+def _decided(pod: Pod, namespace: str, world: World, count: int | None) -> Decision:
+    """The decision about a pod of a size that people write."""
     ask, problems = read(pod, namespace, world)
     constraints, more, told = constraints_of(ask, world)
     if problems or more:
@@ -103,7 +112,7 @@ def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> 
 def guard(pod: Pod, namespace: str, world: World) -> Decision:
     """Decide about a pod that asks for nothing: it is only refused where it would get round an exclusive host."""
     ask, _ = read(pod, namespace, world)
-    wrong = tuple(trespass(ask, constraints_of(ask, world).constraints, world))
+    wrong = tuple(trespass(ask, standing_of(ask, world).constraints, world))
     return Decision(ask, wrong, additions=None if wrong else NOTHING)
 
 

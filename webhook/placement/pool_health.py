@@ -1,6 +1,7 @@
 """What is wrong with the hosts that a pool has: what ``Degraded`` says (``docs/hostpool.md``)."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec import Struct
 
@@ -13,11 +14,15 @@ from webhook.placement.keys import EXCLUSIVE, exclusive
 from webhook.placement.pool_labels import labels_of
 from webhook.placement.selector import matching_all
 
+OUT: Final = frozenset({"taken", "unusable"})
+"""Kinds of trouble for which no new pod of the pool comes to a host that is there."""
+
 
 class Trouble(Struct, frozen=True):
     """One host and what is wrong with it.
 
-    It is ``gone``, ``unusable``, ``unlabelled``, ``shared`` with a stranger, or runs a pod with a ``forged`` owner.
+    ``kind`` is ``gone``, ``taken`` by an exclusive pool, otherwise ``unusable``, ``unlabelled``, ``shared`` with a
+    stranger, or ``forged``: it runs a pod with a forged owner.
     """
 
     host: PoolHost
@@ -41,7 +46,9 @@ def troubles(pool: Pool, cluster: Inventory) -> Iterator[Trouble]:
         if not node:
             yield Trouble(host, "gone", "is gone")
             continue
-        if why := _kept_away(node, cluster) or _taken(node, pool, cluster):
+        if _taken(node, pool, cluster):
+            yield Trouble(host, "taken", "belongs to an exclusive HostPool")
+        elif why := _kept_away(node, cluster):
             yield Trouble(host, "unusable", why)
         if not node & tagged:
             yield Trouble(host, "unlabelled", "has lost a tag or label that the pool asks for")
@@ -76,9 +83,9 @@ def _kept_away(node: Bits, cluster: Inventory) -> str:
     return in_words(min(found))
 
 
-def _taken(node: Bits, pool: Pool, cluster: Inventory) -> str:
+def _taken(node: Bits, pool: Pool, cluster: Inventory) -> bool:
     """Whether an exclusive pool has taken it: it may, as long as nothing runs there."""
     own = exclusive(pool.namespace, pool.name)
     taints = cluster.nodes.taints.get(EXCLUSIVE, {})
     others = (nodes for taint, nodes in taints.items() if taint.value != own)
-    return "belongs to an exclusive HostPool" if any(nodes & node for nodes in others) else ""
+    return any(nodes & node for nodes in others)

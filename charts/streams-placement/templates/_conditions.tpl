@@ -3,9 +3,9 @@
 object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/')) || ['streams.ibm.com/job', 'streams.ibm.com/pe'].exists(l, l in object.metadata.?labels.orValue({}))
 {{- end -}}
 
-{{/* The template of a workload's pods, as a list of one: CEL has no other way to name a thing. */}}
+{{/* The template of a workload's pods, as a list of one: CEL has no other way to name a thing. A PodTemplate has no spec. */}}
 {{- define "streams-placement.templates" -}}
-[has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec.template : object.spec.template]
+[has(object.template) ? object.template : has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec.template : object.spec.template]
 {{- end -}}
 
 {{/* Which workloads have such pods. */}}
@@ -15,7 +15,7 @@ object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com
 
 {{/* Which workloads say for their pods what these do not get: in an annotation of their own, or of a CronJob's Jobs. */}}
 {{- define "streams-placement.misplaced" -}}
-{{ include "streams-placement.templates" . }}.exists(t, [object.metadata, object.spec.?jobTemplate.?metadata.orValue({})].exists(m, m.?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m.?annotations[?k] != t.?metadata.?annotations[?k])))
+{{ include "streams-placement.templates" . }}.exists(t, [object.metadata, object.?spec.?jobTemplate.?metadata.orValue({})].exists(m, m.?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m.?annotations[?k] != t.?metadata.?annotations[?k])))
 {{- end -}}
 
 {{/* Which workloads ask for hosts, rightly or not. */}}
@@ -26,14 +26,14 @@ object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com
 {{/* Workloads that are new, that get another template or more pods, or more of them at a time. */}}
 {{- define "streams-placement.grown" -}}
 request.operation != 'UPDATE'
-|| [[has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec : object.spec, has(oldObject.spec.jobTemplate) ? oldObject.spec.jobTemplate.spec : oldObject.spec]].exists(s, s[0].template != s[1].template || s[0].?replicas.orValue(1) > s[1].?replicas.orValue(1) || s[0].?parallelism.orValue(1) > s[1].?parallelism.orValue(1) || s[0].?completions != s[1].?completions || s[0].?completionMode != s[1].?completionMode)
-|| [[object.spec, oldObject.spec], [object.spec.?jobTemplate.?spec.orValue({}), oldObject.spec.?jobTemplate.?spec.orValue({})]].exists(s, s[1].?suspend.orValue(false) && !s[0].?suspend.orValue(false))
+|| [has(object.template) ? [object, oldObject] : [has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec : object.spec, has(oldObject.spec.jobTemplate) ? oldObject.spec.jobTemplate.spec : oldObject.spec]].exists(s, s[0].template != s[1].template || s[0].?replicas.orValue(1) > s[1].?replicas.orValue(1) || s[0].?parallelism.orValue(1) > s[1].?parallelism.orValue(1) || s[0].?completions != s[1].?completions || s[0].?completionMode != s[1].?completionMode)
+|| [[object.?spec.orValue({}), oldObject.?spec.orValue({})], [object.?spec.?jobTemplate.?spec.orValue({}), oldObject.?spec.?jobTemplate.?spec.orValue({})]].exists(s, s[1].?suspend.orValue(false) && !s[0].?suspend.orValue(false))
 {{- end -}}
 
 {{/* The same, and those with another annotation of their own. */}}
 {{- define "streams-placement.changed" -}}
 {{ include "streams-placement.grown" . }}
-|| [[object.metadata, oldObject.metadata], [object.spec.?jobTemplate.?metadata.orValue({}), oldObject.spec.?jobTemplate.?metadata.orValue({})]].exists(m, m[0].?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m[0].?annotations[?k] != m[1].?annotations[?k]))
+|| [[object.metadata, oldObject.metadata], [object.?spec.?jobTemplate.?metadata.orValue({}), oldObject.?spec.?jobTemplate.?metadata.orValue({})]].exists(m, m[0].?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m[0].?annotations[?k] != m[1].?annotations[?k]))
 {{- end -}}
 
 {{/* Anybody can write an owner into an object; what Kubernetes' own controllers make was reviewed as a whole. */}}

@@ -18,6 +18,7 @@ INJECTED: Final = "scope-injected"
 POOLS: Final = f"/apis/streams.ibm.com/v1/namespaces/{SPACE}/streamshostpools"
 DEPLOYMENTS: Final = f"/apis/apps/v1/namespaces/{SPACE}/deployments"
 JOBS: Final = f"/apis/batch/v1/namespaces/{SPACE}/jobs"
+TEMPLATES: Final = f"/api/v1/namespaces/{SPACE}/podtemplates"
 CRON_JOBS: Final = f"/apis/batch/v1/namespaces/{SPACE}/cronjobs"
 EVERYTHING: Final = {"tolerations": [{"operator": "Exists"}]}
 ONE_THING: Final = {"tolerations": [{"key": "x", "operator": "Exists"}]}
@@ -45,6 +46,8 @@ def _spaces(installed: object, plane: ControlPlane) -> None:  # noqa: ARG001 -- 
     running = job("runs", **ASKS)
     running["spec"]["parallelism"] = 0  # so that no pod of it is reviewed while the tests count
     admin.create(running)
+    admin.create(pod_template("plain"))
+    admin.create(pod_template("asks", annotations=ASKS))
     admin.call("POST", POOLS, pool("there"))
 
 
@@ -106,6 +109,17 @@ def controller(**template: Any) -> Object:
     return {"apiVersion": "v1", "kind": "ReplicationController", "metadata": meta, "spec": spec}
 
 
+def pod_template(name: str = "t", **template: Any) -> Object:
+    """A PodTemplate, which has no spec."""
+    found = deployment(name, SPACE, **template)["spec"]["template"]
+    return {
+        "apiVersion": "v1",
+        "kind": "PodTemplate",
+        "metadata": {"name": name, "namespace": SPACE},
+        "template": found,
+    }
+
+
 def refused(action: Action) -> Action:
     """The same, of something that the webhook refuses."""
 
@@ -163,6 +177,19 @@ REVIEWED: Final[dict[str, tuple[Action, int]]] = {
     "a batch Job whose pods ask": (created(job("j", **ASKS)), 1),
     "a CronJob whose pods ask": (created(cron_job("c", **ASKS)), 1),
     "a ReplicationController whose pods ask": (created(controller(annotations=ASKS)), 1),
+    "a PodTemplate whose pods ask": (created(pod_template(annotations=ASKS)), 1),
+    "a PodTemplate whose pods ask for no node there is": (
+        refused(created(pod_template(annotations={PLACEMENT: 'host("nowhere")'}))), 1),
+    "a PodTemplate that asks in the wrong place": (refused(created(itself(pod_template(), **ASKS))), 1),
+    "a PodTemplate that begins to ask": (
+        changed(f"{TEMPLATES}/plain", {"template": {"metadata": {"annotations": ASKS}}}), 1),
+    "a PodTemplate that begins to ask in the wrong place": (
+        refused(changed(f"{TEMPLATES}/plain", {"metadata": {"annotations": ASKS}})), 1),
+    "a PodTemplate of others with a node, which no scheduler sees": (
+        created(pod_template(spec=pod_spec(nodeName="node-1"))), 1),
+    "a PodTemplate of others that tolerates everything": (created(pod_template(spec=pod_spec(**EVERYTHING))), 1),
+    "a PodTemplate of a namespace that asks": (
+        created({**pod_template(), "metadata": {"name": "t", "namespace": INJECTED}}), 1),
     "a suspended Job that is to run": (changed(f"{JOBS}/suspended", {"spec": {"suspend": False}}), 1),
     "a suspended CronJob that is to run": (changed(f"{CRON_JOBS}/suspended", {"spec": {"suspend": False}}), 1),
     "a CronJob whose runs are to run": (
@@ -216,6 +243,10 @@ LEFT_ALONE: Final[dict[str, Action]] = {
     "a DaemonSet of somebody with the right, which tolerates everything": created(daemon_set()),
     "a Deployment of others that tolerates everything, labelled": changed(
         f"{DEPLOYMENTS}/tolerates", {"metadata": {"labels": {"a": "b"}}}),
+    "a PodTemplate whose pods do not ask": created(pod_template()),
+    "a PodTemplate that is labelled": changed(f"{TEMPLATES}/asks", {"metadata": {"labels": {"a": "b"}}}),
+    "a PodTemplate of others that changes": changed(
+        f"{TEMPLATES}/plain", {"template": {"metadata": {"annotations": {"a": "b"}}}}),
     "a Job that is suspended": changed(f"{JOBS}/runs", {"spec": {"suspend": True}}),
     "a node's lease": created(LEASE),
     "a lock of the control plane": created(CONFIG_MAP),

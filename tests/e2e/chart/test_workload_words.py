@@ -65,7 +65,7 @@ def of_others(name: str, **spec: Any) -> Object:
 
 
 @pytest.mark.usefixtures("_exclusive")
-@pytest.mark.parametrize("kind", ["Deployment", "Job", "CronJob"])
+@pytest.mark.parametrize("kind", ["Deployment", "Job", "CronJob", "ReplicationController", "PodTemplate"])
 def test_a_workload_that_tolerates_everything_is_refused_as_its_pods_are(plane: ControlPlane, kind: str) -> None:
     found = asks("open", spec=pod_spec(**EVERYTHING))
     whole = found if kind == "Deployment" else of_kind(kind, found)
@@ -107,6 +107,11 @@ def test_a_workload_that_tolerates_our_taint_is_refused_as_its_pods_are(plane: C
     assert by_policy('pods "ours"', "tolerations", ONLY_THE_WEBHOOK) in single
 
 
+@pytest.mark.parametrize("kind", ["ReplicationController", "PodTemplate"])
+def test_so_is_what_is_no_workload_of_apps(plane: ControlPlane, kind: str) -> None:
+    assert ONLY_THE_WEBHOOK in refused(plane, of_kind(kind, of_others("ours", **OURS)))
+
+
 def test_so_is_a_cron_job(plane: ControlPlane) -> None:
     assert ONLY_THE_WEBHOOK in refused(plane, of_kind("CronJob", of_others("ours", **OURS)))
 
@@ -141,6 +146,8 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "ReplicaSet": ("ReplicaSet", "spec.template"),
     "Job": ("Job", "spec.template"),
     "CronJob": ("CronJob", "spec.jobTemplate.spec.template"),
+    "ReplicationController": ("ReplicationController", "spec.template"),
+    "PodTemplate": ("PodTemplate", "template"),
 }
 
 
