@@ -10,6 +10,7 @@ from webhook.settings import Settings
 
 def policy_of(settings: Settings) -> Policy:
     """The settings that change decisions; ``ValueError`` for a selector that is none."""
+    everybody = settings.strict or settings.exclusive_strangers == "all"
     return Policy(
         host_binding=settings.host_binding,
         unknown_annotations=settings.unknown_annotations,
@@ -20,8 +21,8 @@ def policy_of(settings: Settings) -> Policy:
         poolable=parse_selector(settings.poolable_nodes),
         quota=parse_quota(settings.exclusive_quota),
         guard_nodes=settings.guard_nodes,
-        guard_bindings=settings.guard_bindings,
-        spared=parse_namespaces(settings.excluded_namespaces) if settings.exclusive_strangers == "all" else None,
+        guard_bindings=settings.guard_bindings or settings.strict,
+        spared=parse_namespaces(settings.excluded_namespaces) if everybody else None,
     )
 
 

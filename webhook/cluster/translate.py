@@ -26,6 +26,7 @@ from webhook.placement.pool_spec import HostPoolSpec, pool_of_spec
 from webhook.placement.problem import quote
 from webhook.placement.quantity import milli, parse_quantity, whole
 from webhook.placement.requests import pod_requests
+from webhook.placement.sleepers import opening
 
 Notes = list[str]
 """Parts of an object that were left out, and why: a path, then the reason."""
@@ -77,6 +78,7 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
     spec = source.spec or PodSpec()
     requests, invalid = pod_requests(spec)
     job, pe, labels, pools, isolated, repels = _streams(metadata)
+    of_node = _of_node(metadata)
     pod = BoundPod(
         uid=metadata.uid or full_name(metadata),
         namespace=sys.intern(metadata.namespace or NAMESPACE),
@@ -89,8 +91,10 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
         isolated=isolated,
         terminating=metadata.deletion_timestamp is not None,
         bound=bool(job) and to_cpus(metadata),
-        owner=sys.intern(_owner(metadata)) if job or _of_node(metadata) else "",
-        claim=claim_of(name, spec) if job and not spec.node_name else None,
+        owner=sys.intern(_owner(metadata)) if job or of_node else "",
+        claim=claim_of(name, spec)
+        if not spec.node_name and (job or (opening(spec.tolerations) and not of_node))
+        else None,
         guards=_guards(spec),
         repels=repels,
     )

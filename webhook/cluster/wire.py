@@ -22,11 +22,13 @@ class Annotations(Struct, frozen=True, gc=False):
     uniform: str | None = field(name=UNIFORM, default=None)
 
 
-class Owner(Struct, frozen=True, gc=False):
+class Owner(Struct, frozen=True, gc=False, rename="camel"):
     """Who made the object."""
 
+    api_version: str = ""
     kind: str = ""
     name: str = ""
+    uid: str = ""
     controller: bool | None = None
 
 

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from webhook.controller.pool_status import State
+from webhook.placement.bits import Bits, union
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
@@ -11,6 +12,7 @@ from webhook.placement.pool_labels import labels_of
 from webhook.placement.pool_plan import PoolPlan
 from webhook.placement.problem import counted
 from webhook.placement.selector import matching_all
+from webhook.placement.sleepers import in_words, sleepers
 
 
 def invalid(fault: str) -> State:
@@ -40,20 +42,27 @@ def settling(found: PoolPlan) -> State:
     return State(Phase.PENDING, "Settling", what, eligible=found.eligible, ready=0)
 
 
-def ready(pool: Pool, found: PoolPlan, cluster: Inventory) -> State:
+def ready(pool: Pool, found: PoolPlan, cluster: Inventory, policy: Policy) -> State:
     """It has its hosts, all of them or, if some cannot be replaced, the rest."""
+    has = counted(len(found.hosts), "host")
+    asleep = 0 if policy.guard_bindings else sleepers(pool, _nodes(found, cluster), cluster, policy)
     wrong = list(troubles(replace(pool, given=found.hosts), cluster))
     out = {trouble.host.index for trouble in wrong if trouble.kind in {"gone", "unusable"}}
     missing = [f"{found.reason}, so a host that is gone has not been replaced"] if found.reason else []
     return State(
         Phase.READY,
         "HostsAssigned",
-        f"it has {counted(len(found.hosts), 'host')}",
+        f"it has {has}; {in_words(asleep)}" if asleep else f"it has {has}",
         hosts=found.hosts,
         ready=len(found.hosts) - len(out),
         eligible=found.eligible,
         degraded=(*missing, *map(str, wrong)),
+        sleepers=asleep,
     )
+
+
+def _nodes(found: PoolPlan, cluster: Inventory) -> Bits:
+    return union(cluster.nodes.named(host.name) for host in found.hosts)
 
 
 def releasing(pool: Pool, busy: int) -> State:

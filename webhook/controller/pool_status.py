@@ -26,6 +26,8 @@ class State(Struct, frozen=True):
     eligible: int | None = None
     degraded: Sequence[str] = ()
     """Sentences without their full stops; none if all is well."""
+    sleepers: int = 0
+    """Pods that wait and may come to its hosts, whosever these are; the message says so."""
 
 
 def status_of(stored: StoredPool, state: State, now: str) -> Document | None:

@@ -36,6 +36,8 @@ class Triggers:
         self._waiting = Rounds(pools, AGAIN)
         """Pools that are to have more hosts of their own than they have, or fewer."""
         self._counted = Rounds(pools, COUNTED)
+        self._open = Rounds(pools, COUNTED)
+        """Pools that say how many sleepers there are."""
         watched.on_pool.append(self._pool)
         watched.on_node.append(self._node)
         watched.on_pod.append(self._pod)
@@ -49,9 +51,11 @@ class Triggers:
             self._orphaned(node)
 
     def _pool(self, name: Name, before: Pool | None, after: Pool | None) -> None:
-        for rounds in (self._waiting, self._counted):
+        for rounds in (self._waiting, self._counted, self._open):
             rounds.names.discard(name)
         if after is not None and not unreadable(after):
+            if after.exclusive and after.given:
+                self._open.names.add(name)
             rounds = self._counted if not after.sized else self._waiting
             if rounds is self._counted or _incomplete(after):
                 rounds.names.add(name)
@@ -78,6 +82,8 @@ class Triggers:
     def _pod(self, _: str, before: BoundPod | None, after: BoundPod | None) -> None:
         if not self._leading:
             return
+        if any(pod is not None and pod.sleeps for pod in (before, after)):
+            self._open.ask()
         concerning = (pod for pod in (before, after) if pod is not None and self._cluster.concerns_pools(pod))
         seen = {pod.node for pod in concerning if pod.node}
         for node in seen:

@@ -38,7 +38,7 @@ def trespass(ask: Ask, constraints: Iterable[Constraint], world: World) -> Itera
     foreign = world.everything & ~NobodyElses(tuple(own)).filter(world)
     if spec.node_name and world.named(spec.node_name) & foreign:
         yield Problem("spec.nodeName", "the node is exclusive to another HostPool", fault=Fault.FORBIDDEN)
-    if open_to_all and foreign and _reach(constraints, world) & foreign:
+    if open_to_all and foreign and reach(constraints, world) & foreign:
         message = "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool"
         yield from (Problem(f"spec.tolerations[{at}]", message, fault=Fault.FORBIDDEN) for at in open_to_all)
 
@@ -47,7 +47,7 @@ def _exempt(ask: Ask) -> bool:
     return any(owner.controller and owner.kind == _EXEMPT for owner in ask.references or ())
 
 
-def _reach(constraints: Iterable[Constraint], world: World) -> Bits:
+def reach(constraints: Iterable[Constraint], world: World) -> Bits:
     """The nodes that the pod's own clauses leave, but for what holds only as long as other pods lie as they do now.
 
     Standing conditions, exclusivity among them, are left aside.

@@ -66,9 +66,14 @@ object.spec.?nodeName.orValue('') != '' || object.spec.?tolerations.orValue([]).
 {{ include "streams-placement.templates" . }}.exists(p, p.spec.?nodeName.orValue('') != '' || p.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists'))
 {{- end -}}
 
-{{/* The same on a pod that exists: a toleration of everything that was not there. */}}
-{{- define "streams-placement.guardAdded" -}}
-object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists' && !(t in oldObject.spec.?tolerations.orValue([])))
+{{/* The same on a pod that exists: a toleration of everything that was not there, or of that or exclusive hosts on a pod whose scheduling gates, or nodes while it has any, are others now. */}}
+{{- define "streams-placement.guardChanged" -}}
+object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') in ['', 'streams.ibm.com/exclusive'] && (t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists' && !(t in oldObject.spec.?tolerations.orValue([])) || has(oldObject.spec.schedulingGates) && (object.spec.?schedulingGates != oldObject.spec.?schedulingGates || object.spec.?nodeSelector != oldObject.spec.?nodeSelector || object.spec.?affinity != oldObject.spec.?affinity)))
+{{- end -}}
+
+{{/* What becomes of a review that nobody answers, of a pod that asks for nothing: with strict nobody gets round an exclusive host then, either. */}}
+{{- define "streams-placement.guardFailurePolicy" -}}
+{{ .Values.webhook.guardFailurePolicy | default (.Values.settings.strict | ternary "Fail" "Ignore") }}
 {{- end -}}
 
 {{/* A node whose pods, or pools, may care: heartbeats cost no call. */}}
