@@ -81,7 +81,9 @@ def test_of_others_only_sleepers_are_known_to_wait(spec: dict[str, Any], *, slee
 
 def test_an_agent_of_a_daemon_set_is_no_sleeper() -> None:
     made = {**pod(labels={}), "spec": {"tolerations": [EVERY]}}
-    made["metadata"] |= {"ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "controller": True}]}
+    made["metadata"] |= {
+        "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "controller": True}]
+    }
     found = translate.bound_pod(msgspec.convert(made, wire.Pod))[0]
     assert found is not None
     assert (found.claim, found.sleeps) == (None, False)

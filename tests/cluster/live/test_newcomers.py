@@ -10,14 +10,17 @@ from tests.answers import refused, response
 from tests.builders import Json, bound_pod, cluster, nodes, pool, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
 from tests.cluster.live.objectserver import refused as said_no
+from tests.golden import EXAMPLES
 from webhook.admission.answer import Answer, Outcome, Unseen
-from webhook.app.serving import validator
+from webhook.app.clusters import cluster_of
+from webhook.app.serving import newcomers_of, validator
 from webhook.cluster.connection import Connection
 from webhook.cluster.live import LiveCluster
 from webhook.cluster.newcomers import KEPT, KEPT_SECONDS, Newcomers
 from webhook.cluster.writes import Writes
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
+from webhook.settings import read
 
 pytestmark = pytest.mark.integration
 
@@ -186,3 +189,9 @@ async def test_nobody_is_asked_where_it_does_not_matter(connection: Connection, 
     answer = validator(live, Policy(guard_bindings=True), newcomers=Newcomers(Writes(connection)))(body)
     assert isinstance(answer, Answer)
     assert (response(answer)["allowed"], there.asked) == (True, [])
+
+
+async def test_only_an_api_server_can_be_asked(connection: Connection) -> None:
+    live: LiveCluster[Inventory] = LiveCluster(connection, THERE)
+    snapshot = cluster_of(read({"snapshot": str(EXAMPLES / "cluster")}))
+    assert (newcomers_of(live) is None, newcomers_of(snapshot) is None) == (False, True)
