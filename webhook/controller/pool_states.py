@@ -69,3 +69,8 @@ def releasing(pool: Pool, busy: int) -> State:
     """It is deleted, and pods that name it are still there."""
     what = f"pods of the pool still run on {counted(busy, 'host')}"
     return State(Phase.RELEASING, "PodsLeft", what, hosts=pool.given, ready=len(pool.given))
+
+
+def returned() -> State:
+    """It stays, but its hosts were given back by hand, or when the product was uninstalled."""
+    return State(Phase.PENDING, "HostsReturned", "its hosts were given back, and it gets others when a controller runs")

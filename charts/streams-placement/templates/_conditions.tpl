@@ -81,9 +81,19 @@ object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') in ['', 'strea
 request.operation != 'UPDATE' || object.metadata.?labels.orValue({}) != oldObject.metadata.?labels.orValue({}) || object.spec.?taints.orValue([]) != oldObject.spec.?taints.orValue([]) || object.spec.?unschedulable.orValue(false) != oldObject.spec.?unschedulable.orValue(false)
 {{- end -}}
 
-{{/* The controller of HostPools, whose labels and taints they are. */}}
+{{/* Whoever gives nodes to HostPools, and takes them back: the controller, and the uninstallation. */}}
+{{- define "streams-placement.theController" -}}
+{{- $account := printf "system:serviceaccount:%s:%s" .Release.Namespace (include "streams-placement.fullname" .) -}}
+request.userInfo.username in ['{{ $account }}-controller', '{{ $account }}-release']
+{{- end -}}
 {{- define "streams-placement.notTheController" -}}
-request.userInfo.username != 'system:serviceaccount:{{ .Release.Namespace }}:{{ include "streams-placement.fullname" . }}-controller'
+!({{ include "streams-placement.theController" . }})
+{{- end -}}
+
+{{/* Our own pods, which may run on exclusive hosts. Nobody gains by such an account what he has not with its token. */}}
+{{- define "streams-placement.ownPod" -}}
+{{- $name := include "streams-placement.fullname" . -}}
+request.namespace == '{{ .Release.Namespace }}' && object.spec.?serviceAccountName.orValue('') in ['{{ $name }}', '{{ $name }}-certificates', '{{ $name }}-controller', '{{ $name }}-release']
 {{- end -}}
 
 {{/* Kubernetes itself: it states what is so, reads no warnings, and must never be kept from it. */}}
