@@ -134,6 +134,7 @@ EQUAL: Final = Toleration(key=keys.EXCLUSIVE, operator="Equal", value="default.r
         pytest.param(sleeper(terms=[IN_A]), 1, id="selects a host"),
         pytest.param(sleeper(terms=[IN_B]), 0, id="selects others"),
         pytest.param(sleeper(terminating=True), 0, id="about to end"),
+        pytest.param(sleeper(namespace="kube-system"), 0, id="of a namespace that is left alone"),
     ],
 )
 def test_who_counts(found: BoundPod, expected: int) -> None:

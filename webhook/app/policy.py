@@ -11,6 +11,7 @@ from webhook.settings import Settings
 def policy_of(settings: Settings) -> Policy:
     """The settings that change decisions; ``ValueError`` for a selector that is none."""
     everybody = settings.strict or settings.exclusive_strangers == "all"
+    excluded = parse_namespaces(settings.excluded_namespaces)
     return Policy(
         host_binding=settings.host_binding,
         unknown_annotations=settings.unknown_annotations,
@@ -22,7 +23,8 @@ def policy_of(settings: Settings) -> Policy:
         quota=parse_quota(settings.exclusive_quota),
         guard_nodes=settings.guard_nodes,
         guard_bindings=settings.guard_bindings or settings.strict,
-        spared=parse_namespaces(settings.excluded_namespaces) if everybody else None,
+        spared=excluded if everybody else None,
+        excluded=excluded,
     )
 
 

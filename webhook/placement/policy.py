@@ -22,7 +22,7 @@ class Policy(Struct, frozen=True):
     exclusive hosts of namespaces, ``guard_nodes`` is what becomes of changes to nodes that break a pool, and
     ``guard_bindings`` whether bindings are looked at. ``spared`` are the namespaces whose pods keep no exclusive pool
     away, while all others do but those of DaemonSets; with ``None`` only processing elements do. It takes effect
-    through the inventories that are made with it.
+    through the inventories that are made with it. ``excluded`` are the namespaces that are left alone in any case.
     """
 
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"
@@ -38,3 +38,4 @@ class Policy(Struct, frozen=True):
     guard_nodes: Literal["warn", "refuse", "off"] = "warn"
     guard_bindings: bool = False
     spared: frozenset[str] | None = None
+    excluded: frozenset[str] = frozenset({"kube-system"})

@@ -1,8 +1,8 @@
 """Sleepers: pods that wait for a node and tolerate the taint of exclusive hosts, or every taint.
 
 They were admitted while nothing was exclusive, and nothing was wrong with them then; when a pool takes hosts for itself
-they may come to these all the same (``docs/hostpool.md``, sleepers). Pods of DaemonSets are none: they go with their
-node.
+they may come to these all the same (``docs/hostpool.md``, sleepers). Pods of DaemonSets are none, as they go with their
+node, and nobody counts those of namespaces that are left alone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -78,7 +78,7 @@ def sleepers(pool: Pool, hosts: Bits, cluster: Inventory, policy: Policy) -> int
     found = 0
     for pod in cluster.sleepers.values():
         claim = pod.claim
-        if claim is None or pod.terminating or is_user(pod, pool, cluster):
+        if claim is None or pod.terminating or pod.namespace in policy.excluded or is_user(pod, pool, cluster):
             continue
         tolerated = any(tolerates(toleration, taint) for toleration in claim.tolerates)
         found += bool(tolerated and hosts & demanded(claim, cluster.nodes))
