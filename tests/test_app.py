@@ -65,7 +65,7 @@ def test_every_choice_reaches_the_policy() -> None:
 
 def test_strict_is_everything_that_keeps_others_off_exclusive_hosts() -> None:
     policy = policy_of(read({"strict": True}))
-    assert (policy.guard_bindings, policy.spared) == (True, {"kube-system"})
+    assert (policy.strict, policy.guard_bindings, policy.spared) == (True, True, {"kube-system"})
 
 
 @pytest.mark.parametrize(("chosen", "expected"), [("streams", None), ("all", {"kube-system"})])

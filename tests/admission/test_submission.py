@@ -134,8 +134,6 @@ def owned(kind: str, *, controller: bool = True) -> Json:
 
 ALLOWED: dict[str, Json] = {
     "being deleted": workload(placement=APART, count=3, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}),
-    "made by a Deployment": workload("ReplicaSet", APART, count=3, metadata=owned("Deployment")),
-    "made by a CronJob": workload("Job", APART, count=3, metadata=owned("CronJob")),
     "not opted in": workload(job=None, pe=None, nodeSelector={"a": "b"}),
 }
 
@@ -143,6 +141,21 @@ ALLOWED: dict[str, Json] = {
 @pytest.mark.parametrize("found", ALLOWED.values(), ids=ALLOWED)
 def test_some_workloads_are_none_of_our_business(found: Json) -> None:
     assert response(submitted(found, TWO)) == NOTHING
+
+
+MADE: dict[str, tuple[Json, str]] = {
+    "a Deployment": (workload("ReplicaSet", APART, count=3, metadata=owned("Deployment")), "deployment-controller"),
+    "a CronJob": (workload("Job", APART, count=3, metadata=owned("CronJob")), "cronjob-controller"),
+}
+
+
+@pytest.mark.parametrize(("found", "account"), MADE.values(), ids=MADE)
+def test_what_was_made_by_another_workload_was_decided_about_if_its_controller_says_so(
+    found: Json, account: str
+) -> None:
+    by = f"system:serviceaccount:kube-system:{account}"
+    assert response(submitted(found, TWO, by=by)) == NOTHING
+    assert response(submitted(found, TWO)) != NOTHING
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """What is said of a pool: its status, and the Events that go with a change of it."""
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
@@ -15,7 +15,8 @@ from webhook.controller.pool_news import News, news, stranger
 from webhook.controller.pool_object import StoredPool, read_pool
 from webhook.controller.pool_reports import PoolReports, rfc3339
 from webhook.controller.pool_status import State, status_of
-from webhook.placement.cluster import Phase, Pool, PoolHost, Taint
+from webhook.placement.cluster import Guest, Phase, Pool, PoolHost, Taint
+from webhook.placement.guests import Guests
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 from webhook.placement.pool_plan import plan
@@ -109,6 +110,27 @@ class TestAStatus:
             "a is gone; b is gone",
         )
 
+    def test_says_who_else_runs_on_exclusive_hosts(self) -> None:
+        alone = State(Phase.READY, "HostsAssigned", "it has 2 hosts", guests=())
+        shared = State(Phase.READY, "HostsAssigned", "it has 2 hosts", guests=("DaemonSet a/x", "Pod b/y"))
+        found = [conditions(state)["Exclusive"] for state in (alone, shared)]
+        assert [(one["status"], one["reason"], one["message"]) for one in found] == [
+            ("True", "NobodyElse", ""),
+            (
+                "False",
+                "OthersTolerate",
+                "these tolerate its taint and run on its hosts: DaemonSet a/x, Pod b/y",
+            ),
+        ]
+
+    def test_names_twenty_of_them(self) -> None:
+        many = tuple(f"Pod a/{number}" for number in range(22))
+        message = conditions(State(Phase.READY, "x", "", guests=many))["Exclusive"]["message"]
+        assert message.endswith("Pod a/18, Pod a/19 and 2 more")
+
+    def test_says_nothing_of_that_where_no_host_is_exclusive(self) -> None:
+        assert "Exclusive" not in conditions(READY)
+
     def test_is_no_longer_than_anybody_reads(self) -> None:
         message = conditions(State(Phase.FAILED, "x", "y" * 5000))["Ready"]["message"]
         assert message == "y" * 2045 + "..."
@@ -194,6 +216,16 @@ class TestAState:
         state = pool_states.ready(asked, plan(asked, found, policy), found, policy)
         assert (state.message, state.sleepers) == (message, count)
 
+    @pytest.mark.parametrize(("mode", "expected"), [("Exclusive", ("DaemonSet logging/agent",)), ("Shared", None)])
+    def test_names_guests_of_an_exclusive_pool(
+        self, mode: Literal["Exclusive", "Shared"], expected: tuple[str, ...] | None
+    ) -> None:
+        asked = pool(size=1, mode=mode, given=["node-a"])
+        guest = Guest("DaemonSet/agent", ("NoSchedule",))
+        there = bound_pod("node-a", job="", pe="", namespace="logging", guest=guest)
+        found = cluster(nodes(1), [asked], [there], guests=Guests(()))
+        assert pool_states.ready(asked, plan(asked, found, Policy()), found, Policy()).guests == expected
+
 
 def told(before: Pool | None, state: State) -> list[News]:
     return list(news(before, state))
@@ -237,6 +269,12 @@ class TestNews:
         before = pool(size=1, given=["node-a"])
         state = State(Phase.READY, "HostsAssigned", "", hosts=before.given, degraded=["x is gone", "y is gone"])
         assert told(before, state) == [News("Warning", "Degraded", "x is gone; y is gone")]
+
+    def test_guests_are_told_of(self) -> None:
+        before = pool(size=1, given=["node-a"])
+        state = State(Phase.READY, "HostsAssigned", "", hosts=before.given, guests=("DaemonSet a/x",))
+        said = "these tolerate its taint and run on its hosts: DaemonSet a/x"
+        assert told(before, state) == [News("Normal", "OthersTolerate", said)]
 
     @pytest.mark.parametrize("before", [pool(), None], ids=["unsized", "unreadable"])
     def test_of_a_pool_without_hosts_there_are_none(self, before: Pool | None) -> None:

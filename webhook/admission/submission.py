@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from webhook.admission.accounts import user_of
 from webhook.admission.answer import Answer
 from webhook.admission.document import Document, mapping, sequence
 from webhook.admission.misplaced import with_misplaced
@@ -39,7 +40,7 @@ _MAKERS: Final = frozenset({"Deployment", "CronJob"})
 def submitted(review: Review, cluster: Inventory, policy: Policy) -> Answer:
     """Decide about all pods that the workload is going to have, and about what it says for them in the wrong place."""
     try:
-        found = _found(review, trusted=True)
+        found = _found(review, trusted=user_of(review).a_controller)
         pod = msgspec.convert(found.pod, Pod) if found and (found.misplaced or not found.same) else None
     except MALFORMED as error:
         return denied(review, Fault.INVALID, unreadable_object(review.kind.kind, error))
@@ -57,7 +58,7 @@ def submitted(review: Review, cluster: Inventory, policy: Policy) -> Answer:
     return _answer(review, with_misplaced(decision, found.misplaced, policy), policy)
 
 
-def described(review: Review, *, trusted: bool = True) -> Found | None:
+def described(review: Review, *, trusted: bool) -> Found | None:
     """The pods of the workload under review; ``None`` if there is nothing to decide about them, or it is no object.
 
     That is so where it goes away, where its pods stay as they were, and where it belongs to a workload that was decided

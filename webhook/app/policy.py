@@ -23,6 +23,7 @@ def policy_of(settings: Settings) -> Policy:
         quota=parse_quota(settings.exclusive_quota),
         guard_nodes=settings.guard_nodes,
         guard_bindings=settings.guard_bindings or settings.strict,
+        strict=settings.strict,
         spared=excluded if everybody else None,
         excluded=excluded,
     )

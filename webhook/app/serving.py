@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable
 
 from webhook.admission.answer import Answer, Outcome
+from webhook.admission.daemons import guard_daemons
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.pool_use import use_of
 from webhook.admission.validate import validate
@@ -34,8 +35,11 @@ async def serve(settings: Settings, announce: Announce) -> None:
     authorization = authorization_of(cluster) if settings.authorize_pools else None
     _watch(cluster, metrics)
     newcomers = newcomers_of(cluster) if policy.guard_bindings else None
-    validating = validator(cluster, policy, authorization, newcomers)
-    reviewers = {"/mutate": mutator(cluster, policy), "/validate": validating}
+    reviewers: dict[str, Reviewer] = {
+        "/mutate": mutator(cluster, policy),
+        "/validate": validator(cluster, policy, authorization, newcomers),
+        "/guard": lambda body: guard_daemons(body, cluster.inventory, policy),
+    }
     service = Service(reviewers, cluster.reason, (cluster.run,))
     await run_server(service, settings, metrics=metrics, announce=announce)
 

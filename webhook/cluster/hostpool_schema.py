@@ -12,7 +12,7 @@ from webhook.placement.keys import LABEL_LIMIT
 from webhook.placement.pool_spec import MODES, POOL_LIMIT, TAG_LIMIT
 
 _CONDITION_LIMIT: Final = 16
-"""Conditions of one pool; there are two types."""
+"""Conditions of one pool; there are three types."""
 
 _REASON_LIMIT, _MESSAGE_LIMIT = 1024, 32_768
 """Characters, as in ``metav1.Condition``."""
@@ -64,7 +64,10 @@ _HOST: Final = obj(
 _CONDITION: Final = obj(
     "One aspect of the pool.",
     {
-        "type": text("Ready, or Degraded when a host has vanished.", maxLength=_REASON_LIMIT),
+        "type": text(
+            "Ready, Degraded when a host has vanished, or Exclusive while nobody else runs on exclusive hosts.",
+            maxLength=_REASON_LIMIT,
+        ),
         "status": text("Whether it is so.", enum=["True", "False", "Unknown"]),
         "reason": text("Why, in one word.", maxLength=_REASON_LIMIT),
         "message": text("Why, in words.", maxLength=_MESSAGE_LIMIT),

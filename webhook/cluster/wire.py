@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from webhook.admission.mutate import MIRROR
 from webhook.placement.keys import BIND, PLACEMENT, PREFERRED, UNIFORM
 from webhook.placement.pod import Amount, PodSpec
 from webhook.placement.pool_spec import HostPoolSpec
@@ -20,6 +21,7 @@ class Annotations(Struct, frozen=True, gc=False):
     preferred: str | None = field(name=PREFERRED, default=None)
     bind: str | None = field(name=BIND, default=None)
     uniform: str | None = field(name=UNIFORM, default=None)
+    mirror: str | None = field(name=MIRROR, default=None)
 
 
 class Owner(Struct, frozen=True, gc=False, rename="camel"):

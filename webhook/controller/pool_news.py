@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from webhook.controller.pool_status import State
+from webhook.controller.pool_status import State, shared
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.pool_plan import published
 from webhook.placement.problem import counted, enumerated
@@ -42,6 +42,8 @@ def news(before: Pool | None, state: State) -> Iterator[News]:
             yield News("Warning", "SleepersWait", f"{in_words(state.sleepers)}: only the setting strict keeps them off")
     if state.degraded:
         yield News("Warning", "Degraded", "; ".join(state.degraded))
+    if state.guests:
+        yield News("Normal", "OthersTolerate", shared(state))
 
 
 def _assigned(state: State) -> Iterator[News]:

@@ -7,7 +7,7 @@ from webhook.placement.bits import Bits, union
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
-from webhook.placement.pool_health import troubles
+from webhook.placement.pool_health import guests, troubles
 from webhook.placement.pool_labels import labels_of
 from webhook.placement.pool_plan import PoolPlan
 from webhook.placement.problem import counted
@@ -46,7 +46,8 @@ def ready(pool: Pool, found: PoolPlan, cluster: Inventory, policy: Policy) -> St
     """It has its hosts, all of them or, if some cannot be replaced, the rest."""
     has = counted(len(found.hosts), "host")
     asleep = 0 if policy.guard_bindings else sleepers(pool, _nodes(found, cluster), cluster, policy)
-    wrong = list(troubles(replace(pool, given=found.hosts), cluster))
+    given = replace(pool, given=found.hosts)
+    wrong = list(troubles(given, cluster))
     out = {trouble.host.index for trouble in wrong if trouble.kind in {"gone", "unusable"}}
     missing = [f"{found.reason}, so a host that is gone has not been replaced"] if found.reason else []
     return State(
@@ -58,6 +59,7 @@ def ready(pool: Pool, found: PoolPlan, cluster: Inventory, policy: Policy) -> St
         eligible=found.eligible,
         degraded=(*missing, *map(str, wrong)),
         sleepers=asleep,
+        guests=guests(given, cluster) if pool.exclusive else None,
     )
 
 

@@ -7,6 +7,10 @@ from msgspec import Struct
 
 from webhook.controller.pool_object import StoredPool
 from webhook.placement.cluster import Phase, PoolHost
+from webhook.placement.problem import enumerated
+
+NAMED: Final = 20
+"""Workloads named of those that run on exclusive hosts; a cluster has a handful of agents."""
 
 MESSAGE_LIMIT: Final = 2048
 """Characters of a message; the definition allows 32,768, and nobody reads them."""
@@ -28,6 +32,8 @@ class State(Struct, frozen=True):
     """Sentences without their full stops; none if all is well."""
     sleepers: int = 0
     """Pods that wait and may come to its hosts, whosever these are; the message says so."""
+    guests: tuple[str, ...] | None = None
+    """Who runs on its exclusive hosts because he tolerates them; ``None`` for a pool without such hosts."""
 
 
 def status_of(stored: StoredPool, state: State, now: str) -> Document | None:
@@ -54,6 +60,10 @@ def _conditions(stored: StoredPool, state: State, now: str) -> list[Document]:
         "Ready": _condition(ready, state.reason, state.message),
         "Degraded": _condition(bool(degraded), "HostsInTrouble" if degraded else "HostsServe", degraded),
     }
+    if state.guests is not None:
+        ours["Exclusive"] = _condition(
+            not state.guests, "OthersTolerate" if state.guests else "NobodyElse", shared(state)
+        )
     there = stored.status.get("conditions")
     before = {found.get("type"): found for found in there or () if isinstance(found, dict)}
     for type_, condition in ours.items():
@@ -62,6 +72,13 @@ def _conditions(stored: StoredPool, state: State, now: str) -> list[Document]:
         condition |= {"lastTransitionTime": now if turned else old["lastTransitionTime"]}
         before[type_] = {"type": type_, **condition, "observedGeneration": stored.metadata.generation}
     return list(before.values())
+
+
+def shared(state: State) -> str:
+    """Who else runs on the hosts, in a sentence without its full stop; nothing if nobody does."""
+    if not state.guests:
+        return ""
+    return f"these tolerate its taint and run on its hosts: {enumerated(state.guests, NAMED)}"
 
 
 def _condition(is_so: bool, reason: str, message: str) -> Document:  # noqa: FBT001 -- it is the value of the condition

@@ -16,6 +16,7 @@ from webhook.controller.triggers import Triggers
 from webhook.controller.watched import Watched
 from webhook.controller.whose import Whose
 from webhook.controller.workers import run_workers
+from webhook.placement.guests import Guests
 from webhook.placement.inventory import Inventory
 from webhook.placement.pool_index import Name
 
@@ -31,7 +32,8 @@ class Work:
     """``watched`` is to be fed with objects of ``kinds``; nothing is done before :meth:`run`."""
 
     def __init__(self, server: Server, events: Tells, rules: Rules, *, clock: Clock = seconds) -> None:
-        self.watched = Watched(Inventory(rules.policy.spared))
+        policy = rules.policy
+        self.watched = Watched(Inventory(policy.spared, Guests(policy.excluded, policy.exclusive_effect)))
         self.queues = Queues(Queue(clock=clock), Queue(clock=clock))
         inventory, whose, nodes = self.watched.inventory, Whose(self.watched), LearnedNodes(self.watched)
         self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, OWN_POOLS, JOBS)

@@ -56,6 +56,19 @@ OF_NODE: Final = frozenset({"DaemonSet", "Node"})
 """Kinds of controllers whose pods go with their node."""
 
 
+class Guest(Struct, frozen=True, gc=False):
+    """What a pod of others is that may run on exclusive hosts.
+
+    ``name`` is kind and name of the workload that it is a replica of, such as ``DaemonSet/agent``, or its own;
+    ``passes`` are the effects of the exclusive taint that it tolerates. ``forged`` says that it claims to be made by a
+    DaemonSet that is none of Kubernetes' own.
+    """
+
+    name: str
+    passes: tuple[str, ...] = ()
+    forged: bool = False
+
+
 class BoundPod(Struct, frozen=True, gc=False):
     """A pod that is not finished, as far as it holds something that others may want.
 
@@ -65,7 +78,7 @@ class BoundPod(Struct, frozen=True, gc=False):
     ``owner`` is the workload that it is a replica of, such as ``Deployment/pipeline``, of pods of others only if they
     go with their node. ``bound`` says that it is one that is bound to cpus. ``guards`` are the topology keys of its
     required podAntiAffinity, of pods of others too; ``repels`` are the labels under the product's prefix that this
-    keeps away within its job.
+    keeps away within its job. ``guest`` is what a pod of others is, if it may run on exclusive hosts.
     """
 
     uid: str
@@ -83,6 +96,7 @@ class BoundPod(Struct, frozen=True, gc=False):
     bound: bool = False
     guards: tuple[str, ...] = ()
     repels: tuple[tuple[str, str], ...] = ()
+    guest: Guest | None = None
 
     @property
     def of_node(self) -> bool:

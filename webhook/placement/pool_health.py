@@ -15,7 +15,10 @@ from webhook.placement.selector import matching_all
 
 
 class Trouble(Struct, frozen=True):
-    """One host and what is wrong with it: ``gone``, ``unusable``, ``unlabelled`` or ``shared`` with a stranger."""
+    """One host and what is wrong with it.
+
+    It is ``gone``, ``unusable``, ``unlabelled``, ``shared`` with a stranger, or runs a pod with a ``forged`` owner.
+    """
 
     host: PoolHost
     kind: str
@@ -32,6 +35,7 @@ def troubles(pool: Pool, cluster: Inventory) -> Iterator[Trouble]:
     serving = union(hosts.values())
     tagged = _tagged(pool, cluster)
     foreign = strangers(pool, cluster) & serving if pool.exclusive else 0
+    liars = list(cluster.guests.on(serving, forged=True)) if pool.exclusive else []
     for host in pool.given:
         node = hosts[host.index]
         if not node:
@@ -43,6 +47,17 @@ def troubles(pool: Pool, cluster: Inventory) -> Iterator[Trouble]:
             yield Trouble(host, "unlabelled", "has lost a tag or label that the pool asks for")
         if node & foreign:
             yield Trouble(host, "shared", f"runs {cluster.outsiders.stranger}")
+        for who, here in liars:
+            if node & here:
+                yield Trouble(
+                    host, "forged", f"runs {who}, which says that a DaemonSet made it and is none's of apps/v1"
+                )
+
+
+def guests(pool: Pool, cluster: Inventory) -> tuple[str, ...]:
+    """Who else may run on the hosts in the pool's status, and does, in words: he tolerates their taint."""
+    serving = union(cluster.pools.hosts(pool).values())
+    return tuple(who for who, _ in cluster.guests.on(serving, forged=False))
 
 
 def _tagged(pool: Pool, cluster: Inventory) -> Bits:

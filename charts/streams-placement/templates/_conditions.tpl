@@ -42,8 +42,11 @@ request.operation != 'UPDATE'
 {{- end -}}
 
 {{/* The API server's image of a static pod, which nobody schedules. */}}
+{{- define "streams-placement.isMirror" -}}
+'kubernetes.io/config.mirror' in object.metadata.?annotations.orValue({})
+{{- end -}}
 {{- define "streams-placement.notMirror" -}}
-!('kubernetes.io/config.mirror' in object.metadata.?annotations.orValue({}))
+!({{ include "streams-placement.isMirror" . }})
 {{- end -}}
 
 {{/* What is being deleted must never be kept from it. */}}
@@ -51,24 +54,39 @@ request.operation != 'UPDATE'
 !has(object.metadata.deletionTimestamp)
 {{- end -}}
 
-{{/* Pods of DaemonSets: nodes need them to become ready, the webhook's own among them. */}}
-{{- define "streams-placement.notDaemonSet" -}}
-!object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind == 'DaemonSet')
+{{/* What the daemon set controller makes, under either of its names: nodes need it to become ready. Anybody can write an owner into a pod. */}}
+{{- define "streams-placement.ofDaemonSet" -}}
+request.userInfo.username in ['system:serviceaccount:kube-system:daemon-set-controller', 'system:kube-controller-manager'] && object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind == 'DaemonSet' && o.apiVersion == 'apps/v1')
+{{- end -}}
+
+{{/* Whether whoever asks may tolerate exclusive hosts. They belong to no namespace, so neither does the right. It stands last in a condition: then the authorizer is asked about few. */}}
+{{- define "streams-placement.mayTolerate" -}}
+authorizer.group('streams.ibm.com').resource('streamshostpools').check('tolerate').allowed()
+{{- end -}}
+
+{{/* A toleration of everything, t. */}}
+{{- define "streams-placement.ofEverything" -}}
+t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists'
 {{- end -}}
 
 {{/* Ways round a taint: no scheduler, or a toleration of everything. */}}
 {{- define "streams-placement.guard" -}}
-object.spec.?nodeName.orValue('') != '' || object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists')
+(object.spec.?nodeName.orValue('') != '' || object.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }})) && !({{ include "streams-placement.ofDaemonSet" . }}) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
 
 {{/* The same in the template of a workload. */}}
 {{- define "streams-placement.guardTemplate" -}}
-{{ include "streams-placement.templates" . }}.exists(p, p.spec.?nodeName.orValue('') != '' || p.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists'))
+{{ include "streams-placement.templates" . }}.exists(p, p.spec.?nodeName.orValue('') != '' || p.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }}))
+{{- end -}}
+
+{{/* The same in the template of a DaemonSet, whose controller keeps to taints: a toleration of everything, where it or the choice of nodes beside it is new. */}}
+{{- define "streams-placement.guardDaemons" -}}
+object.spec.template.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }}) && (request.operation != 'UPDATE' || object.spec.template.spec.?tolerations != oldObject.spec.template.spec.?tolerations || object.spec.template.spec.?nodeSelector != oldObject.spec.template.spec.?nodeSelector || object.spec.template.spec.?affinity != oldObject.spec.template.spec.?affinity) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
 
 {{/* The same on a pod that exists: a toleration of everything that was not there, or of that or exclusive hosts on a pod whose scheduling gates, or nodes while it has any, are others now. */}}
 {{- define "streams-placement.guardChanged" -}}
-object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') in ['', 'streams.ibm.com/exclusive'] && (t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists' && !(t in oldObject.spec.?tolerations.orValue([])) || has(oldObject.spec.schedulingGates) && (object.spec.?schedulingGates != oldObject.spec.?schedulingGates || object.spec.?nodeSelector != oldObject.spec.?nodeSelector || object.spec.?affinity != oldObject.spec.?affinity)))
+object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') in ['', 'streams.ibm.com/exclusive'] && ({{ include "streams-placement.ofEverything" . }} && !(t in oldObject.spec.?tolerations.orValue([])) || has(oldObject.spec.schedulingGates) && (object.spec.?schedulingGates != oldObject.spec.?schedulingGates || object.spec.?nodeSelector != oldObject.spec.?nodeSelector || object.spec.?affinity != oldObject.spec.?affinity))) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
 
 {{/* What becomes of a review that nobody answers, of a pod that asks for nothing: with strict nobody gets round an exclusive host then, either. */}}
@@ -88,12 +106,6 @@ request.userInfo.username in ['{{ $account }}-controller', '{{ $account }}-relea
 {{- end -}}
 {{- define "streams-placement.notTheController" -}}
 !({{ include "streams-placement.theController" . }})
-{{- end -}}
-
-{{/* Our own pods, which may run on exclusive hosts. Nobody gains by such an account what he has not with its token. */}}
-{{- define "streams-placement.ownPod" -}}
-{{- $name := include "streams-placement.fullname" . -}}
-request.namespace == '{{ .Release.Namespace }}' && object.spec.?serviceAccountName.orValue('') in ['{{ $name }}', '{{ $name }}-certificates', '{{ $name }}-controller', '{{ $name }}-release']
 {{- end -}}
 
 {{/* Kubernetes itself: it states what is so, reads no warnings, and must never be kept from it. */}}
@@ -129,4 +141,7 @@ request.namespace in {{ concat (list "kube-system" .Release.Namespace) .Values.w
 {{- end -}}
 {{- define "streams-placement.onlyTheWebhook" -}}
 spec.tolerations: only the webhook tolerates streams.ibm.com/exclusive: name the exclusive HostPool with host(...) instead
+{{- end -}}
+{{- define "streams-placement.theRight" -}}
+the verb tolerate on streamshostpools.streams.ibm.com in the whole cluster
 {{- end -}}

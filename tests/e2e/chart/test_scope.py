@@ -154,9 +154,6 @@ REVIEWED: Final[dict[str, tuple[Action, int]]] = {
     "a processing element": (created(pod("p", SPACE, labels=PE)), 2),
     "any pod of a namespace that asks": (created(pod("p", INJECTED)), 1),
     "a pod that asks in a namespace that asks": (created(asking("p", INJECTED)), 2),
-    "a pod with a node, which no scheduler sees": (created(pod("p", SPACE, pod_spec(nodeName="node-1"))), 1),
-    "a pod that tolerates everything": (created(pod("p", SPACE, pod_spec(**EVERYTHING))), 1),
-    "a pod that begins to tolerate everything": (tolerating_more(), 1),
     "a host pool": (lambda api: api.call("POST", f"{POOLS}?dryRun=All", pool("new")), 1),
     "a host pool whose spec changes": (changed(f"{POOLS}/there", {"spec": {"elastic": True}}), 1),
     "a Deployment whose pods ask": (created(deployment("d", SPACE, annotations=ASKS)), 1),
@@ -197,7 +194,9 @@ LEFT_ALONE: Final[dict[str, Action]] = {
     "a pod that does not ask": created(pod("p", SPACE)),
     "a pod with other annotations": created(pod("p", SPACE, annotations={"example.com/placement": "x"})),
     "a pod that tolerates one thing": created(pod("p", SPACE, pod_spec(**ONE_THING))),
-    "a pod of a DaemonSet, which tolerates everything": created(daemon("p", SPACE)),
+    "a pod of somebody with the right, which tolerates everything": created(pod("p", SPACE, pod_spec(**EVERYTHING))),
+    "a pod of somebody with the right, which has a node": created(pod("p", SPACE, pod_spec(nodeName="node-1"))),
+    "a pod that somebody with the right lets tolerate everything": tolerating_more(),
     "a mirror pod": created(mirror("p")),
     "a pod of kube-system": created(pod("p", "kube-system", pod_spec(**EVERYTHING))),
     "a pod of kube-system with a node": created(pod("p", "kube-system", pod_spec(nodeName="node-1"))),
@@ -214,7 +213,7 @@ LEFT_ALONE: Final[dict[str, Action]] = {
     "a Deployment that the Streams operator annotates": created(
         itself(deployment("d", SPACE), **{"streams.ibm.com/contentId": "x"})),
     "a Deployment of others that tolerates one thing": created(deployment("d", SPACE, spec=pod_spec(**ONE_THING))),
-    "a DaemonSet of others that tolerates everything": created(daemon_set()),
+    "a DaemonSet of somebody with the right, which tolerates everything": created(daemon_set()),
     "a Deployment of others that tolerates everything, labelled": changed(
         f"{DEPLOYMENTS}/tolerates", {"metadata": {"labels": {"a": "b"}}}),
     "a Job that is suspended": changed(f"{JOBS}/runs", {"spec": {"suspend": True}}),
@@ -242,21 +241,48 @@ def test_the_webhook_is_never_asked_about(admin: Api, action: Action) -> None:
     assert reviews(admin) == before
 
 
-@pytest.fixture(scope="module")
-def controllers(plane: ControlPlane) -> Api:
-    """Kubernetes' controllers under one name, with the right to make workloads."""
-    group, found = "rbac.authorization.k8s.io", plane.identities["controllers"]
+def editing(plane: ControlPlane, name: str) -> Api:
+    """The API server as somebody sees it who may make workloads and pods in the namespace."""
+    group = "rbac.authorization.k8s.io"
     role = {"apiGroup": group, "kind": "ClusterRole", "name": "edit"}
-    subject = {"apiGroup": group, "kind": "User", "name": found.user}
-    meta = {"name": "controllers", "namespace": SPACE}
+    subject = {"apiGroup": group, "kind": "User", "name": plane.identities[name].user}
+    meta = {"name": name, "namespace": SPACE}
     binding = {"apiVersion": f"{group}/v1", "kind": "RoleBinding", "metadata": meta}
     plane.admin.create({**binding, "roleRef": role, "subjects": [subject]})
-    return plane.api("controllers")
+    return plane.api(name)
+
+
+@pytest.fixture(scope="module")
+def user(plane: ControlPlane) -> Api:
+    return editing(plane, "user")
+
+
+@pytest.fixture(scope="module")
+def controllers(plane: ControlPlane) -> Api:
+    """Kubernetes' controllers under one name."""
+    return editing(plane, "controllers")
+
+
+OF_TENANTS: Final[dict[str, Action]] = {
+    "a pod with a node, which no scheduler sees": created(pod("p", SPACE, pod_spec(nodeName="node-1"))),
+    "a pod that tolerates everything": created(pod("p", SPACE, pod_spec(**EVERYTHING))),
+    "a pod that he calls a DaemonSet's": created(daemon("p", SPACE)),
+    "a pod that begins to tolerate everything": tolerating_more(),
+    "a DaemonSet that tolerates everything": created(daemon_set()),
+}
+
+
+@pytest.mark.parametrize("action", OF_TENANTS.values(), ids=OF_TENANTS)
+def test_whoever_has_no_right_to_tolerate_exclusive_hosts_is_looked_at(user: Api, admin: Api, action: Action) -> None:
+    before = reviews(admin)
+    action(user)
+    assert reviews(admin) - before == 1
 
 
 MADE: Final[dict[str, Action]] = {
     "a ReplicaSet of a Deployment": created(owned(replica_set(), "Deployment")),
     "a Job of a CronJob": created(owned(job("j", **ASKS), "CronJob")),
+    "a pod of a DaemonSet, which tolerates everything": created(daemon("p", SPACE)),
 }
 
 
