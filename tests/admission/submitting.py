@@ -8,7 +8,10 @@ from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 
 
-def submitted(found: Json, inventory: Inventory, policy: Policy | None = None, *, old: object = None) -> Answer:
-    """What is said about the workload; with ``old``, about the change."""
+def submitted(
+    found: Json, inventory: Inventory, policy: Policy | None = None, *, old: object = None, by: str = "alice"
+) -> Answer:
+    """What is said about the workload, made ``by`` an account; with ``old``, about the change."""
     operation, kind = "CREATE" if old is None else "UPDATE", found["kind"]
-    return validate(review(found, operation, old=old, kind=kind, group=group(kind)), inventory, policy or Policy())
+    body = review(found, operation, old=old, kind=kind, group=group(kind), userInfo={"username": by})
+    return validate(body, inventory, policy or Policy())

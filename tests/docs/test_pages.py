@@ -24,6 +24,7 @@ from webhook.placement import (
     spl,
 )
 from webhook.placement.cluster import Phase
+from webhook.placement.policy import POOLS
 from webhook.placement.sizes import WORDS_LIMIT
 from webhook.server import certificate
 from webhook.server.limits import HEALTH, REVIEWS
@@ -85,7 +86,7 @@ def test_every_reason_of_conditions_and_events_is_on_the_page() -> None:
     texts = "".join(path.read_text() for path in Path(figures.__file__).parent.glob("pool_*.py"))
     words = set(re.findall(r"\"([A-Z][a-z]+(?:[A-Z][a-z]+)+|Unsized|Settling|Invalid|Released|Degraded)\"", texts))
     section = page("hostpool.md").partition("\n### Conditions and Events\n")[2].partition("\n### ")[0]
-    shown = set(re.findall(r"`([A-Z]\w+)`", section)) - {"Ready"}
+    shown = set(re.findall(r"`([A-Z]\w+)`", section)) - {"Ready", "Exclusive"}
     assert shown == words - {"HostPool"}
 
 
@@ -161,6 +162,7 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     ),
     "containers of a pod that asks; amounts of resources; ports": ("1,000", "5,000", "20,000"),
     "its labels in `nodeSelector`; tolerations; spread constraints; terms about pods": ("2,000", "2,000", 16, "1,000"),
+    "HostPools of a namespace": (f"{POOLS}, setting `--pool-quota`",),
     "hosts of a pool; its tags": (f"{pool_spec.POOL_LIMIT:,}", pool_spec.TAG_LIMIT),
     "PEs of one job": (f"{streamsjob.JOB_LIMIT:,}",),
     "hardware requirements of a pod; HPAIntents that it names": (

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.admission.accounts import believed
 from webhook.admission.answer import Answer, Outcome, Workload
 from webhook.admission.patch import encode, operations
 from webhook.admission.responses import allowed, denied, resumed, tail, unreadable, unreadable_object
@@ -77,7 +78,7 @@ def _created(review: Review, world: World, known: Known) -> Answer:
     if bytes(review.object) == b"null":
         return allowed(review, ["there is no object in this review, so nothing was looked at"])
     try:
-        pod = _POD.decode(review.object)
+        pod = believed(_POD.decode(review.object), review)
     except MALFORMED as error:
         return denied(review, Fault.INVALID, unreadable_object("Pod", error))
     metadata = pod.metadata or _NOTHING

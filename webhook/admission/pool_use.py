@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from webhook.admission.accounts import User, user_of
 from webhook.admission.answer import Answer
 from webhook.admission.findings import answer
 from webhook.admission.review import MALFORMED, Review, read_review
@@ -27,25 +28,6 @@ _POD: Final = ("", "Pod", "", "CREATE")
 _OWNERS: Final = frozenset({"ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"})
 """Kinds whose pods nobody has to answer for again: their workloads are asked about when they are submitted."""
 
-_MANAGER: Final = "system:kube-controller-manager"
-_ACCOUNTS: Final = "system:serviceaccount:kube-system:"
-"""Whom Kubernetes' own controllers are (kube-controller-manager, ``--use-service-account-credentials``)."""
-
-
-class User(Struct, frozen=True):
-    """Who asks, as the API server has authenticated him (``authentication.k8s.io/v1 UserInfo``)."""
-
-    username: str = ""
-    uid: str = ""
-    groups: tuple[str, ...] | None = None
-    extra: dict[str, tuple[str, ...]] | None = None
-
-    @property
-    def a_controller(self) -> bool:
-        """Whether it is one of Kubernetes' own controllers."""
-        name = self.username
-        return name == _MANAGER or (name.startswith(_ACCOUNTS) and name.endswith("-controller"))
-
 
 class Use(Struct, frozen=True):
     """Somebody wants to use these pools of the review's namespace; ``pools`` are names of objects and what is said."""
@@ -55,21 +37,13 @@ class Use(Struct, frozen=True):
     pools: tuple[tuple[str, str], ...]
 
 
-class _Request(Struct, frozen=True, rename="camel"):
-    user_info: User = User()
-
-
-class _Asking(Struct, frozen=True):
-    request: _Request = _Request()
-
-
 def use_of(body: bytes, cluster: Inventory, policy: Policy) -> Use | None:
     """What an admitted review is about to use; ``None`` if nothing, or if somebody has answered for it before."""
     review = read_review(body)
     what = review.kind.group, review.kind.kind, review.subresource, review.operation
     if what != _POD and what not in WORKLOADS:
         return None
-    user = msgspec.json.decode(body, type=_Asking).request.user_info
+    user = user_of(review)
     try:
         pod = _pod_of(review, user) if what == _POD else _template_of(review, user)
     except MALFORMED:  # what cannot be read has been answered already

@@ -45,7 +45,7 @@ class GroupVersionKind(Struct, frozen=True, gc=False):
 
 
 class Review(Struct, frozen=True, gc=False):
-    """One request. ``object`` and ``old`` are JSON, ``null`` where there is none."""
+    """One request. ``object``, ``old`` and ``user``, who asks, are JSON; ``null`` where there is none."""
 
     uid: str
     kind: GroupVersionKind = GroupVersionKind()
@@ -55,6 +55,7 @@ class Review(Struct, frozen=True, gc=False):
     name: str = ""
     object: Raw = Raw(b"null")
     old: Raw = Raw(b"null")
+    user: Raw = Raw(b"null")
 
     def what(self, group: str, kind: str, *operations: str) -> bool:
         """Whether this is one of the operations on the objects themselves (no subresource) of that kind."""
@@ -110,6 +111,7 @@ def read_review(body: bytes) -> Review:
         name or "",
         fields.get("object", _NULL),
         fields.get("oldObject", _NULL),
+        fields.get("userInfo", _NULL),
     )
 
 

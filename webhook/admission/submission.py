@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.admission.accounts import user_of
 from webhook.admission.answer import Answer
 from webhook.admission.document import Document, mapping, sequence
 from webhook.admission.misplaced import with_misplaced
@@ -27,7 +28,7 @@ from webhook.placement.world import World
 
 _KINDS: Final = (
     ("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("apps", "DaemonSet"),
-    ("batch", "Job"), ("batch", "CronJob"), ("", "ReplicationController"),
+    ("batch", "Job"), ("batch", "CronJob"), ("", "ReplicationController"), ("", "PodTemplate"),
 )  # fmt: skip
 
 WORKLOADS: Final = frozenset(
@@ -47,7 +48,7 @@ def submitted(review: Review, cluster: Inventory, policy: Policy) -> Answer:
     try:
         if len(review.object) > _LARGE and (too_much := _oversized(review)):
             return _answer(review, _refused(too_much, review, cluster, policy), policy)
-        found = _found(review, trusted=True)
+        found = _found(review, trusted=user_of(review).a_controller)
         pod = msgspec.convert(found.pod, Pod) if found and (found.misplaced or not found.same) else None
     except MALFORMED as error:
         return denied(review, Fault.INVALID, unreadable_object(review.kind.kind, error))
@@ -107,7 +108,7 @@ def _refused(found: tuple[Pod, tuple[Problem, ...]], review: Review, cluster: In
     return Decision(read(replace(pod, spec=None), review.namespace, World(cluster, policy))[0], problems)
 
 
-def described(review: Review, *, trusted: bool = True) -> Found | None:
+def described(review: Review, *, trusted: bool) -> Found | None:
     """The pods of the workload under review; ``None`` if there is nothing to decide about them, or it is no object.
 
     That is so where it goes away, where its pods stay as they were, and where it belongs to a workload that was decided

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from webhook.admission.accounts import believed
 from webhook.admission.answer import Answer
 from webhook.admission.bindings import bound
 from webhook.admission.findings import Finding, answer
@@ -56,7 +57,7 @@ def _checked(review: Review, check: Check, cluster: Inventory, policy: Policy) -
 
 def _created(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Problem]:
     """A pod as it will be stored: what was refused when it was submitted is refused still, and nothing was undone."""
-    pod = _POD.decode(review.object)
+    pod = believed(_POD.decode(review.object), review)
     metadata = pod.metadata or _NOTHING
     if metadata.deletion_timestamp or MIRROR in (metadata.annotations or {}):
         return

@@ -119,7 +119,7 @@ class _Server:
 
     async def _until_ready(self) -> bool:
         """Whether reviews can be answered now; not so when the wish to stop came first."""
-        while self._service.ready() is not None and not self._stop.asked.is_set():
+        while self._reason() is not None and not self._stop.asked.is_set():
             await wait(self._stop.asked, _POLL)
         return not self._stop.asked.is_set()
 
@@ -145,4 +145,8 @@ class _Server:
             self._stop.asked.set()
 
     def _readiness(self) -> str | None:
-        return "the server is stopping" if self._stop.asked.is_set() else self._service.ready()
+        return "the server is stopping" if self._stop.asked.is_set() else self._reason()
+
+    def _reason(self) -> str | None:
+        """Why reviews cannot be answered; ``None`` if they can."""
+        return self._certificate.reason() or self._service.ready()
