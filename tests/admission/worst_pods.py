@@ -112,8 +112,8 @@ KINDS: Final[dict[str, tuple[int, Kind]]] = {
     "expressions of preferred node terms": (9_990, _preferred),
     "terms near pods": (1000, _about_pods("podAffinity")),
     "terms away from pods": (1000, _about_pods("podAntiAffinity")),
-    "spread constraints": (16, _spread({"matchLabels": {"a": "b"}})),
-    "spread constraints within the job": (16, _spread({"matchLabels": {keys.JOB: "parallel"}})),
+    "spread constraints": (10, _spread({"matchLabels": {"a": "b"}})),
+    "spread constraints within the job": (10, _spread({"matchLabels": {keys.JOB: "parallel"}})),
     "tolerations": (2000, _listed("tolerations", lambda at: {"key": f"k{at}", "operator": "Exists"})),
     "tolerations of a taint": (
         2000, _listed("tolerations", lambda at: {"key": "a", "operator": "Equal", "value": f"x{at}"}),

@@ -161,7 +161,7 @@ LIMITS: dict[str, tuple[Any, ...]] = {
         f"{WORDS_LIMIT:,}",
     ),
     "containers of a pod that asks; amounts of resources; ports": ("1,000", "5,000", "20,000"),
-    "its labels in `nodeSelector`; tolerations; spread constraints; terms about pods": ("2,000", "2,000", 16, "1,000"),
+    "its labels in `nodeSelector`; tolerations; spread constraints; terms about pods": ("2,000", "2,000", 10, "1,000"),
     "HostPools of a namespace": (f"{POOLS}, setting `--pool-quota`",),
     "hosts of a pool; its tags": (f"{pool_spec.POOL_LIMIT:,}", pool_spec.TAG_LIMIT),
     "PEs of one job": (f"{streamsjob.JOB_LIMIT:,}",),

@@ -87,9 +87,9 @@ CASES = {
         f"spec.tolerations: has 2001 tolerations, at most 2000 {ALLOWED}",
     ),
     "spread": (
-        {"topologySpreadConstraints": [_SPREAD] * 16},
-        {"topologySpreadConstraints": [_SPREAD] * 17},
-        f"spec.topologySpreadConstraints: has 17 constraints, at most 16 {ALLOWED}",
+        {"topologySpreadConstraints": [_SPREAD] * 10},
+        {"topologySpreadConstraints": [_SPREAD] * 11},
+        f"spec.topologySpreadConstraints: has 11 constraints, at most 10 {ALLOWED}",
     ),
 }
 

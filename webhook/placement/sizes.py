@@ -78,7 +78,7 @@ _LIMITS: Final[tuple[tuple[str, str, int, Callable[[PodSpec], int]], ...]] = (
     ("spec.affinity", "terms about pods", 1000, _pod_terms),
     ("spec.tolerations", "tolerations", 2000, lambda spec: len(spec.tolerations or ())),
     (
-        "spec.topologySpreadConstraints", "constraints", 16,
+        "spec.topologySpreadConstraints", "constraints", 10,
         lambda spec: len(spec.topology_spread_constraints or ()),
     ),
 )  # fmt: skip
