@@ -178,6 +178,7 @@ POOL = Pool(
     phase=Phase.READY,
     given=(PoolHost(0, "worker-1", "0b1c8b5e-0000-4000-8000-000000000001"),),
     reason="Allocated",
+    created="2026-01-01T00:00:00Z",
 )
 NOTHING = {"Node": 0, "Pod": 0, "HostPool": 0, "Job": 0, "HPAIntent": 0, "Namespace": 0}
 
