@@ -207,7 +207,7 @@ class TestAState:
         there = [node(name, taints=[theirs] if at < taken else []) for at, name in enumerate(names)]
         asked = pool(size=None, hosts=names, given=names)
         found = cluster(there, [asked])
-        state = pool_states.ready(asked, plan(asked, found, Policy()), found)
+        state = pool_states.ready(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.phase, state.reason, state.message, state.ready) == expected
         assert list(state.degraded) == [
             f"host {at} ({name}) belongs to an exclusive HostPool" for at, name in enumerate(names[:taken])
@@ -217,7 +217,7 @@ class TestAState:
         theirs = node("node-a", taints=[Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")])
         asked = pool(size=1, given=["node-a"])
         found = cluster([theirs], [asked])
-        state = pool_states.ready(asked, plan(asked, found, Policy()), found)
+        state = pool_states.ready(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.phase, state.message) == (
             Phase.FAILED,
             "it has 1 host, which is exclusive to another HostPool",

@@ -56,7 +56,7 @@ def submitted(pod: Json, cluster: Cluster, group: str, kind: str) -> str:
     metadata = {key: pod["metadata"].get(key) for key in ("labels", "annotations")}
     spec: Json = {"template": {"metadata": metadata, "spec": pod["spec"]}}
     spec = {"jobTemplate": {"spec": spec}} if kind == "CronJob" else spec
-    found = {"metadata": {"name": "w"}, "spec": spec}
+    found = {"metadata": {"name": "w"}, **(spec if kind == "PodTemplate" else {"spec": spec})}
     body = review(found, kind=kind, group=group, namespace=TEAM)
     answer = validate(body, core.inventory(cluster), core.POLICY)
     return "" if response(answer)["allowed"] else refused(answer)[1]
@@ -95,7 +95,9 @@ def test_a_workload_is_refused_as_its_pod_is(
     cluster: Cluster, pod: Json, tolerations: list[Json], kind: tuple[str, str]
 ) -> None:
     assume(cluster.nodes)
-    owner = {"ownerReferences": [{"kind": kind[1], "name": "w", "controller": True}]}
+    owner = (
+        {} if kind[1] == "PodTemplate" else {"ownerReferences": [{"kind": kind[1], "name": "w", "controller": True}]}
+    )
     found, whole = tolerant(pod, tolerations) | {"metadata": pod["metadata"] | owner}, closed(cluster)
     assume(opted_in(core.read(found)))
     message = submitted(found, whole, *kind)

@@ -46,6 +46,13 @@ def is_of(pod: BoundPod, pool: Pool, cluster: Cluster) -> bool:
     return pool.spl_name in pod.pools and meant == [pool]
 
 
+def exclusive(node: Node, cluster: Cluster) -> bool:
+    """Whether the node is closed for an exclusive pool, by its taint or by the pool's status."""
+    tainted = any(taint.key == f"{PREFIX}exclusive" and taint.effect != "PreferNoSchedule" for taint in node.taints)
+    pools = (pool for pool in cluster.pools if pool.exclusive)
+    return tainted or any(node.name in standing(pool, cluster.nodes).values() for pool in pools)
+
+
 def created(cluster: Cluster) -> list[Pool]:
     return [pool for pool in cluster.pools if pool.size is not None]
 
@@ -97,7 +104,7 @@ def test_a_literal_pool_has_its_hosts_in_its_own_order(cluster: Cluster) -> None
             for index, text in enumerate(pool.hosts)
         ]
         has = standing(pool, cluster.nodes)
-        closed = {node.name for node in cluster.nodes if CONTROL_PLANE in node.labels}
+        closed = {node.name for node in cluster.nodes if CONTROL_PLANE in node.labels or exclusive(node, cluster)}
         single = [
             found[0]
             for index, found in enumerate(meant)
