@@ -32,6 +32,7 @@ class Answer(Struct, frozen=True, gc=False):
     ``status`` is the HTTP status and ``body`` its JSON. The rest is for logs and metrics: ``reason`` is a short word
     (``Invalid``, ``Forbidden``, ...) or empty, ``message`` the refusal, if any; ``uid``, ``namespace`` and ``name`` are
     the caller's words and may hold anything. ``depends`` is the workload whose number of pods may make it another one.
+    ``waits`` is why a pod is let in that no node can run now (``Cause``), empty for all others.
     """
 
     status: int
@@ -45,3 +46,4 @@ class Answer(Struct, frozen=True, gc=False):
     name: str = ""
     message: str = ""
     depends: Workload | None = None
+    waits: str = ""

@@ -13,38 +13,17 @@ from webhook.admission.answer import Answer
 from webhook.admission.findings import answer
 from webhook.admission.review import MALFORMED, Review, read_review
 from webhook.admission.submission import WORKLOADS, described
+from webhook.admission.user import User, controlled, user_of
 from webhook.placement.ask import read
 from webhook.placement.inventory import Inventory
 from webhook.placement.keys import PLACEMENT
 from webhook.placement.placement_text import annotation
-from webhook.placement.pod import Metadata, Pod
+from webhook.placement.pod import Pod
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault, Problem, quote
 from webhook.placement.world import World
 
 _POD: Final = ("", "Pod", "", "CREATE")
-
-_OWNERS: Final = frozenset({"ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"})
-"""Kinds whose pods nobody has to answer for again: their workloads are asked about when they are submitted."""
-
-_MANAGER: Final = "system:kube-controller-manager"
-_ACCOUNTS: Final = "system:serviceaccount:kube-system:"
-"""Whom Kubernetes' own controllers are (kube-controller-manager, ``--use-service-account-credentials``)."""
-
-
-class User(Struct, frozen=True):
-    """Who asks, as the API server has authenticated him (``authentication.k8s.io/v1 UserInfo``)."""
-
-    username: str = ""
-    uid: str = ""
-    groups: tuple[str, ...] | None = None
-    extra: dict[str, tuple[str, ...]] | None = None
-
-    @property
-    def a_controller(self) -> bool:
-        """Whether it is one of Kubernetes' own controllers."""
-        name = self.username
-        return name == _MANAGER or (name.startswith(_ACCOUNTS) and name.endswith("-controller"))
 
 
 class Use(Struct, frozen=True):
@@ -55,23 +34,15 @@ class Use(Struct, frozen=True):
     pools: tuple[tuple[str, str], ...]
 
 
-class _Request(Struct, frozen=True, rename="camel"):
-    user_info: User = User()
-
-
-class _Asking(Struct, frozen=True):
-    request: _Request = _Request()
-
-
 def use_of(body: bytes, cluster: Inventory, policy: Policy) -> Use | None:
     """What an admitted review is about to use; ``None`` if nothing, or if somebody has answered for it before."""
     review = read_review(body)
     what = review.kind.group, review.kind.kind, review.subresource, review.operation
     if what != _POD and what not in WORKLOADS:
         return None
-    user = msgspec.json.decode(body, type=_Asking).request.user_info
+    user = user_of(review)
     try:
-        pod = _pod_of(review, user) if what == _POD else _template_of(review, user)
+        pod = _pod_of(review) if what == _POD else _template_of(review, user)
     except MALFORMED:  # what cannot be read has been answered already
         return None
     if pod is None:
@@ -91,16 +62,11 @@ def unauthorized(use: Use, refused: list[tuple[str, str]], policy: Policy) -> An
     return answer(use.review, problems, policy)
 
 
-def _pod_of(review: Review, user: User) -> Pod | None:
+def _pod_of(review: Review) -> Pod | None:
     pod = msgspec.json.decode(review.object, type=Pod)
-    return None if user.a_controller and _owned(pod.metadata) else pod
+    return None if controlled(review, pod.metadata) else pod
 
 
 def _template_of(review: Review, user: User) -> Pod | None:
     found = described(review, trusted=user.a_controller)
     return msgspec.convert(found.pod, Pod) if found else None
-
-
-def _owned(metadata: Metadata | None) -> bool:
-    owners = (metadata.owner_references if metadata else None) or ()
-    return any(owner.controller and owner.kind in _OWNERS for owner in owners)

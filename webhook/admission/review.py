@@ -39,7 +39,7 @@ class GroupVersionKind(Struct, frozen=True, gc=False):
 
 
 class Review(Struct, frozen=True, gc=False):
-    """One request. ``object`` and ``old`` are JSON, ``null`` where there is none."""
+    """One request. ``object`` and ``old`` are JSON, ``null`` where there is none; ``user`` is that of who asks."""
 
     uid: str
     kind: GroupVersionKind = GroupVersionKind()
@@ -49,6 +49,7 @@ class Review(Struct, frozen=True, gc=False):
     name: str = ""
     object: Raw = Raw(b"null")
     old: Raw = Raw(b"null")
+    user: Raw = Raw(b"{}")
 
     def what(self, group: str, kind: str, *operations: str) -> bool:
         """Whether this is one of the operations on the objects themselves (no subresource) of that kind."""
@@ -63,7 +64,7 @@ _OPTIONAL = msgspec.json.Decoder(str | None)
 _GVK = msgspec.json.Decoder(GroupVersionKind)
 _NULL = Raw(b"null")
 _EMPTY = Raw(b'""')
-_NO_KIND = Raw(b"{}")
+_NO_KIND = _NO_USER = Raw(b"{}")
 
 _PARTS: tuple[tuple[str, msgspec.json.Decoder[Any], Raw], ...] = (
     ("uid", _STRING, _EMPTY),
@@ -101,6 +102,7 @@ def read_review(body: bytes) -> Review:
         name or "",
         fields.get("object", _NULL),
         fields.get("oldObject", _NULL),
+        fields.get("userInfo", _NO_USER),
     )
 
 

@@ -14,8 +14,10 @@ from webhook.admission.nodes import node_changed
 from webhook.admission.responses import allowed, denied, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
 from webhook.admission.submission import WORKLOADS, submitted
+from webhook.admission.user import controlled
 from webhook.placement import keys
-from webhook.placement.ask import read
+from webhook.placement.ask import Ask, read
+from webhook.placement.constraint import Constraint
 from webhook.placement.decision import guard
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Metadata, Pod, Toleration
@@ -63,15 +65,24 @@ def _created(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Pro
     if not concerned(pod, review.namespace, cluster):
         yield from guard(pod, review.namespace, world).problems
         return
-    ask, problems = read(pod, review.namespace, world)
-    constraints, more, _ = constraints_of(ask, world)
+    ask, constraints, problems = _said(pod, review.namespace, world)
+    if problems and policy.unsatisfiable_pods == "wait" and controlled(review, metadata):
+        world = World(cluster, policy, patient=True)
+        ask, constraints, problems = _said(pod, review.namespace, world)
     if policy.verify_pods:
-        yield from (*problems, *more)
-        if problems or more:
+        yield from problems
+        if problems:
             return
         if not policy.audit:  # nothing was added there that could have been undone
             yield from undone(pod, constraints, world)
     yield from trespass(ask, constraints, world)
+
+
+def _said(pod: Pod, namespace: str, world: World) -> tuple[Ask, tuple[Constraint, ...], tuple[Problem, ...]]:
+    """What the pod asks for, what that demands of its node, and all problems."""
+    ask, problems = read(pod, namespace, world)
+    constraints, more, _ = constraints_of(ask, world)
+    return ask, constraints, (*problems, *more)
 
 
 def _updated(review: Review, cluster: Inventory, _policy: Policy) -> Iterator[Problem]:

@@ -105,7 +105,7 @@ class HostPools:
     def _outcome(self, pool: Pool, choice: Choice) -> State:
         """What there is to say when all hosts of the choice are marked and have settled."""
         if not choice.plan.hosts:
-            return pool_states.short(pool, choice.plan, self._policy)
+            return pool_states.short(pool, choice.plan, self._cluster, self._policy)
         return pool_states.ready(pool, choice.plan, self._cluster)
 
     async def _provide(self, stored: StoredPool) -> float:

@@ -8,7 +8,7 @@ from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 from webhook.placement.pool_health import troubles
 from webhook.placement.pool_labels import labels_of
-from webhook.placement.pool_plan import PoolPlan
+from webhook.placement.pool_plan import PoolPlan, plan
 from webhook.placement.problem import counted
 from webhook.placement.selector import matching_all
 
@@ -26,12 +26,17 @@ def unsized(pool: Pool, cluster: Inventory) -> State:
     return State(Phase.READY, "Unsized", what, eligible=count)
 
 
-def short(pool: Pool, found: PoolPlan, policy: Policy) -> State:
-    """There are not enough nodes, so it has no host."""
-    phase, reason = (
-        (Phase.PENDING, "WaitingForNodes") if pool.elastic or policy.elastic else (Phase.FAILED, "NotEnoughNodes")
-    )
+def short(pool: Pool, found: PoolPlan, cluster: Inventory, policy: Policy) -> State:
+    """There are not enough nodes, so it has no host; it waits for those that come, or only have to recover."""
+    waits = pool.elastic or policy.elastic or _recovering(pool, cluster, policy)
+    phase, reason = (Phase.PENDING, "WaitingForNodes") if waits else (Phase.FAILED, "NotEnoughNodes")
     return State(phase, reason, found.reason, eligible=found.eligible, ready=0)
+
+
+def _recovering(pool: Pool, cluster: Inventory, policy: Policy) -> bool:
+    """Whether there are enough nodes once conditions have passed that pass by themselves."""
+    later = cluster.recovered()
+    return later is not None and not plan(pool, later, policy).reason
 
 
 def settling(found: PoolPlan) -> State:

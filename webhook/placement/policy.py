@@ -18,7 +18,8 @@ class Policy(Struct, frozen=True):
     """Choices that change decisions; the defaults are the product's.
 
     ``poolable`` selects the nodes that host pools may take; ``elastic`` turns "no node" into a warning, for clusters
-    that grow on demand; ``audit`` neither patches nor refuses, and says what would have happened. ``quota`` bounds the
+    that grow on demand; ``unsatisfiable_pods`` is what becomes of a pod that a controller of Kubernetes makes while no
+    node can run it; ``audit`` neither patches nor refuses, and says what would have happened. ``quota`` bounds the
     exclusive hosts of namespaces, ``guard_nodes`` is what becomes of changes to nodes that break a pool, and
     ``guard_bindings`` whether bindings are looked at. ``spared`` are the namespaces whose pods keep no exclusive pool
     away, while all others do but those of DaemonSets; with ``None`` only processing elements do. It takes effect
@@ -28,6 +29,7 @@ class Policy(Struct, frozen=True):
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"
     unknown_annotations: Literal["refuse", "warn"] = "refuse"
     elastic: bool = False
+    unsatisfiable_pods: Literal["wait", "refuse"] = "wait"
     audit: bool = False
     verify_pods: bool = True
     exclusive_effect: Literal["NoSchedule", "NoExecute"] = "NoSchedule"
