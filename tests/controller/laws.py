@@ -72,11 +72,17 @@ def _of_a_pool(each: Json, found: Pool, cluster: Inventory) -> Iterator[str]:
     match phase_of(each), said.get("Ready", {}).get("reason"):
         case "Ready", "HostsAssigned" if complete or (said["Degraded"]["status"] == "True" and best.reason):
             return
-        case ("Failed", "NotEnoughNodes") if best.reason and not found.elastic and not status.get("hosts"):
+        case ("Failed", "NotEnoughNodes") if best.reason and not _waits(found, cluster) and not status.get("hosts"):
             return
-        case ("Pending", "WaitingForNodes") if best.reason and found.elastic and not status.get("hosts"):
+        case ("Pending", "WaitingForNodes") if best.reason and _waits(found, cluster) and not status.get("hosts"):
             return
     yield f"{told}, and could have {best}"
+
+
+def _waits(pool: Pool, cluster: Inventory) -> bool:
+    """Whether nodes may come for the pool, or only have to recover."""
+    later = cluster.recovered()
+    return pool.elastic or (later is not None and not plan(pool, later, Policy()).reason)
 
 
 def truth(kube: Kube) -> Inventory:

@@ -161,13 +161,13 @@ def _provided(
 
 
 def _expected(pools: tuple[tuple[Clause, Pool], ...], spec: PodSpec, world: World) -> tuple[bool, bool]:
-    """Whether nodes are expected to come for the pod, and whether something of those there are is yet to come.
+    """Whether nodes are expected to come for the pod, and whether it waits for something of those there are.
 
     That is a host of one of its pools, or the end of a condition of nodes. A pod that tolerates everything may not wait
     for what the cluster lacks: hosts that become exclusive in the meantime would be open to it.
     """
     patient = world.patient and not any(toleration.of_everything for toleration in spec.tolerations or ())
-    elastic, pending = world.policy.elastic or patient, world.before is not None
+    elastic, pending = world.policy.elastic or patient, world.unbound
     for _, pool in pools:
         elastic = elastic or pool.elastic
         pending = pending or (pool.sized and not world.complete(pool))

@@ -50,6 +50,13 @@ class Claim(Struct, frozen=True, gc=False):
     terms: tuple[NodeTerm, ...] | None = None
 
 
+class Waiting(Struct, frozen=True, gc=False):
+    """A pod without a node that was let in although no node could run it: its ``name``, and what it waits for."""
+
+    name: str
+    text: str
+
+
 OF_NODE: Final = frozenset({"DaemonSet", "Node"})
 """Kinds of controllers whose pods go with their node."""
 
@@ -62,7 +69,8 @@ class BoundPod(Struct, frozen=True, gc=False):
     empty, like ``job`` and ``pe``, for pods of others. ``owner`` is the workload that it is a replica of, such as
     ``Deployment/pipeline``, of pods of others only if they go with their node. ``bound`` says that it is one that is
     bound to cpus. ``guards`` are the topology keys of its required podAntiAffinity, of pods of others too; ``repels``
-    are the labels under the product's prefix that this keeps away within its job.
+    are the labels under the product's prefix that this keeps away within its job. ``waits`` is there while a pod, of
+    others too, has no node, and had none when it was let in.
     """
 
     uid: str
@@ -80,6 +88,7 @@ class BoundPod(Struct, frozen=True, gc=False):
     bound: bool = False
     guards: tuple[str, ...] = ()
     repels: tuple[tuple[str, str], ...] = ()
+    waits: Waiting | None = None
 
     @property
     def of_node(self) -> bool:

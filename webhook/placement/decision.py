@@ -80,7 +80,7 @@ def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> 
         return Decision(ask, (*problems, *parsed.problems), warnings=ask.warnings)
     verdict = judge(parsed.constraints, world)
     if not verdict.candidates and (later := world.recovered()):
-        return _in_time(decide(pod, namespace, later, count), world)
+        return _in_time(pod, namespace, later, world, count)
     return _judged(pod, ask, parsed, verdict, world, count)
 
 
@@ -116,12 +116,14 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
     return _waiting(decision, Wait.for_nodes(refusal, patient=world.patient)) if refusal else decision
 
 
-def _in_time(later: Decision, now: World) -> Decision:
+def _in_time(pod: Pod, namespace: str, later: World, now: World, count: int | None) -> Decision:
     """The decision about a pod that no node can run ``now``, once conditions of nodes have passed."""
-    later = replace(later, recovered=True)
-    if later.refused or later.wait or later.verdict is None:
-        return later
-    return _waiting(later, Wait.for_recovery(in_the_way(later.ask, later.verdict.candidates, now)))
+    found = replace(decide(pod, namespace, later, count), recovered=True)
+    if found.additions and found.additions.node_name and (unbound := now.recovered(unbound=True)):
+        found = replace(decide(pod, namespace, unbound, count), recovered=True)
+    if found.refused or found.wait or found.verdict is None:
+        return found
+    return _waiting(found, Wait.for_recovery(in_the_way(found.ask, found.verdict.candidates, now)))
 
 
 def _waiting(admitted: Decision, wait: Wait) -> Decision:

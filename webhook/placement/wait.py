@@ -41,7 +41,7 @@ class Wait(Struct, frozen=True, gc=False):
     @classmethod
     def for_recovery(cls, why: str) -> "Wait":
         """For conditions of nodes to pass; ``why`` are those that are :func:`in_the_way`."""
-        why = why or "nodes of its HostPool are yet to recover"
+        why = why or "nodes that it depends on are yet to recover"
         return cls(Cause.CONDITION, f"no node now: {why}; the pod waits until that has passed")
 
 

@@ -24,12 +24,12 @@ class World:
 
     ``leaving`` is a workload whose live pods are no neighbours to anyone: they make room for those decided about.
     ``promises`` are pods that were bound a moment ago and may not be in the cluster yet. ``patient`` tells that the pod
-    may wait for what the cluster lacks. ``before`` is the world as it is, where this one is as it will be once
-    conditions of nodes have passed that pass by themselves.
+    may wait for what the cluster lacks, and ``unbound`` that it is to wait, so that it is bound to no node past the
+    scheduler.
     """
 
     __slots__ = (
-        "_allocations", "_hosts", "_leaving", "_promises", "before", "cluster", "everything", "patient", "policy",
+        "_allocations", "_hosts", "_leaving", "_promises", "cluster", "everything", "patient", "policy", "unbound",
     )  # fmt: skip
 
     def __init__(
@@ -40,25 +40,25 @@ class World:
         leaving: str = "",
         promises: Promises | None = None,
         patient: bool = False,
-        before: "World | None" = None,
+        unbound: bool = False,
     ) -> None:
         self.cluster = cluster
         self.policy = policy
         self.patient = patient
-        self.before = before
+        self.unbound = unbound
         self._leaving = leaving
         self._promises = promises
         self.everything: Bits = cluster.nodes.everything
         self._hosts: dict[Name, dict[int, Bits]] = {}
         self._allocations: dict[Name, Allocation] = {}
 
-    def recovered(self) -> "World | None":
+    def recovered(self, *, unbound: bool = False) -> "World | None":
         """The world once the conditions of nodes have passed that pass by themselves; ``None`` where there are none."""
         cluster = self.cluster.recovered()
         if cluster is None:
             return None
         return World(
-            cluster, self.policy, leaving=self._leaving, promises=self._promises, patient=self.patient, before=self
+            cluster, self.policy, leaving=self._leaving, promises=self._promises, patient=self.patient, unbound=unbound
         )
 
     @property
