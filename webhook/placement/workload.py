@@ -72,7 +72,7 @@ def _crowded(
 def _in_time(later: Decision, now: Crowd, world: World, replicas: Replicas) -> Decision:
     """What is said of pods that there is not enough room for now, once conditions of nodes have passed."""
     later = replace(later, recovered=True)
-    if later.refused or later.verdict is None:
+    if later.refused or later.verdict is None or replicas.idle:
         return later
     room, count = now.room(replicas.count), replicas.count
     fit = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
