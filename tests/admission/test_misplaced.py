@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.admission.submitting import submitted
+from tests.admission.submitting import CONTROLLER, submitted
 from tests.answers import refused, response, warnings
 from tests.builders import NAMESPACE, UID, Json, cluster, node, nodes
 from tests.templates import workload
@@ -82,7 +82,7 @@ SILENT: dict[str, Json] = {
 
 @pytest.mark.parametrize("found", SILENT.values(), ids=SILENT)
 def test_nothing_is_lost_of(found: Json) -> None:
-    assert response(submitted(found, ONE))["allowed"]
+    assert response(submitted(found, ONE, user=CONTROLLER))["allowed"]
 
 
 def test_what_the_template_says_otherwise_is_lost() -> None:

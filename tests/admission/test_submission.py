@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.admission.submitting import submitted
+from tests.admission.submitting import CONTROLLER, submitted
 from tests.answers import refused, response, warnings
 from tests.builders import UID, Json, cluster, nodes, pool, review
 from tests.templates import replica, workload
@@ -142,7 +142,12 @@ ALLOWED: dict[str, Json] = {
 
 @pytest.mark.parametrize("found", ALLOWED.values(), ids=ALLOWED)
 def test_some_workloads_are_none_of_our_business(found: Json) -> None:
-    assert response(submitted(found, TWO)) == NOTHING
+    assert response(submitted(found, TWO, user=CONTROLLER)) == NOTHING
+
+
+def test_an_owner_that_somebody_else_writes_excuses_nothing() -> None:
+    found = workload("ReplicaSet", APART, count=3, metadata=owned("Deployment"))
+    assert refused(submitted(found, TWO)) == refused(submitted(workload("ReplicaSet", APART, count=3), TWO))
 
 
 @pytest.mark.parametrize(

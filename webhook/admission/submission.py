@@ -11,6 +11,7 @@ from webhook.admission.misplaced import with_misplaced
 from webhook.admission.mutate import audit, concerned
 from webhook.admission.responses import allowed, denied, unreadable_object
 from webhook.admission.review import MALFORMED, Review
+from webhook.admission.user import user_of
 from webhook.admission.workloads import Found, pods_of
 from webhook.placement.additions import NOTHING
 from webhook.placement.ask import read
@@ -39,7 +40,7 @@ _MAKERS: Final = frozenset({"Deployment", "CronJob"})
 def submitted(review: Review, cluster: Inventory, policy: Policy) -> Answer:
     """Decide about all pods that the workload is going to have, and about what it says for them in the wrong place."""
     try:
-        found = _found(review, trusted=True)
+        found = _found(review)
         pod = msgspec.convert(found.pod, Pod) if found and (found.misplaced or not found.same) else None
     except MALFORMED as error:
         return denied(review, Fault.INVALID, unreadable_object(review.kind.kind, error))
@@ -57,24 +58,24 @@ def submitted(review: Review, cluster: Inventory, policy: Policy) -> Answer:
     return _answer(review, with_misplaced(decision, found.misplaced, policy), policy)
 
 
-def described(review: Review, *, trusted: bool = True) -> Found | None:
+def described(review: Review) -> Found | None:
     """The pods of the workload under review; ``None`` if there is nothing to decide about them, or it is no object.
 
-    That is so where it goes away, where its pods stay as they were, and where it belongs to a workload that was decided
-    about, if whoever says so is ``trusted``. Raises one of :data:`MALFORMED`.
+    That is so where it goes away, where its pods stay as they were, and where a controller of Kubernetes makes it of a
+    workload that was decided about. Raises one of :data:`MALFORMED`.
     """
-    found = _found(review, trusted=trusted)
+    found = _found(review)
     return None if found is None or found.same else found
 
 
-def _found(review: Review, *, trusted: bool) -> Found | None:
+def _found(review: Review) -> Found | None:
     """The same, but for pods that stay as they were."""
     document = msgspec.json.decode(review.object)
     old = msgspec.json.decode(review.old) if review.operation == "UPDATE" else None
     if not isinstance(document, dict):
         return None
     document |= {"apiVersion": f"{review.kind.group}/v1".lstrip("/"), "kind": review.kind.kind}
-    if _excused(document, trusted=trusted):
+    if _excused(document, review):
         return None
     [found] = pods_of(document, old if isinstance(old, dict) else None)
     return found
@@ -90,8 +91,12 @@ def _answer(review: Review, decision: Decision, policy: Policy) -> Answer:
     return denied(review, decision.fault, decision.message, decision.warnings, noted)
 
 
-def _excused(document: Document, *, trusted: bool) -> bool:
-    """Whether there is nothing to decide about the workload: it goes away, or somebody else answers for it."""
+def _excused(document: Document, review: Review) -> bool:
+    """Whether there is nothing to decide about the workload: it goes away, or was decided about with its maker.
+
+    Anybody can write an owner into it; what a controller makes is told by who makes it.
+    """
     metadata = mapping(document, "metadata")
     makers = (str(owner.get("kind")) for owner in sequence(metadata, "ownerReferences") if owner.get("controller"))
-    return bool(metadata.get("deletionTimestamp")) or (trusted and any(kind in _MAKERS for kind in makers))
+    made = any(kind in _MAKERS for kind in makers)
+    return bool(metadata.get("deletionTimestamp")) or (made and user_of(review).a_controller)
