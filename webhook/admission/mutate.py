@@ -99,10 +99,8 @@ def _asked(pod: Pod, review: Review, world: World, known: Known) -> Answer:
     key = key_of(pod, review.namespace, world.cluster) if known.memo is not None else None
     ruling = _rule(pod, key, review, world, known)
     if ruling.refused and ruling.fault is Fault.FORBIDDEN and _may_wait(pod, review, world.policy):
-        patient, patient_key = (
-            World(world.cluster, world.policy, promises=known.promises, patient=True),
-            key and (*key, _PATIENT),
-        )
+        patient = World(world.cluster, world.policy, promises=known.promises, patient=True)
+        patient_key = key and (*key, _PATIENT)
         patiently = _rule(pod, patient_key, review, patient, known)
         if not patiently.refused:
             world, key, ruling = patient, patient_key, patiently
