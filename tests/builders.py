@@ -8,8 +8,9 @@ import msgspec
 
 from webhook.placement import keys
 from webhook.placement.ask import Ask, read
-from webhook.placement.cluster import BoundPod, Element, Job, Node, Phase, Pool, PoolHost, Taint
+from webhook.placement.cluster import BoundPod, Element, Guest, Job, Node, Phase, Pool, PoolHost, Taint
 from webhook.placement.decision import Decision, decide
+from webhook.placement.guests import Guests
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import LabelSelector, Pod, Requirement
 from webhook.placement.policy import Policy
@@ -20,6 +21,9 @@ JOB = "parallel"
 UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
 GIB = 2**30
 GATES: list[dict[str, str]] = [{"name": "example.com/wait"}]
+
+BY_DAEMON_SETS = {"username": "system:serviceaccount:kube-system:daemon-set-controller"}
+"""Who makes the pods of DaemonSets."""
 
 OUTRIGHT = {keys.HOST_BINDING: "nodeName"}
 """The annotation of a pod that is to be bound by ``nodeName``, whatever that drops."""
@@ -64,6 +68,7 @@ def bound_pod(
     owner: str = "",
     guards: Iterable[str] = (),
     repels: Iterable[tuple[str, str]] = (),
+    guest: Guest | None = None,
 ) -> BoundPod:
     """A live pod of another element of the same job, which requests nothing but its place."""
     uid = uid or f"uid-of-{job}-{pe}-{on}"
@@ -82,6 +87,7 @@ def bound_pod(
         owner,
         guards=tuple(guards),
         repels=tuple(repels),
+        guest=guest,
     )
 
 
@@ -134,9 +140,10 @@ def cluster(
     jobs: Iterable[Job] = (),
     *,
     spared: Collection[str] | None = None,
+    guests: Guests | None = None,
 ) -> Inventory:
     """An inventory of these objects."""
-    inventory = Inventory(spared)
+    inventory = Inventory(spared, guests)
     for one_node in nodes:
         inventory.set_node(one_node)
     for one_pool in pools:
@@ -170,12 +177,18 @@ def pod(
     }
     metadata = {key: value for key, value in metadata.items() if value}
     if owner:
-        metadata["ownerReferences"] = [{"apiVersion": "v1", "kind": owner, "name": "o", "uid": "u", "controller": True}]
+        metadata["ownerReferences"] = [owner_reference(owner)]
     container: Json = {"name": "runtime", "image": "streams-runtime:6", "resources": {}}
     if requests:
         container["resources"] = {"requests": dict(requests)}
     body = {"containers": [container], "restartPolicy": "Never", **spec}
     return {"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": body, "status": {}}
+
+
+def owner_reference(kind: str, version: str = "") -> Json:
+    """The controller of an object; a DaemonSet is one of Kubernetes' own."""
+    version = version or ("apps/v1" if kind == "DaemonSet" else "v1")
+    return {"apiVersion": version, "kind": kind, "name": "o", "uid": "u", "controller": True}
 
 
 def typed(found: Json) -> Pod:

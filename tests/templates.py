@@ -45,13 +45,13 @@ def workload(
         "apiVersion": f"{group(kind)}/v1".lstrip("/"),
         "kind": kind,
         "metadata": {"name": name, "namespace": NAMESPACE} | dict(metadata),
-        "spec": made,
+        **(made if kind == "PodTemplate" else {"spec": made}),
     }
 
 
 def group(kind: str) -> str:
     """The API group of a kind of workloads."""
-    return "" if kind == "ReplicationController" else "batch" if kind in NUMBERS else "apps"
+    return "" if kind in {"ReplicationController", "PodTemplate"} else "batch" if kind in NUMBERS else "apps"
 
 
 def crowded(

@@ -46,6 +46,7 @@ def test_every_choice_reaches_the_policy() -> None:
                 "excluded_namespaces": "kube-system, team-a",
                 "poolable_nodes": "pool",
                 "exclusive_quota": "20,team-a=40",
+                "pool_quota": "50",
                 "guard_nodes": "refuse",
                 "guard_bindings": True,
             }
@@ -59,6 +60,7 @@ def test_every_choice_reaches_the_policy() -> None:
     assert (policy.elastic, policy.audit, policy.verify_pods) == (True, True, False)
     assert policy.poolable.match_expressions == (Requirement("pool", "Exists"),)
     assert policy.quota == Quota(20, {"team-a": 40})
+    assert policy.pool_quota == Quota(50)
     assert policy.spared == {"kube-system", "team-a"}
     assert (policy.guard_nodes, policy.guard_bindings) == ("refuse", True)
 

@@ -1,4 +1,4 @@
-"""The whole product as one server: both paths over real TLS, and what Prometheus sees of them."""
+"""The whole product as one server: its paths over real TLS, and what Prometheus sees of them."""
 
 import asyncio
 import contextlib
@@ -73,6 +73,14 @@ async def test_a_pod_is_patched_and_what_lacks_the_patch_is_refused(server: Runn
     assert refused["status"]["message"] == (
         "spec: lacks nodeAffinity that its clauses require: something removed what the placement webhook had added"
     )
+
+
+async def test_a_daemon_set_that_tolerates_everything_is_looked_at(server: Running) -> None:
+    spec = {"containers": [{"name": "c"}], "tolerations": [{"operator": "Exists"}]}
+    body = review({"spec": {"template": {"spec": spec}}}, "default")
+    kind = {"group": "apps", "version": "v1", "kind": "DaemonSet"}
+    answer = await server.post("/guard", {**body, "request": {**body["request"], "kind": kind}})
+    assert answer["status"]["message"].startswith("spec.template.spec.tolerations[0]: a toleration of everything")
 
 
 async def test_prometheus_sees_the_cluster_and_what_was_reviewed(server: Running) -> None:

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from webhook.placement.outsiders import parse_namespaces
+from webhook.placement.policy import POOLS
 from webhook.placement.problem import quote
 from webhook.placement.quota import parse_quota
 from webhook.placement.selector_text import parse_selector
@@ -100,6 +101,9 @@ class Settings(BaseSettings):
         max_length=16_384,
         description="Exclusive hosts that a namespace may have, such as 20,team-a=40,team-b=0; any number if empty.",
     )
+    pool_quota: str = Field(
+        str(POOLS), max_length=16_384, description="HostPools that a namespace may have, such as 100,team-a=400."
+    )
     guard_nodes: Literal["warn", "refuse", "off"] = Field(
         "warn", description="What happens to changes of nodes that break a HostPool."
     )
@@ -143,7 +147,7 @@ class Settings(BaseSettings):
         parse_namespaces(text)
         return text
 
-    @field_validator("exclusive_quota")
+    @field_validator("exclusive_quota", "pool_quota")
     @classmethod
     def _is_a_quota(cls, text: str) -> str:
         parse_quota(text)

@@ -7,14 +7,11 @@ from webhook.admission.validate import validate
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 
-CONTROLLER = "system:serviceaccount:kube-system:deployment-controller"
-"""One of those who make workloads of workloads."""
-
 
 def submitted(
-    found: Json, inventory: Inventory, policy: Policy | None = None, *, old: object = None, user: str = "alice"
+    found: Json, inventory: Inventory, policy: Policy | None = None, *, old: object = None, by: str = "alice"
 ) -> Answer:
-    """What is said about the workload to this user; with ``old``, about the change."""
+    """What is said about the workload, made ``by`` an account; with ``old``, about the change."""
     operation, kind = "CREATE" if old is None else "UPDATE", found["kind"]
-    body = review(found, operation, old=old, kind=kind, group=group(kind), userInfo={"username": user})
+    body = review(found, operation, old=old, kind=kind, group=group(kind), userInfo={"username": by})
     return validate(body, inventory, policy or Policy())

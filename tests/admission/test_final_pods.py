@@ -6,7 +6,7 @@ import pytest
 
 from tests.admission.submitting import submitted
 from tests.answers import patched, refused, response, warnings
-from tests.builders import NAMESPACE, Json, bound_pod, cluster, node, pool, review
+from tests.builders import BY_DAEMON_SETS, NAMESPACE, Json, bound_pod, cluster, node, pool, review
 from tests.templates import workload
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
@@ -43,10 +43,11 @@ def of_others(kind: str = "Deployment", **spec: Any) -> Json:
 def final(found: Json, policy: Policy = POLICY) -> tuple[int, str] | None:
     """The refusal of the pod that the workload's controller makes, changed by ``/mutate`` first; ``None`` if none."""
     [pod] = [one.pod for one in pods_of(found)]
-    changed = mutate(review(pod), CLOSED, policy)
+    maker = BY_DAEMON_SETS if found["kind"] == "DaemonSet" else {"username": "somebody"}
+    changed = mutate(review(pod, userInfo=maker), CLOSED, policy)
     if not response(changed)["allowed"]:
         return refused(changed)
-    stored = validate(review(patched(pod, changed)), CLOSED, policy)
+    stored = validate(review(patched(pod, changed), userInfo=maker), CLOSED, policy)
     return None if response(stored)["allowed"] else refused(stored)
 
 
@@ -69,8 +70,6 @@ REFUSED: dict[str, tuple[Json, tuple[int, str]]] = {
         of_others(nodeName="node-a", tolerations=[EVERYTHING]), (403, f"{BY_NAME[1]}\n{BY_TOLERATION[1]}")),
     "our taint tolerated": (
         workload(placement=APART, tolerations=[{"key": keys.EXCLUSIVE, "operator": "Exists"}]), (422, OURS)),
-    "our taint tolerated, by a DaemonSet of a job": (
-        workload("DaemonSet", tolerations=[{"key": keys.EXCLUSIVE, "operator": "Exists"}]), (422, OURS)),
     "our taint tolerated, by who asks for nothing": (
         of_others(tolerations=[{"key": keys.EXCLUSIVE, "value": "default.closed"}]), (422, OURS)),
     "a label of ours by hand": (
@@ -114,6 +113,9 @@ ADMITTED: dict[str, Json] = {
     "everything tolerated where others are kept away": workload(placement="host(Open)", tolerations=[EVERYTHING]),
     "everything tolerated by a DaemonSet": workload("DaemonSet", APART, tolerations=[EVERYTHING]),
     "everything tolerated by a DaemonSet of others": of_others("DaemonSet", tolerations=[EVERYTHING]),
+    "our taint tolerated by a DaemonSet of a job, which a policy asks about": workload(
+        "DaemonSet", tolerations=[{"key": keys.EXCLUSIVE, "operator": "Exists"}]
+    ),
     "an exclusive host by a DaemonSet of others": of_others("DaemonSet", nodeName="node-a"),
     "another node by name": of_others(nodeName="node-b"),
     "what the webhook writes, by hand": workload(annotations={keys.INJECTED: "{}"}),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.admission.submitting import CONTROLLER, submitted
+from tests.admission.submitting import submitted
 from tests.answers import refused, response, warnings
 from tests.builders import NAMESPACE, UID, Json, cluster, node, nodes
 from tests.templates import workload
@@ -44,6 +44,11 @@ def test_annotations_of_a_workload_itself_are_refused(kind: str) -> None:
     assert refused(submitted(says(kind), ONE)) == (422, LOST.replace("Deployment", kind))
 
 
+def test_a_pod_template_has_no_spec() -> None:
+    text = LOST.replace("Deployment", "PodTemplate").replace("spec.template.", "template.")
+    assert refused(submitted(says("PodTemplate"), ONE)) == (422, text)
+
+
 def test_a_cron_job_has_two_places_that_are_not_the_pods() -> None:
     assert refused(submitted(cron_job(SAID, SAID), ONE)) == (
         422,
@@ -74,15 +79,29 @@ SILENT: dict[str, Json] = {
     "what the template says, too": says(placement=APART, said=SAID),
     "what the template of a CronJob says, too": workload("CronJob", APART, metadata={"annotations": SAID}),
     "nothing readable": says() | {"metadata": {"annotations": [keys.PLACEMENT]}},
-    "what the controller of a Deployment copied": made("ReplicaSet", "Deployment"),
-    "what the controller of a CronJob copied": made("Job", "CronJob"),
     "what is being deleted": says() | {"metadata": {"annotations": SAID, "deletionTimestamp": "2026-01-01T00:00:00Z"}},
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("found", SILENT.values(), ids=SILENT)
 def test_nothing_is_lost_of(found: Json) -> None:
-    assert response(submitted(found, ONE, user=CONTROLLER))["allowed"]
+    assert response(submitted(found, ONE))["allowed"]
+
+
+COPIED: dict[str, tuple[Json, str]] = {
+    "by that of Deployments": (
+        made("ReplicaSet", "Deployment"),
+        "system:serviceaccount:kube-system:deployment-controller",
+    ),
+    "by that of CronJobs": (made("Job", "CronJob"), "system:serviceaccount:kube-system:cronjob-controller"),
+    "where all controllers share one account": (made("Job", "CronJob"), "system:kube-controller-manager"),
+}
+
+
+@pytest.mark.parametrize(("found", "account"), COPIED.values(), ids=COPIED)
+def test_what_a_controller_copied_is_not_lost_unless_somebody_else_says_so(found: Json, account: str) -> None:
+    assert response(submitted(found, ONE, by=account))["allowed"]
+    assert refused(submitted(found, ONE))[0] == 422
 
 
 def test_what_the_template_says_otherwise_is_lost() -> None:

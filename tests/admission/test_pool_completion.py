@@ -176,6 +176,20 @@ def test_the_entries_of_a_list_are_told_what_is_wrong_with_them() -> None:
     )
 
 
+@pytest.mark.parametrize("how", ["its taint", "its status"])
+def test_a_node_that_is_exclusive_to_another_pool_is_none_for_a_list(how: str) -> None:
+    """Nobody is told whose it is."""
+    closed = [Taint(keys.EXCLUSIVE, "secret.other", "NoSchedule")] if how == "its taint" else []
+    others = pool("Other", size=1, mode="Exclusive", given=["node-x"], namespace="secret")
+    there = cluster([node("node-x", taints=closed), node("node-y")], [others] if how == "its status" else [])
+    assert told(there, size=None, hosts=["node-x", "node-y"]) == (
+        "HostPool P1 cannot be completed: "
+        "it lists 2 hosts and finds 1 node, as 1 host is exclusive to another HostPool.\n"
+        '  hosts[0]: "node-x" is exclusive to another HostPool\n'
+        "Nearest fix: list each host once, by the name or an address of a node that is exclusive to no other HostPool."
+    )
+
+
 def test_a_list_of_nodes_is_allowed() -> None:
     found = validated(host_pool(hosts=["node-b", "10.0.0.1"]), nodes=ADDRESSED)
     assert response(found) == {"uid": UID, "allowed": True}

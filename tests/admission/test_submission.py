@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.admission.submitting import CONTROLLER, submitted
+from tests.admission.submitting import submitted
 from tests.answers import refused, response, warnings
 from tests.builders import UID, Json, cluster, nodes, pool, review
 from tests.templates import replica, workload
@@ -12,8 +12,17 @@ from webhook.admission.validate import validate
 from webhook.placement import keys
 from webhook.placement.policy import Policy
 
-KINDS = ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController"]
-COUNTED = [kind for kind in KINDS if kind != "DaemonSet"]
+KINDS = [
+    "Deployment",
+    "ReplicaSet",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "CronJob",
+    "ReplicationController",
+    "PodTemplate",
+]
+COUNTED = [kind for kind in KINDS if kind not in {"DaemonSet", "PodTemplate"}]
 APART = 'hostExlocation("a")'
 TWO = cluster(nodes(2))
 NOTHING: Json = {"uid": UID, "allowed": True}
@@ -46,6 +55,19 @@ def test_a_workload_whose_pods_can_all_run_is_allowed(kind: str) -> None:
     answer = submitted(workload(kind, APART, count=2), TWO)
     noted = {"verdict": "admitted", "rule": APART, "candidates": "2"}
     assert (response(answer), answer.outcome) == (NOTHING | {"auditAnnotations": noted}, Outcome.ALLOWED)
+
+
+def test_one_pod_of_a_pod_template_is_decided_about() -> None:
+    code, message = refused(submitted(workload("PodTemplate", 'host("node-z")'), TWO))
+    assert (code, message.partition("\n")[0]) == (403, 'host("node-z") cannot hold: 0 of 2 nodes can run this pod.')
+
+
+def test_a_pod_template_is_decided_about_again_if_its_pods_would_be_others() -> None:
+    gone = workload("PodTemplate", 'host("gone")')
+    before = workload("PodTemplate", APART)
+    assert refused(submitted(gone, TWO, old=before)) == refused(submitted(gone, TWO))
+    labelled = workload("PodTemplate", 'host("gone")', metadata={"labels": {"a": "b"}})
+    assert response(submitted(labelled, TWO, old=gone)) == NOTHING
 
 
 def test_the_audit_log_says_why_it_was_refused() -> None:
@@ -134,20 +156,28 @@ def owned(kind: str, *, controller: bool = True) -> Json:
 
 ALLOWED: dict[str, Json] = {
     "being deleted": workload(placement=APART, count=3, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}),
-    "made by a Deployment": workload("ReplicaSet", APART, count=3, metadata=owned("Deployment")),
-    "made by a CronJob": workload("Job", APART, count=3, metadata=owned("CronJob")),
     "not opted in": workload(job=None, pe=None, nodeSelector={"a": "b"}),
 }
 
 
 @pytest.mark.parametrize("found", ALLOWED.values(), ids=ALLOWED)
 def test_some_workloads_are_none_of_our_business(found: Json) -> None:
-    assert response(submitted(found, TWO, user=CONTROLLER)) == NOTHING
+    assert response(submitted(found, TWO)) == NOTHING
 
 
-def test_an_owner_that_somebody_else_writes_excuses_nothing() -> None:
-    found = workload("ReplicaSet", APART, count=3, metadata=owned("Deployment"))
-    assert refused(submitted(found, TWO)) == refused(submitted(workload("ReplicaSet", APART, count=3), TWO))
+MADE: dict[str, tuple[Json, str]] = {
+    "a Deployment": (workload("ReplicaSet", APART, count=3, metadata=owned("Deployment")), "deployment-controller"),
+    "a CronJob": (workload("Job", APART, count=3, metadata=owned("CronJob")), "cronjob-controller"),
+}
+
+
+@pytest.mark.parametrize(("found", "account"), MADE.values(), ids=MADE)
+def test_what_was_made_by_another_workload_was_decided_about_if_its_controller_says_so(
+    found: Json, account: str
+) -> None:
+    by = f"system:serviceaccount:kube-system:{account}"
+    assert response(submitted(found, TWO, by=by)) == NOTHING
+    assert response(submitted(found, TWO)) != NOTHING
 
 
 @pytest.mark.parametrize(

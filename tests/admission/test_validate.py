@@ -5,13 +5,27 @@ from typing import Any
 import pytest
 
 from tests.answers import patched, refused, response
-from tests.builders import GATES, UID, Json, cluster, job, node, nodes, pod, pool, review
+from tests.builders import (
+    BY_DAEMON_SETS,
+    GATES,
+    UID,
+    Json,
+    cluster,
+    job,
+    node,
+    nodes,
+    owner_reference,
+    pod,
+    pool,
+    review,
+)
 from webhook.admission.answer import Outcome
-from webhook.admission.mutate import MIRROR, mutate
+from webhook.admission.mutate import MIRROR, Known, mutate
 from webhook.admission.validate import validate
 from webhook.placement import keys
 from webhook.placement.cluster import Taint
 from webhook.placement.inventory import Inventory
+from webhook.placement.memo import Memo
 from webhook.placement.policy import Policy
 
 POLICY = Policy()
@@ -110,15 +124,39 @@ def test_an_unknown_pool_is_refused_as_forbidden() -> None:
     ],
 )
 @pytest.mark.parametrize(
-    ("owner", "allowed"), [(None, False), ("ReplicaSet", False), ("DaemonSet", True)], ids=["bare", "replica", "daemon"]
+    ("owner", "user", "allowed"),
+    [
+        pytest.param(None, "alice", False, id="bare"),
+        pytest.param("ReplicaSet", "system:serviceaccount:kube-system:replicaset-controller", False, id="replica"),
+        pytest.param("DaemonSet", BY_DAEMON_SETS["username"], True, id="daemon"),
+        pytest.param("DaemonSet", "system:kube-controller-manager", True, id="daemon, where all share one account"),
+        pytest.param("DaemonSet", "alice", False, id="called a daemon"),
+        pytest.param("DaemonSet", "system:serviceaccount:team-a:daemon-set-controller", False, id="by a namesake"),
+        pytest.param("DaemonSet", "system:serviceaccount:kube-system:replicaset-controller", False, id="by another"),
+        pytest.param(None, BY_DAEMON_SETS["username"], False, id="of no DaemonSet"),
+    ],
 )
 def test_only_daemons_get_onto_exclusive_hosts(
-    spec: dict[str, Any], message: str, owner: str | None, *, allowed: bool
+    spec: dict[str, Any], message: str, owner: str | None, user: str, *, allowed: bool
 ) -> None:
-    answer = validate(review(pod(job=None, pe=None, owner=owner, **spec)), CLOSED, POLICY)
+    found = pod(job=None, pe=None, owner=owner, **spec)
+    answer = validate(review(found, userInfo={"username": user}), CLOSED, POLICY)
     assert response(answer)["allowed"] is allowed
     if not allowed:
         assert refused(answer) == (403, message)
+
+
+@pytest.mark.parametrize("user", [None, 5, {"username": 5}, {}], ids=["nobody", "a number", "no name", "nothing"])
+def test_who_is_not_named_makes_no_daemons(user: object) -> None:
+    found = pod(job=None, pe=None, owner="DaemonSet", nodeName="node-a")
+    assert not response(validate(review(found, userInfo=user), CLOSED, POLICY))["allowed"]
+
+
+def test_a_daemon_set_of_another_group_is_none_of_kubernetes() -> None:
+    found = pod(job=None, pe=None, nodeName="node-a")
+    found["metadata"]["ownerReferences"] = [owner_reference("DaemonSet", "example.com/v1")]
+    answer = validate(review(found, userInfo=BY_DAEMON_SETS), CLOSED, POLICY)
+    assert refused(answer) == (403, "spec.nodeName: the node is exclusive to another HostPool")
 
 
 @pytest.mark.parametrize(
@@ -148,12 +186,23 @@ def test_a_pod_that_did_not_opt_in_is_none_of_our_business(found: Json) -> None:
     assert response(validate(review(found), TWO, POLICY)) == {"uid": UID, "allowed": True}
 
 
+_FIELDS = [{"key": "metadata.name", "operator": "In", "values": ["node-a"]}]
+_TERMS = {"nodeSelectorTerms": [{"matchFields": _FIELDS}]}
+_TO_A = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": _TERMS}}
+"""The affinity by which the controller of DaemonSets sends a pod to one node."""
+
+
 def test_a_daemon_that_tolerates_everything_is_not_kept_from_an_exclusive_host() -> None:
-    fields = [{"key": "metadata.name", "operator": "In", "values": ["node-a"]}]
-    required = {"nodeSelectorTerms": [{"matchFields": fields}]}
-    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-    found = pod(job=None, pe=None, owner="DaemonSet", affinity=affinity, tolerations=[{"operator": "Exists"}])
-    assert response(mutate(review(found), CLOSED, POLICY))["allowed"]
+    found = pod(job=None, pe=None, owner="DaemonSet", affinity=_TO_A, tolerations=[{"operator": "Exists"}])
+    assert response(mutate(review(found, userInfo=BY_DAEMON_SETS), CLOSED, POLICY))["allowed"]
+
+
+def test_a_kept_ruling_about_a_daemon_is_not_that_of_who_is_only_called_one() -> None:
+    known = Known(Memo())
+    found = pod(owner="DaemonSet", tolerations=[{"operator": "Exists"}])
+    bodies = [review(found, userInfo=user) for user in (BY_DAEMON_SETS, {"username": "eve"})]
+    answers = [response(mutate(body, CLOSED, POLICY, known))["allowed"] for body in (*bodies, *bodies)]
+    assert answers == [True, False, True, False]
 
 
 def test_an_owner_that_is_no_controller_excuses_nobody() -> None:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from tests.builders import Json, bound_pod, cluster, envelope, job, node, nodes, pod, pool, review
+from tests.admission.large import LARGE, TOKENS
+from tests.builders import Json, cluster, envelope, nodes, pod, review
 from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
 from webhook.placement import keys
-from webhook.placement.cluster import Phase, Taint
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 
@@ -25,7 +25,6 @@ TRIES = 10
 SMALL = cluster(nodes(2))
 TEXT = 8 * 1024
 CLAUSES = 64
-TOKENS = 32
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -137,26 +136,6 @@ SPECS: dict[str, Json] = {
 def test_no_pod_is_expensive(found: Json) -> None:
     assert cost(review(found), SMALL) <= LIMIT
 
-
-MANY = 2000
-LARGE = cluster(
-    [
-        node(
-            f"node-{at:04}",
-            labels={f"k{at % 64}": "v", "size": str(at)}
-            | {f"{keys.TAGS}t{tag}": "" for tag in range(at % 3, TOKENS, 2)},
-            taints=[Taint("a", str(at % 50), "NoSchedule")] if at % 2 else [],
-            addresses=[f"10.0.{at // 256}.{at % 256}"],
-        )
-        for at in range(MANY)
-    ],
-    pools=[
-        *(pool(f"P{at}x", size=5, phase=Phase.PENDING) for at in range(MANY)),
-        *(pool(f"T{at}", tags=[f"t{at}"]) for at in range(TOKENS)),
-    ],
-    pods=[bound_pod(f"node-{at:04}", pe=f"parallel-{at}") for at in range(MANY)],
-    jobs=[job({f"parallel-{at}": f'hostColocation("t{at}"), hostColocation("t{at + 1}")' for at in range(1000)})],
-)
 
 EXPENSIVE: dict[str, Json] = {
     "operators with an unknown pool each": pod("; ".join(f"O{at}: host(P{at})" for at in range(CLAUSES))),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.admission.test_worst_case import LARGE, LIMIT, SMALL, TEXT, cost, padded
+from tests.admission.large import LARGE
+from tests.admission.test_worst_case import LIMIT, SMALL, TEXT, cost, padded
 from tests.builders import pod, review
 from tests.placement.mapped import mapping
 from webhook.placement import keys

@@ -51,6 +51,7 @@ def test_one_line_tells_that_it_has_begun(seen: list[Settings], capsys: pytest.C
         (["--exclusive-strangers", "all"], "exclusive_strangers", "all"),
         (["--excluded-namespaces", ""], "excluded_namespaces", ""),
         (["--exclusive-quota", "team-a=4"], "exclusive_quota", "team-a=4"),
+        (["--pool-quota", ""], "pool_quota", ""),
         (["--poolable-nodes", "pool"], "poolable_nodes", "pool"),
         (["--elastic"], "elastic", True),
         (["--replace-unusable-after", "60"], "replace_unusable_after", 60.0),

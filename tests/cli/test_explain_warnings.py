@@ -230,3 +230,35 @@ def test_a_pod_that_asks_for_nothing_and_fits_nowhere_is_said_to_be_let_through(
     assert said["warnings"] == [
         "the pod asks for no placement: on a cluster it is let through all the same, and waits for a node"
     ]
+
+
+# DaemonSets, which not everybody may let onto exclusive hosts
+
+RIGHT = (
+    "its pods tolerate exclusive hosts: on a cluster, creating it takes "
+    "the verb tolerate on streamshostpools.streams.ibm.com in the whole cluster"
+)
+EVERYTHING, ONE_THING = {"operator": "Exists"}, {"key": "x", "operator": "Exists"}
+OURS = {"key": "streams.ibm.com/exclusive", "operator": "Exists"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "tolerations", "expected"),
+    [
+        pytest.param("DaemonSet", [EVERYTHING], [RIGHT], id="everything"),
+        pytest.param("DaemonSet", [ONE_THING, OURS], [RIGHT], id="the taint"),
+        pytest.param("DaemonSet", [ONE_THING], [], id="one thing"),
+        pytest.param("DaemonSet", [], [], id="nothing"),
+        pytest.param("Deployment", [ONE_THING], [], id="no DaemonSet"),
+    ],
+)
+def test_who_submits_a_daemon_set_learns_which_right_it_takes(
+    explain: Explain, tmp_path: Path, kind: str, tolerations: list[Any], expected: list[str]
+) -> None:
+    spec = {"containers": [{"name": "c", "image": "i"}], "tolerations": tolerations}
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": spec}
+    made = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    document = {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "d"}, "spec": made}
+    code, out, _ = explain("-f", written(tmp_path, document), "-o", "json", *CLUSTER)
+    [told] = json.loads(out)
+    assert (code, told["verdict"], told["warnings"]) == (0, "admitted", expected)

@@ -18,6 +18,7 @@ import pytest
 from tests.golden import EXAMPLES
 from webhook.cli import main
 from webhook.server.lifecycle import Announce
+from webhook.server.site import bind
 from webhook.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("own_logs")
@@ -234,3 +235,62 @@ class TestTheProcess:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 -- ourselves
         sentence = f"streams-placement: cannot listen on 127.0.0.1 port {port}: Address already in use"
         assert (done.returncode, done.stdout, done.stderr.splitlines()[-1]) == (3, "", sentence)
+
+    def test_waits_for_a_certificate_that_is_not_there_yet(self, tmp_path: Path) -> None:
+        """A Secret that somebody has emptied: unready and alive, said once, and ready as soon as the pair is back."""
+        folder, port = tmp_path / "tls", free_port()
+        folder.mkdir()
+        make_pair(tmp_path)
+        (folder / "tls.key").write_bytes((tmp_path / "tls.key").read_bytes())
+        pair = ["--tls-cert", str(folder / "tls.crt"), "--tls-key", str(folder / "tls.key")]
+        flags = ["--port", "0", "--health-port", str(port), "--drain", "0", "--snapshot", str(EXAMPLES / "cluster")]
+        command = [sys.executable, "-m", "webhook", "serve", *flags, *pair]
+        pipe, health = subprocess.PIPE, f"http://127.0.0.1:{port}"
+        with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:  # noqa: S603 -- ourselves
+            assert until_answered(f"{health}/readyz") == 503
+            time.sleep(2.5)
+            assert (status(f"{health}/healthz"), status(f"{health}/readyz"), process.poll()) == (200, 503, None)
+            (folder / "tls.crt").write_bytes((tmp_path / "tls.crt").read_bytes())
+            reviews, _ = ready(process)
+            trusting = ssl.create_default_context(cafile=str(tmp_path / "ca.crt"))
+            assert status(f"{health}/readyz") == 200
+            (folder / "tls.crt").unlink()
+            time.sleep(1.5)
+            assert (status(f"{reviews}/mutate", trusting, b"{}"), status(f"{health}/readyz")) == (400, 200)
+            process.terminate()
+            _, err = process.communicate(timeout=20)
+        said = [json.loads(line) for line in err.splitlines()]
+        warned = [line["message"] for line in said if line["logger"] == "webhook.server.certificate"]
+        where = f"{folder / 'tls.crt'}, {folder / 'tls.key'}"
+        missing = f"{folder / 'tls.crt'}: No such file or directory"
+        said_new = next(message for message in warned if message.startswith("serving a new certificate, "))
+        assert (process.returncode, warned) == (
+            0,
+            [
+                f"cannot serve TLS with {where}: {missing}; unready until it can be used",
+                said_new,
+                f"{where} changed and cannot be used, so the last good pair keeps serving: {missing}",
+            ],
+        )
+
+
+def make_pair(folder: Path) -> None:
+    """A certificate for loopback."""
+    command = (sys.executable, "-m", "certs", "create", "--loopback", "--dir", str(folder))
+    subprocess.run(command, check=True, capture_output=True)  # noqa: S603 -- ourselves
+
+
+def free_port() -> int:
+    with bind("127.0.0.1", 0) as found:
+        port: int = found.getsockname()[1]
+        return port
+
+
+def until_answered(url: str) -> int:
+    """The status of the page, once somebody answers."""
+    for _ in range(300):
+        try:
+            return status(url)
+        except urllib.error.URLError:
+            time.sleep(0.1)
+    raise AssertionError(url)

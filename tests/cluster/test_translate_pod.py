@@ -8,7 +8,8 @@ import pytest
 from tests.cluster.objects import PLACEMENT, pod
 from webhook.cluster import translate, wire
 from webhook.cluster.translate import MalformedError
-from webhook.placement.cluster import BoundPod, Waiting
+from webhook.placement.cluster import BoundPod, Guest, Waiting
+from webhook.placement.keys import EXCLUSIVE
 
 JOB = {"streams.ibm.com/job": "parallel"}
 PE = JOB | {"streams.ibm.com/pe": "parallel-0"}
@@ -149,21 +150,74 @@ def test_the_workload_of_a_jobs_pod_is_known(labels: dict[str, str], expected: s
     assert bound(pod(labels=labels, ownerReferences=[owner])).owner == expected
 
 
+DAEMON = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "u", "controller": True}
+REPLICA = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r-1", "uid": "u", "controller": True}
+MIRROR = {"kubernetes.io/config.mirror": "x"}
+
+
 @pytest.mark.parametrize(
-    ("owner", "expected"),
+    ("found", "expected"),
     [
-        pytest.param(
-            {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "controller": True}, True, id="daemon"
-        ),
-        pytest.param({"apiVersion": "v1", "kind": "Node", "name": "node-a", "controller": True}, True, id="static"),
-        pytest.param(
-            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "controller": True}, False, id="replica"
-        ),
-        pytest.param({"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d"}, False, id="owned, not controlled"),
+        pytest.param(pod(ownerReferences=[DAEMON]), True, id="daemon"),
+        pytest.param(pod(annotations=MIRROR), True, id="static"),
+        pytest.param(pod(ownerReferences=[REPLICA]), False, id="replica"),
+        pytest.param(pod(ownerReferences=[{**DAEMON, "controller": False}]), False, id="owned, not controlled"),
+        pytest.param(pod(ownerReferences=[{**DAEMON, "apiVersion": "example.com/v1"}]), False, id="called a daemon"),
+        pytest.param(pod(ownerReferences=[{**DAEMON, "apiVersion": "v1", "kind": "Node"}]), False, id="called static"),
     ],
 )
-def test_a_pod_goes_with_its_node_if_that_or_a_daemon_set_made_it(owner: dict[str, Any], *, expected: bool) -> None:
-    assert bound(pod(ownerReferences=[owner])).of_node is expected
+def test_a_pod_goes_with_its_node_if_that_or_a_daemon_set_made_it(found: dict[str, Any], *, expected: bool) -> None:
+    assert bound(found).of_node is expected
+
+
+EVERYTHING = {"operator": "Exists"}
+OURS = {"key": EXCLUSIVE, "operator": "Exists"}
+USUAL = [
+    {"key": f"node.kubernetes.io/{state}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+    for state in ("not-ready", "unreachable")
+]
+ANY = ("NoSchedule", "NoExecute")
+
+
+def tolerating(*tolerations: object, **metadata: object) -> dict[str, Any]:
+    return pod(spec={"nodeName": "node-a", "containers": [], "tolerations": list(tolerations)}, **metadata)
+
+
+GUESTS: dict[str, tuple[dict[str, Any], Guest | None]] = {
+    "any pod": (pod(), None),
+    "one with the usual tolerations": (tolerating(*USUAL), None),
+    "one that tolerates everything": (tolerating(*USUAL, EVERYTHING), Guest("Pod/web-1", ANY)),
+    "one that tolerates the taint": (tolerating(OURS), Guest("Pod/web-1", ANY)),
+    "of one effect": (tolerating({**OURS, "effect": "NoSchedule"}), Guest("Pod/web-1", ("NoSchedule",))),
+    "of another": (tolerating({**EVERYTHING, "effect": "NoExecute"}), Guest("Pod/web-1", ("NoExecute",))),
+    "of none that closes a node": (tolerating({**EVERYTHING, "effect": "PreferNoSchedule"}), None),
+    "a daemon": (tolerating(EVERYTHING, ownerReferences=[DAEMON]), Guest("DaemonSet/d", ANY)),
+    "a daemon that tolerates nothing": (pod(ownerReferences=[DAEMON]), None),
+    "a replica": (
+        tolerating(EVERYTHING, ownerReferences=[{**REPLICA, "name": "r-1"}], labels={"pod-template-hash": "1"}),
+        Guest("Deployment/r", ANY),
+    ),
+    "one that is called a daemon": (
+        pod(ownerReferences=[{**DAEMON, "apiVersion": "example.com/v1"}]),
+        Guest("Pod/web-1", forged=True),
+    ),
+    "one that is called one and tolerates the taint": (
+        tolerating(OURS, ownerReferences=[{**DAEMON, "apiVersion": "example.com/v1"}]),
+        Guest("Pod/web-1", ANY, forged=True),
+    ),
+    "one that something called so does not control": (
+        pod(ownerReferences=[{"apiVersion": "example.com/v1", "kind": "DaemonSet", "name": "d"}]),
+        None,
+    ),
+    "a static one": (tolerating(EVERYTHING, annotations=MIRROR), None),
+    "one of a job": (tolerating(EVERYTHING, labels=PE), None),
+    "one that names a pool": (tolerating(OURS, annotations={PLACEMENT: "host(P)"}), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("found", "expected"), GUESTS.values(), ids=GUESTS)
+def test_what_may_run_on_exclusive_hosts_of_others_is_known(found: dict[str, Any], expected: Guest | None) -> None:
+    assert bound(found).guest == expected
 
 
 def test_a_pod_that_nobody_made_does_not_go_with_its_node() -> None:

@@ -133,7 +133,8 @@ class Kube:
     def _list(self, path: str) -> bytes:
         parts = urlsplit(path)
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-        namespace = parts.path.split("/")[4] if "/namespaces/" in parts.path else None
+        steps = parts.path.split("/")
+        namespace = steps[steps.index("namespaces") + 1] if "namespaces" in steps else None
         found = [
             each
             for each in self.all(collection_of(parts.path))
@@ -181,9 +182,10 @@ def _fault(old: Json, new: Json) -> str:
 
 def _selected(pod: Json, query: Json) -> bool:
     labels = pod["metadata"].get("labels", {})
-    key, _, value = query.get("labelSelector", "").partition("=")
-    if key and (key not in labels or (value and labels[key] != value)):
-        return False
+    for term in filter(None, query.get("labelSelector", "").split(",")):
+        key, _, value = term.partition("=")
+        if key not in labels or (value and labels[key] != value):
+            return False
     fields = {
         "spec.nodeName": pod.get("spec", {}).get("nodeName", ""),
         "status.phase": (pod.get("status") or {}).get("phase"),

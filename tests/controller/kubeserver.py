@@ -17,6 +17,7 @@ from webhook.cluster.failure import Cause, Failure
 
 JOBS = "/apis/streams.ibm.com/v1/streamsjobs"
 WATCHED = (NODES, PODS, POOLS, JOBS)
+KEPT = (NODES, PODS, "/api/v1/namespaces", "/apis/streams.ibm.com")
 
 _CODES = {Cause.MISSING: (404, "NotFound"), Cause.CONFLICT: (409, "Conflict"), Cause.INVALID: (422, "Invalid")}
 
@@ -64,7 +65,9 @@ class KubeServer:
             return await self._watch(request) if "watch" in request.query else self._list(request)
         body = json.loads(await request.read() or b"null")
         try:
-            if request.path.startswith(("/api/v1/nodes", "/api/v1/pods", "/apis/streams.ibm.com")):
+            if request.path.startswith(
+                ("/api/v1/nodes", "/api/v1/pods", "/api/v1/namespaces", "/apis/streams.ibm.com")
+            ):
                 path = request.raw_path
                 found = self.kube.read(path) if request.method == "GET" else self.kube.merge_patch(path, body)
                 return web.Response(body=found, content_type="application/json")

@@ -67,19 +67,43 @@ def _of_a_pool(each: Json, found: Pool, cluster: Inventory) -> Iterator[str]:
         if (phase_of(each), said.get("Ready", {}).get("reason")) != ("Ready", "Unsized"):
             yield f"{told}, and is unsized"
         return
+    yield from _of_a_sized_pool(each, found, cluster, told)
+
+
+def _of_a_sized_pool(each: Json, found: Pool, cluster: Inventory, told: str) -> Iterator[str]:
+    status = each.get("status") or {}
+    said = {condition["type"]: condition for condition in status.get("conditions", ())}
     best = plan(found, cluster, Policy())
     complete = len(status.get("hosts", ())) == (len(found.hosts) if found.hosts is not None else found.size)
+    taken = bool(hosts(each)) and all(_is_another_s(name, found, cluster) for name, _ in hosts(each).values())
+    if taken != (said.get("Ready", {}).get("reason") == "HostsTaken"):
+        yield f"{told}, and {'all' if taken else 'not all'} of them are another pool's"
+        return
+    degraded = said.get("Degraded", {}).get("status") == "True"
+    waits = bool(best.reason) and not status.get("hosts")
     match phase_of(each), said.get("Ready", {}).get("reason"):
-        case "Ready", "HostsAssigned" if complete or (said["Degraded"]["status"] == "True" and best.reason):
-            return
-        case ("Failed", "NotEnoughNodes") if best.reason and not _waits(found, cluster) and not status.get("hosts"):
-            return
-        case ("Pending", "WaitingForNodes") if best.reason and _waits(found, cluster) and not status.get("hosts"):
-            return
-    yield f"{told}, and could have {best}"
+        case "Failed", "HostsTaken":
+            right = True
+        case "Ready", "HostsAssigned":
+            right = complete or (degraded and bool(best.reason))
+        case "Failed", "NotEnoughNodes":
+            right = waits and not _may_come(found, cluster)
+        case "Pending", "WaitingForNodes":
+            right = waits and _may_come(found, cluster)
+        case _:
+            right = False
+    if not right:
+        yield f"{told}, and could have {best}"
 
 
-def _waits(pool: Pool, cluster: Inventory) -> bool:
+def _is_another_s(name: str, found: Pool, cluster: Inventory) -> bool:
+    there, own = cluster.nodes.get(name), keys.exclusive(found.namespace, found.name)
+    taints = there.taints if there else ()
+    hard = {"NoSchedule", "NoExecute"}
+    return any(each.key == keys.EXCLUSIVE and each.value != own and each.effect in hard for each in taints)
+
+
+def _may_come(pool: Pool, cluster: Inventory) -> bool:
     """Whether nodes may come for the pool, or only have to recover."""
     later = cluster.recovered()
     return pool.elastic or (later is not None and not plan(pool, later, Policy()).reason)
@@ -109,7 +133,7 @@ def pool_of(each: Json) -> Pool:
     try:
         return pool(msgspec.convert(each, wire.HostPool))
     except Exception:  # noqa: BLE001 -- people write anything into a status
-        metadata = msgspec.convert(each["metadata"], wire.Metadata)
+        metadata = msgspec.convert(each["metadata"], wire.PoolMetadata)
         return pool(wire.HostPool(metadata, msgspec.convert(each["spec"], HostPoolSpec)))
 
 

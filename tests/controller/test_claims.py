@@ -10,7 +10,7 @@ from tests.controller.controllers import Line
 from tests.controller.kube import Kube, node_path
 from tests.controller.quick import clock
 from webhook.cluster.failure import Cause, Failure
-from webhook.controller.claims import Claimed, Claims
+from webhook.controller.claims import AT_A_TIME, Claimed, Claims
 from webhook.controller.marks import mark_of
 from webhook.placement.cluster import PoolHost
 from webhook.placement.policy import Policy
@@ -133,3 +133,28 @@ async def test_hosts_stand_whose_nodes_are_there(desk: Desk) -> None:
 
 async def test_of_nobody_nothing_is_asked(desk: Desk) -> None:
     assert (await desk.claims.claim_all([], MARK), desk.line.requests) == (Claimed([], []), 0)
+
+
+async def test_no_pool_waits_for_the_nodes_of_another() -> None:
+    """Of each so many nodes are asked for at a time, and the few of one come before the hundreds of another."""
+
+    class Slow:
+        def __init__(self) -> None:
+            self.asked: list[str] = []
+
+        async def read(self, path: str) -> bytes:
+            self.asked.append(path.rpartition("/")[2])
+            await asyncio.sleep(1)
+            raise Failure(Cause.MISSING, "gone")
+
+        async def merge_patch(self, path: str, body: object) -> bytes:
+            raise NotImplementedError(path, body)
+
+    nodes = Slow()
+    claims = Claims(nodes, lambda _: None)
+    many = asyncio.create_task(claims.release_all([f"many-{number}" for number in range(320)], MARK))
+    await asyncio.sleep(0.5)
+    at_once, begun = len(nodes.asked), clock()
+    await claims.release_all(["few"], MARK)
+    assert (at_once, round(clock() - begun, 3)) == (AT_A_TIME, 1)
+    await many

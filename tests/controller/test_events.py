@@ -22,6 +22,7 @@ from webhook.controller.tenure import LostError
 pytestmark = pytest.mark.integration
 
 POOL = Regarding(api_version="streams.ibm.com/v1", kind="HostPool", namespace="apps", name="ib-blue", uid="0d5f")
+OTHER = Regarding(api_version="streams.ibm.com/v1", kind="HostPool", namespace="others", name="ib", uid="0d60")
 NODE = Regarding(api_version="v1", kind="Node", name="node-a")
 
 
@@ -306,6 +307,46 @@ async def test_events_are_written_at_a_steady_pace(target: Target) -> None:
         await asyncio.sleep(10)
     passed = [round(moment - target.times[0], 3) for moment in target.times]
     assert (passed[49], passed[50], passed[59]) == (0, 0.2, 2.0)
+
+
+async def test_namespaces_take_turns(target: Target) -> None:
+    async with telling(target) as events:
+        for number in range(100):
+            events.normal(POOL, "Allocated", str(number))
+        await asyncio.sleep(1)
+        events.normal(OTHER, "Allocated", "mine")
+        await asyncio.sleep(1)
+    passed = [round(moment - target.times[0], 1) for moment in target.times]
+    places = [body["regarding"].namespace for _, body in target.created]
+    assert passed[places.index("others")] <= 1.4
+
+
+async def test_of_too_many_those_of_the_namespace_with_most_are_dropped(target: Target) -> None:
+    async with telling(target, known=60) as events:
+        for number in range(60):
+            events.normal(POOL, "Allocated", str(number))
+        events.normal(OTHER, "Allocated", "mine")
+        events.normal(POOL, "Allocated", "one too many")
+        assert events.dropped == 2
+        await asyncio.sleep(100)
+    assert {body["note"] for _, body in target.created} == {"mine", *map(str, range(1, 60))}
+
+
+async def test_an_event_that_is_dropped_while_it_is_written_is_no_trouble() -> None:
+    class Slow(Target):
+        async def create(self, path: str, body: Any) -> bytes:
+            await asyncio.sleep(1)
+            return await super().create(path, body)
+
+    target = Slow()
+    target.troubles = [Failure(Cause.BROKEN, "no")]
+    async with telling(target, known=2) as events:
+        events.normal(POOL, "Allocated", "a")
+        events.normal(POOL, "Allocated", "b")
+        await asyncio.sleep(0.5)
+        events.normal(OTHER, "Allocated", "mine")
+        await asyncio.sleep(10)
+        assert (events.dropped, events.failed, events.written) == (1, 1, 2)
 
 
 # For real

@@ -1,14 +1,17 @@
 """Pools are given their hosts, and keep them."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.controller.kube import node_path, pod_path, pool_path
+from tests.controller.kube import POOLS, node_path, pod_path, pool_path
 from tests.controller.stage import LABEL, TAINT, Stage
 from webhook.cluster.failure import Cause, Failure
+from webhook.controller.rules import Rules
 from webhook.placement import keys
 from webhook.placement.policy import Policy
+from webhook.placement.quota import Quota
 
 OTHER = {"key": keys.EXCLUSIVE, "value": "nobody.x", "effect": "NoSchedule"}
 
@@ -144,6 +147,107 @@ class TestAPoolWithoutEnoughNodes:
         await asyncio.sleep(5)
         assert (stage.hosts("q"), [taint["value"] for taint in stage.taints("node-a")]) == (["0:node-a"], ["default.q"])
         await stage.end()
+
+
+class TestALiteralPoolAndOthers:
+    async def test_it_does_not_get_what_is_exclusive_to_another(self, stage: Stage) -> None:
+        stage.retaint("node-a", OTHER)
+        stage.pool(hosts=["node-a", "node-b"])
+        await stage.lead()
+        assert (stage.status()["phase"], stage.condition(), stage.condition("Degraded"), stage.label("node-b")) == (
+            "Failed",
+            (
+                "False",
+                "NotEnoughNodes",
+                "it lists 2 hosts and finds 1 node, as 1 host is exclusive to another HostPool",
+            ),
+            ("True", "HostsInTrouble", 'hosts[0]: "node-a" is exclusive to another HostPool'),
+            None,
+        )
+        stage.retaint("node-a")
+        await asyncio.sleep(2)
+        assert (stage.hosts(), stage.condition("Degraded")[0]) == (["0:node-a", "1:node-b"], "False")
+
+    async def test_it_is_ready_no_more_when_all_of_its_hosts_are_taken_and_again_when_one_is_free(
+        self, stage: Stage
+    ) -> None:
+        stage.pool(hosts=["node-a", "node-b"])
+        await stage.lead()
+        found = []
+        for size in (2, 3, 0):
+            if size:
+                stage.pool(f"takes-{size}", size=size, mode="Exclusive")
+            await asyncio.sleep(5)
+            found.append((stage.status()["phase"], stage.condition()[1], stage.status()["readyHosts"]))
+            assert (stage.hosts(), stage.label("node-a")) == (["0:node-a", "1:node-b"], "0")
+            if size:
+                stage.kube.delete(pool_path(f"takes-{size}"))
+                await asyncio.sleep(5)
+        assert found == [("Ready", "HostsAssigned", 1), ("Failed", "HostsTaken", 0), ("Ready", "HostsAssigned", 2)]
+        assert ("HostsTaken", "it has 2 hosts, all of which are exclusive to another HostPool") in stage.said
+
+    async def test_while_all_are_taken_nothing_is_written(self, stage: Stage) -> None:
+        stage.pool(hosts=["node-a"])
+        await stage.lead()
+        stage.pool("takes", size=3, mode="Exclusive")
+        await asyncio.sleep(5)
+        before = stage.kube.pool("p")["metadata"]["resourceVersion"], stage.said.count(stage.said[-1])
+        stage.node("node-d")
+        await asyncio.sleep(60)
+        assert stage.status()["phase"] == "Failed"
+        assert (stage.kube.pool("p")["metadata"]["resourceVersion"], stage.said.count(stage.said[-1])) == before
+
+
+class TestTooManyPools:
+    @pytest.fixture
+    async def small(self) -> AsyncIterator[Stage]:
+        """Two pools may be in a namespace."""
+        stage = Stage("node-a", "node-b", "node-c", policy=Policy(pool_quota=Quota(2)))
+        yield stage
+        await stage.end()
+
+    async def test_of_a_namespace_those_created_last_get_no_hosts(self, small: Stage) -> None:
+        for name in ("p", "q", "r"):
+            small.pool(name, size=1)
+        await small.lead()
+        assert [small.status(name)["phase"] for name in ("p", "q", "r")] == ["Ready", "Ready", "Failed"]
+        assert (small.condition(name="r"), small.hosts("r")) == (
+            ("False", "TooManyPools", "namespace default may have 2 HostPools, and has as many without this one"),
+            [],
+        )
+
+    async def test_they_get_them_when_another_one_goes(self, small: Stage) -> None:
+        for name in ("p", "q", "r"):
+            small.pool(name, size=1)
+        await small.lead()
+        small.kube.delete(pool_path("p"))
+        await asyncio.sleep(5)
+        assert (small.status("r")["phase"], small.hosts("r")) == ("Ready", ["0:node-a"])
+
+    async def test_so_do_those_without_hosts_of_their_own(self, small: Stage) -> None:
+        for name in ("p", "q", "r"):
+            small.pool(name)
+        await small.lead()
+        before = small.status("r")["phase"]
+        small.kube.delete(pool_path("p"))
+        await asyncio.sleep(5)
+        assert (before, small.condition(name="r")[1]) == ("Failed", "Unsized")
+
+    async def test_who_has_hosts_keeps_them_when_fewer_are_allowed(self, small: Stage) -> None:
+        for name in ("p", "q"):
+            small.pool(name, size=1)
+        await small.lead()
+        small.rules = Rules(Policy(pool_quota=Quota(1)))
+        await small.lead()
+        assert [small.status(name)["phase"] for name in ("p", "q")] == ["Ready", "Ready"]
+
+    async def test_who_is_deleted_goes(self, small: Stage) -> None:
+        for name in ("p", "q", "r"):
+            small.pool(name, size=1)
+        await small.lead()
+        small.kube.delete(pool_path("r"))
+        await asyncio.sleep(3)
+        assert [each["metadata"]["name"] for each in small.kube.all(POOLS)] == ["p", "q"]
 
 
 class TestStrangers:

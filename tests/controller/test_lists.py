@@ -27,7 +27,7 @@ from webhook.placement.cluster import PoolHost
 ASKED = pool("P", name="p", size=2, mode="Exclusive")
 HOSTS = [PoolHost(0, "node-a"), PoolHost(1, "node-b")]
 CLUSTER = cluster([], [ASKED])
-DAEMON_SET = {"kind": "DaemonSet", "name": "logs", "controller": True}
+DAEMON_SET = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "controller": True}
 
 
 class Desk:
@@ -93,6 +93,11 @@ class TestStrangers:
             pytest.param({"labels": {}, "placement": "host(P)"}, [], id="its own"),
             pytest.param({"labels": {}, "namespace": "kube-system"}, [], id="those of excluded namespaces"),
             pytest.param({"labels": {}, "ownerReferences": [DAEMON_SET]}, [], id="those of DaemonSets"),
+            pytest.param(
+                {"labels": {}, "ownerReferences": [{**DAEMON_SET, "apiVersion": "example.com/v1"}]},
+                ["node-a"],
+                id="those that say they were of one",
+            ),
         ],
     )
     async def test_are_where_all_pods_count(self, desk: Desk, pod: dict[str, Any], expected: list[str]) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from msgspec import structs
 
 from tests.builders import cluster, node, nodes, pool
 from tests.controller.quick import clock
@@ -165,6 +166,49 @@ class TestTold:
         told.note(self.P, State(Phase.READY, "Unsized", "", eligible=1))
         assert told.left(self.P, State(Phase.READY, "Unsized", "", eligible=2)) == 0
 
+    WAITS = State(Phase.PENDING, "WaitingForNodes", "it needs 9 hosts and 1 node is eligible", ready=0, eligible=1)
+    MORE = State(Phase.PENDING, "WaitingForNodes", "it needs 9 hosts and 2 nodes are eligible", ready=0, eligible=2)
+
+    async def test_of_a_pool_that_waits_the_number_of_nodes_is_said_some_seconds_later(self) -> None:
+        told = Told(clock)
+        told.note(self.P, self.WAITS)
+        await asyncio.sleep(4)
+        found = [told.left(self.P, self.WAITS), told.left(self.P, self.MORE)]
+        await asyncio.sleep(10)
+        assert [*found, told.left(self.P, self.MORE)] == [596, 10, 0]
+
+    async def test_that_it_has_failed_is_said_at_once(self) -> None:
+        told = Told(clock)
+        told.note(self.P, self.WAITS)
+        failed = State(Phase.FAILED, "NotEnoughNodes", self.WAITS.message, ready=0, eligible=1)
+        assert told.left(self.P, failed) == 0
+
+    async def test_so_is_what_is_wrong_with_what_it_lists(self) -> None:
+        told = Told(clock)
+        told.note(self.P, self.WAITS)
+        assert told.left(self.P, structs.replace(self.WAITS, degraded=["hosts[0]: x"])) == 0
+
+    async def test_whether_a_pool_waits_still_can_be_asked_without_a_count(self) -> None:
+        told = Told(clock)
+        unknown = told.roughly(self.P)
+        told.note(self.P, self.WAITS)
+        await asyncio.sleep(4)
+        assert (unknown, told.roughly(self.P), told.roughly(pool(name="p", size=2))) == (0, 6, 0)
+        await asyncio.sleep(7)
+        assert told.roughly(self.P) == 0
+
+    async def test_that_it_is_so_still_is_good_for_some_seconds_more(self) -> None:
+        told = Told(clock)
+        told.note(self.P, self.WAITS)
+        await asyncio.sleep(20)
+        told.left(self.P, self.WAITS)
+        assert told.roughly(self.P) == 10
+
+    async def test_a_pool_that_has_hosts_does_not_wait(self) -> None:
+        told = Told(clock)
+        told.note(self.P, self.STATE)
+        assert told.roughly(self.P) == 0
+
     async def test_nothing_is_left_in_the_end(self) -> None:
         told = Told(clock)
         told.note(self.P, self.STATE)
@@ -176,7 +220,8 @@ class TestRounds:
     async def arrivals(self, count: int, asks: int) -> list[float]:
         queue: Queue[Name] = Queue(clock=clock)
         rounds = Rounds(queue, 2.0)
-        rounds.names |= {("default", str(number)) for number in range(count)}
+        for number in range(count):
+            rounds.join(("default", str(number)))
         begun, found = clock(), []
         for _ in range(asks):
             rounds.ask()
@@ -200,13 +245,78 @@ class TestRounds:
     async def test_at_most_once_in_so_many_seconds(self) -> None:
         queue: Queue[Name] = Queue(clock=clock)
         rounds = Rounds(queue, 2.0)
-        rounds.names.add(NAME)
+        rounds.join(NAME)
         for _ in range(10):
             rounds.ask()
             await asyncio.sleep(1)
             if queue.depth:
                 queue.done(await queue.take())
         assert queue.added == 5
+
+    async def times(self, *spaces: tuple[str, int]) -> dict[str, float]:
+        """After how many seconds the pools of namespaces are looked at, so many of each."""
+        queue: Queue[Name] = Queue(clock=clock)
+        rounds, begun, found = Rounds(queue, 1.0), clock(), dict[str, float]()
+        for space, count in spaces:
+            for number in range(count):
+                rounds.join((space, str(number)))
+        rounds.ask()
+        for _ in range(sum(count for _, count in spaces)):
+            space, _ = await queue.take()
+            found[space] = round(clock() - begun, 1)
+        return found
+
+    async def test_who_has_few_does_not_wait_for_who_has_many(self) -> None:
+        assert await self.times(("many", 300), ("few", 2)) == {"few": 1.0, "many": 6.0}
+
+    async def test_however_many_namespaces_there_are_the_looks_stay_as_many(self) -> None:
+        found = await self.times(*((f"team-{number}", 2) for number in range(200)))
+        assert set(found.values()) == {200 * 2 / 100}
+
+    async def test_who_has_left_is_not_looked_at(self) -> None:
+        queue: Queue[Name] = Queue(clock=clock)
+        rounds = Rounds(queue, 2.0)
+        for name in (("a", "x"), ("a", "y"), ("b", "x")):
+            rounds.join(name)
+        rounds.ask()
+        for name in (("a", "x"), ("b", "x"), ("c", "x")):
+            rounds.leave(name)
+        await asyncio.sleep(3)
+        assert [await queue.take(), queue.depth] == [("a", "y"), 0]
+
+    async def test_who_comes_later_is_looked_at_when_it_is_asked_for(self) -> None:
+        queue: Queue[Name] = Queue(clock=clock)
+        rounds = Rounds(queue, 2.0)
+        rounds.join(("a", "x"))
+        rounds.ask()
+        rounds.leave(("a", "x"))
+        rounds.join(("b", "x"))
+        rounds.ask()
+        await asyncio.sleep(3)
+        assert [await queue.take(), queue.depth] == [("b", "x"), 0]
+
+    async def test_who_is_to_be_looked_at_already_is_not_put_off(self) -> None:
+        queue: Queue[Name] = Queue(clock=clock)
+        rounds, found = Rounds(queue, 2.0), list[Name]()
+        rounds.join(("a", "x"))
+        rounds.ask()
+        await asyncio.sleep(1)
+        rounds.join(("b", "x"))
+        rounds.ask()
+        for seconds in (1.5, 1):
+            await asyncio.sleep(seconds)
+            found.append(await queue.take())
+        assert (found, queue.depth) == ([("a", "x"), ("b", "x")], 0)
+
+    async def test_a_namespace_whose_pools_have_left_can_come_again_before_its_time(self) -> None:
+        queue: Queue[Name] = Queue(clock=clock)
+        rounds = Rounds(queue, 2.0)
+        rounds.join(NAME)
+        rounds.leave(NAME)
+        rounds.join(NAME)
+        rounds.ask()
+        await asyncio.sleep(3)
+        assert queue.depth == 1
 
 
 class TestTogether:

@@ -1,6 +1,6 @@
 """What is said of a pool: its status, and the Events that go with a change of it."""
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
@@ -14,7 +14,9 @@ from webhook.controller.pool_news import News, news, stranger
 from webhook.controller.pool_object import StoredPool, read_pool
 from webhook.controller.pool_reports import PoolReports, rfc3339
 from webhook.controller.pool_status import State, status_of
-from webhook.placement.cluster import Phase, Pool, PoolHost, Taint
+from webhook.placement import keys
+from webhook.placement.cluster import Guest, Phase, Pool, PoolHost, Taint
+from webhook.placement.guests import Guests
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 from webhook.placement.pool_plan import plan
@@ -47,6 +49,7 @@ class TestAStatus:
         assert status_of(stored(), READY, NOW) == {
             "metadata": {"resourceVersion": "7"},
             "status": {
+                "name": "p",
                 "phase": "Ready",
                 "hosts": [
                     {"index": 0, "name": "node-a", "uid": "u-a"},
@@ -107,6 +110,27 @@ class TestAStatus:
             "HostsInTrouble",
             "a is gone; b is gone",
         )
+
+    def test_says_who_else_runs_on_exclusive_hosts(self) -> None:
+        alone = State(Phase.READY, "HostsAssigned", "it has 2 hosts", guests=())
+        shared = State(Phase.READY, "HostsAssigned", "it has 2 hosts", guests=("DaemonSet a/x", "Pod b/y"))
+        found = [conditions(state)["Exclusive"] for state in (alone, shared)]
+        assert [(one["status"], one["reason"], one["message"]) for one in found] == [
+            ("True", "NobodyElse", ""),
+            (
+                "False",
+                "OthersTolerate",
+                "these tolerate its taint and run on its hosts: DaemonSet a/x, Pod b/y",
+            ),
+        ]
+
+    def test_names_twenty_of_them(self) -> None:
+        many = tuple(f"Pod a/{number}" for number in range(22))
+        message = conditions(State(Phase.READY, "x", "", guests=many))["Exclusive"]["message"]
+        assert message.endswith("Pod a/18, Pod a/19 and 2 more")
+
+    def test_says_nothing_of_that_where_no_host_is_exclusive(self) -> None:
+        assert "Exclusive" not in conditions(READY)
 
     def test_is_no_longer_than_anybody_reads(self) -> None:
         message = conditions(State(Phase.FAILED, "x", "y" * 5000))["Ready"]["message"]
@@ -169,6 +193,68 @@ class TestAState:
         state = pool_states.ready(asked, plan(asked, found, Policy()), found)
         assert (state.ready, state.degraded) == (1, ("host 0 (node-a) is cordoned",))
 
+    @pytest.mark.parametrize(
+        ("taken", "expected"),
+        [
+            (0, (Phase.READY, "HostsAssigned", "it has 3 hosts", 3)),
+            (
+                1,
+                (Phase.READY, "HostsAssigned", "it has 3 hosts, 1 of which is exclusive to another HostPool", 2),
+            ),
+            (
+                2,
+                (Phase.READY, "HostsAssigned", "it has 3 hosts, 2 of which are exclusive to another HostPool", 1),
+            ),
+            (
+                3,
+                (Phase.FAILED, "HostsTaken", "it has 3 hosts, all of which are exclusive to another HostPool", 0),
+            ),
+        ],
+    )
+    def test_of_a_pool_whose_hosts_are_others_counts_them(
+        self, taken: int, expected: tuple[Phase, str, str, int]
+    ) -> None:
+        names = ["node-a", "node-b", "node-c"]
+        theirs = Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")
+        there = [node(name, taints=[theirs] if at < taken else []) for at, name in enumerate(names)]
+        asked = pool(size=None, hosts=names, given=names)
+        found = cluster(there, [asked])
+        state = pool_states.ready(asked, plan(asked, found, Policy()), found)
+        assert (state.phase, state.reason, state.message, state.ready) == expected
+        assert list(state.degraded) == [
+            f"host {at} ({name}) belongs to an exclusive HostPool" for at, name in enumerate(names[:taken])
+        ]
+
+    def test_of_a_pool_whose_only_host_is_another_s(self) -> None:
+        theirs = node("node-a", taints=[Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")])
+        asked = pool(size=1, given=["node-a"])
+        found = cluster([theirs], [asked])
+        state = pool_states.ready(asked, plan(asked, found, Policy()), found)
+        assert (state.phase, state.message) == (
+            Phase.FAILED,
+            "it has 1 host, which is exclusive to another HostPool",
+        )
+
+    def test_of_a_literal_pool_names_the_entries_that_are_no_hosts(self) -> None:
+        theirs = node("node-a", taints=[Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")])
+        asked = pool(size=None, hosts=["node-a", "node-b", "gone"], phase=Phase.PENDING)
+        found = cluster([theirs, node("node-b")], [asked])
+        state = pool_states.short(asked, plan(asked, found, Policy()), found, Policy())
+        assert (state.phase, state.message, list(state.degraded)) == (
+            Phase.FAILED,
+            "it lists 3 hosts and finds 1 node, as 1 host is exclusive to another HostPool",
+            ['hosts[0]: "node-a" is exclusive to another HostPool', 'hosts[2]: "gone" is no node'],
+        )
+
+    def test_of_one_too_many_says_so(self) -> None:
+        state = pool_states.surplus("namespace x may have 0 HostPools")
+        assert (state.phase, state.reason, state.message, state.hosts) == (
+            Phase.FAILED,
+            "TooManyPools",
+            "namespace x may have 0 HostPools",
+            (),
+        )
+
     def test_of_a_pool_with_an_empty_place_says_why(self) -> None:
         asked = pool(size=4, given=["node-a", "node-b", "node-c", "gone"])
         found = inventory(asked)
@@ -191,6 +277,16 @@ class TestAState:
         assert pool_states.ready(asked, plan(asked, found, Policy()), found).degraded == (
             "host 0 (node-a) runs a processing element of another pool or job",
         )
+
+    @pytest.mark.parametrize(("mode", "expected"), [("Exclusive", ("DaemonSet logging/agent",)), ("Shared", None)])
+    def test_names_guests_of_an_exclusive_pool(
+        self, mode: Literal["Exclusive", "Shared"], expected: tuple[str, ...] | None
+    ) -> None:
+        asked = pool(size=1, mode=mode, given=["node-a"])
+        guest = Guest("DaemonSet/agent", ("NoSchedule",))
+        there = bound_pod("node-a", job="", pe="", namespace="logging", guest=guest)
+        found = cluster(nodes(1), [asked], [there], guests=Guests(()))
+        assert pool_states.ready(asked, plan(asked, found, Policy()), found).guests == expected
 
 
 def told(before: Pool | None, state: State) -> list[News]:
@@ -228,6 +324,12 @@ class TestNews:
         before = pool(size=1, given=["node-a"])
         state = State(Phase.READY, "HostsAssigned", "", hosts=before.given, degraded=["x is gone", "y is gone"])
         assert told(before, state) == [News("Warning", "Degraded", "x is gone; y is gone")]
+
+    def test_guests_are_told_of(self) -> None:
+        before = pool(size=1, given=["node-a"])
+        state = State(Phase.READY, "HostsAssigned", "", hosts=before.given, guests=("DaemonSet a/x",))
+        said = "these tolerate its taint and run on its hosts: DaemonSet a/x"
+        assert told(before, state) == [News("Normal", "OthersTolerate", said)]
 
     @pytest.mark.parametrize("before", [pool(), None], ids=["unsized", "unreadable"])
     def test_of_a_pool_without_hosts_there_are_none(self, before: Pool | None) -> None:

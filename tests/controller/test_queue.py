@@ -65,6 +65,84 @@ async def test_a_worker_that_stops_waiting_takes_nothing_along(queue: Queue[str]
     assert await now(queue) == "a"
 
 
+# Flows
+
+
+@pytest.fixture
+async def fair() -> Queue[str]:
+    """A key is of the flow that its first letter names; two of one flow at a time."""
+    return Queue(flow=lambda key: key[0], seats=2, clock=clock)
+
+
+async def taken(queue: Queue[str]) -> str | None:
+    """What can be taken at this moment, and is done at once."""
+    key = await now(queue)
+    if key is not None:
+        queue.done(key)
+    return key
+
+
+async def test_flows_take_turns(fair: Queue[str]) -> None:
+    for key in ("a1", "a2", "a3", "b1", "c1", "c2"):
+        fair.add(key)
+    assert [await taken(fair) for _ in range(7)] == ["a1", "b1", "c1", "a2", "c2", "a3", None]
+
+
+async def test_who_comes_last_waits_for_one_key_of_each_flow(fair: Queue[str]) -> None:
+    for flow in "abc":
+        for number in range(100):
+            fair.add(f"{flow}{number}")
+    await taken(fair)
+    fair.add("d")
+    assert [await taken(fair) for _ in range(4)] == ["b0", "c0", "a1", "d"]
+
+
+async def test_who_comes_again_and_again_does_not_come_first(fair: Queue[str]) -> None:
+    fair.add("a")
+    fair.add("b1")
+    fair.add("b2")
+    found = []
+    for _ in range(6):
+        found.append(await taken(fair))
+        fair.add("a")
+    assert found == ["a", "b1", "a", "b2", "a", "a"]
+
+
+async def test_a_flow_has_so_many_seats(fair: Queue[str]) -> None:
+    for key in ("a1", "a2", "a3", "b1"):
+        fair.add(key)
+    assert [await now(fair) for _ in range(4)] == ["a1", "b1", "a2", None]
+    fair.done("a1")
+    assert await now(fair) == "a3"
+
+
+async def test_whoever_waits_gets_a_key_when_there_is_a_seat(fair: Queue[str]) -> None:
+    for key in ("a1", "a2", "a3"):
+        fair.add(key)
+    for _ in range(2):
+        await now(fair)
+    taking = asyncio.create_task(fair.take())
+    await asyncio.sleep(1)
+    fair.done("a2")
+    assert await taking == "a3"
+
+
+async def test_a_key_added_while_it_is_worked_on_has_no_turn_before_that_ends(fair: Queue[str]) -> None:
+    fair.add("a1")
+    await now(fair)
+    fair.add("a1")
+    fair.add("b1")
+    assert [await now(fair), await now(fair)] == ["b1", None]
+    fair.done("a1")
+    assert (await now(fair), fair.working) == ("a1", 2)
+
+
+async def test_no_flow_waits_for_the_failures_of_another(fair: Queue[str]) -> None:
+    for number in range(300):
+        fair.retry(f"a{number}")
+    assert fair.retry("b") == 0.005
+
+
 # Later
 
 
@@ -150,6 +228,24 @@ async def test_a_bucket_fills_again_but_never_over() -> None:
         [0, 0, 0, 0.5],
         [0, 0, 0, 0.5],
     )
+
+
+async def test_flows_share_what_a_bucket_lets_pass() -> None:
+    bucket = Bucket(per_second=10, burst=100, clock=clock)
+    waits = dict[str, list[float]]()
+    for _ in range(60):
+        for flow in ("a", "b"):
+            waits.setdefault(flow, []).append(round(bucket.take(flow), 3))
+    assert [waits[flow][:49] for flow in ("a", "b")] == [[0.0] * 49] * 2
+    assert [round(waits[flow][-1] - waits[flow][-2], 3) for flow in ("a", "b")] == [0.2, 0.2]
+
+
+async def test_a_flow_that_needed_nothing_for_long_has_no_share() -> None:
+    bucket = Bucket(per_second=10, burst=10, clock=clock)
+    bucket.take("a")
+    await asyncio.sleep(10)
+    waits = [round(bucket.take("b"), 3) for _ in range(12)]
+    assert waits == [0.0] * 10 + [0.1, 0.2]
 
 
 # Figures

@@ -10,18 +10,23 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from tests.controller.quick import QuickLoop
 from webhook.controller.queue import Queue
 
-KEYS = st.sampled_from("abcd")
+KEYS = st.sampled_from(["a1", "a2", "a3", "b1", "b2", "c1"])
+SEATS = 2
 TICK = 1e-6
 """Seconds: more than the error of a float, less than any pause."""
 
 
 class Laws(RuleBasedStateMachine):
-    """The queue beside a simple account of what is owed: who was added since work on it last began."""
+    """The queue beside a simple account of what is owed: who was added since work on it last began.
+
+    A key's first letter is its flow. ``passed`` counts, for each key that could be taken, how often others were.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.loop = QuickLoop()
-        self.queue: Queue[str] = Queue(clock=self.loop.time)
+        self.queue: Queue[str] = Queue(flow=lambda key: key[0], seats=SEATS, clock=self.loop.time)
+        self.passed: dict[str, dict[str, int]] = {}
         self.owed: dict[str, float] = {}
         self.working: set[str] = set()
         self.due: dict[str, float] = {}
@@ -73,11 +78,27 @@ class Laws(RuleBasedStateMachine):
 
         self.catch_up()
         key = self.do(taken())
-        free = self.owed.keys() - self.working
+        free = {key for key in self.owed.keys() - self.working if self.seated(key[0]) < SEATS}
         assert (key in free) if free else key is None
         if key is not None:
             del self.owed[key]
             self.working.add(key)
+            self.turn(key[0], {other[0] for other in free} - {key[0]})
+
+    def seated(self, flow: str) -> int:
+        """Keys of the flow that are being worked on."""
+        return sum(key[0] == flow for key in self.working)
+
+    def turn(self, flow: str, others: set[str]) -> None:
+        """It was one flow's turn, and others could have had it: none of them is passed by the same flow again."""
+        self.passed.pop(flow, None)
+        for other in list(self.passed):
+            if other not in others:
+                del self.passed[other]
+        for other in others:
+            counts = self.passed.setdefault(other, {})
+            counts[flow] = counts.get(flow, 0) + 1
+            assert counts[flow] <= 1, f"{flow} had two turns while {other} waited"
 
     @precondition(lambda self: self.working)
     @rule(data=st.data())

@@ -13,7 +13,8 @@ from webhook.controller.triggers import Triggers
 from webhook.controller.watched import Watched
 from webhook.controller.whose import Whose
 from webhook.placement import keys
-from webhook.placement.cluster import Node, Phase, Pool, Taint
+from webhook.placement.cluster import Guest, Node, Phase, Pool, Taint
+from webhook.placement.guests import Guests
 from webhook.placement.inventory import Inventory
 from webhook.placement.pool_index import Name
 
@@ -210,6 +211,16 @@ class TestAPod:
         desk.watched.set_node(host())
         await desk.lead()
         desk.watched.set_pod(bound_pod(job="", uid="u"))
+        first = await desk.due(60)
+        desk.watched.remove_pod("u")
+        assert [first, await desk.due(60)] == [(["p"], []), (["p"], [])]
+
+    async def test_that_tolerates_its_taint_is_its_pools_business(self) -> None:
+        desk = Desk(Inventory(guests=Guests(())))
+        desk.watched.set_pool(pool(name="p", size=1, given=["node-a"]))
+        desk.watched.set_node(host())
+        await desk.lead()
+        desk.watched.set_pod(bound_pod(job="", uid="u", guest=Guest("DaemonSet/agent", ("NoSchedule",))))
         first = await desk.due(60)
         desk.watched.remove_pod("u")
         assert [first, await desk.due(60)] == [(["p"], []), (["p"], [])]

@@ -47,6 +47,12 @@ def over_quota() -> str:
     return refused(validated(mine, taken, nodes=nodes(26), policy=policy))[1]
 
 
+def too_many() -> str:
+    """The refusal of one pool more than there may be."""
+    there = (pool(f"Other{number}", size=1) for number in range(100))
+    return refused(validated(host_pool(name="P1", size=1), *there, nodes=nodes(3)))[1]
+
+
 HOSTED = cluster(
     [node(labels={TAG: "ib"})],
     [pool("P", size=1, tags=["ib"], given=["node-a"]), pool("R", size=1, mode="Exclusive", given=["node-a"])],
@@ -72,6 +78,7 @@ TEXTS = {
     "a pool without its hosts": ("hostpool.md", admitted_pool(size=4, elastic=True)),
     "a pool without any node": ("hostpool.md", admitted_pool(tags=["ib"])),
     "a pool over quota": ("hostpool.md", over_quota()),
+    "a pool too many": ("hostpool.md", too_many()),
     "a node that loses a tag": ("admission.md", warnings(changed_node(Policy(), {}))[0]),
     "a node that is cordoned": ("admission.md", warnings(changed_node(Policy(), {TAG: "ib"}, cordoned=True))[0]),
     "a change of a node refused": ("admission.md", refused(changed_node(Policy(guard_nodes="refuse"), {}))[1]),

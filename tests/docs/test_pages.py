@@ -23,6 +23,7 @@ from webhook.placement import (
     spl,
 )
 from webhook.placement.cluster import Phase
+from webhook.placement.policy import POOLS
 from webhook.server import certificate
 from webhook.server.limits import HEALTH, REVIEWS
 from webhook.server.metrics import Metrics
@@ -83,7 +84,7 @@ def test_every_reason_of_conditions_and_events_is_on_the_page() -> None:
     texts = "".join(path.read_text() for path in Path(figures.__file__).parent.glob("pool_*.py"))
     words = set(re.findall(r"\"([A-Z][a-z]+(?:[A-Z][a-z]+)+|Unsized|Settling|Invalid|Released|Degraded)\"", texts))
     section = page("hostpool.md").partition("\n### Conditions and Events\n")[2].partition("\n### ")[0]
-    shown = set(re.findall(r"`([A-Z]\w+)`", section)) - {"Ready"}
+    shown = set(re.findall(r"`([A-Z]\w+)`", section)) - {"Ready", "Exclusive"}
     assert shown == words - {"HostPool"}
 
 
@@ -138,6 +139,7 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     "one review": (f"{REVIEWS.deadline_seconds:g} s, or less as its caller says",),
     "one annotation; clauses; different tokens": (f"{spl.TEXT_LIMIT >> 10} KiB", spl.CLAUSE_LIMIT, spl.TOKEN_LIMIT),
     "node selector terms of a merged pod": (f"{nodeterms.TERM_LIMIT:,}",),
+    "HostPools of a namespace": (f"{POOLS}, setting `--pool-quota`",),
     "hosts of a pool; its tags": (f"{pool_spec.POOL_LIMIT:,}", pool_spec.TAG_LIMIT),
     "PEs of one job": (f"{streamsjob.JOB_LIMIT:,}",),
     "hardware requirements of a pod; HPAIntents that it names": (

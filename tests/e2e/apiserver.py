@@ -27,8 +27,11 @@ def certificate(folder: Path) -> Path:
     return folder / "apiserver" / "apiserver.crt"
 
 
-def apiserver(program: Path, folder: Path, port: int, etcd_port: int) -> Component:
-    """An API server with the admission plug-ins of a real cluster, but for ServiceAccount, which mounts volumes."""
+def apiserver(program: Path, folder: Path, port: int, etcd_port: int, admission: Path | None = None) -> Component:
+    """An API server with the admission plug-ins of a real cluster, but for ServiceAccount, which mounts volumes.
+
+    ``admission`` is a file with the configuration of admission plug-ins.
+    """
     command = [
         str(program),
         f"--etcd-servers=http://127.0.0.1:{etcd_port}",
@@ -45,4 +48,6 @@ def apiserver(program: Path, folder: Path, port: int, etcd_port: int) -> Compone
         "--allow-privileged",
         f"--service-cluster-ip-range={SERVICE_RANGE}",
     ]
+    if admission is not None:
+        command.append(f"--admission-control-config-file={admission}")
     return Component("kube-apiserver", command, folder, Probe(port, "/readyz"))

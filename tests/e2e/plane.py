@@ -33,15 +33,23 @@ class ControlPlane:
         service_accounts: ``namespace/name`` of each that gets a token and a kubeconfig of its own.
         node: the node whose kubelet the identity ``node`` is.
         stages: kwok's stages; a file of its own can make pods fail.
+        admission: the configuration of the API server's admission plug-ins, if it has one.
     """
 
     def __init__(
-        self, folder: Path, *, service_accounts: Sequence[str] = (), node: str = "node-1", stages: Path = STAGES
+        self,
+        folder: Path,
+        *,
+        service_accounts: Sequence[str] = (),
+        node: str = "node-1",
+        stages: Path = STAGES,
+        admission: Path | None = None,
     ) -> None:
         self.folder = folder.absolute()
         self.identities = identities(node, service_accounts)
         self.start_seconds = 0.0
         self._stages = stages
+        self._admission = admission
         self._apis: dict[str, Api] = {}
         self._exit = contextlib.ExitStack()
 
@@ -110,7 +118,7 @@ class ControlPlane:
             name: write_kubeconfig(folder, one, self.url, self.authority) for name, one in self.identities.items()
         }
         self.etcd = etcd(programs["etcd"], folder, store, peer)
-        self.apiserver = apiserver(programs["kube-apiserver"], folder, self.port, store)
+        self.apiserver = apiserver(programs["kube-apiserver"], folder, self.port, store, self._admission)
         self.scheduler = followers.scheduler(programs["kube-scheduler"], folder, others[0], files["scheduler"])
         self.controllers = followers.controllers(
             programs["kube-controller-manager"], folder, others[1], files["controllers"], self.authority

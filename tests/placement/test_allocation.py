@@ -104,6 +104,32 @@ def test_a_literal_pool_is_its_list(hosts: list[str], expected: list[str], reaso
     assert allocated(pool(hosts=hosts), cluster(ADDRESSED)) == (expected, len(expected), reason)
 
 
+@pytest.mark.parametrize("by", ["taint", "status"])
+def test_a_node_of_an_exclusive_pool_is_none_of_a_literal_one(by: str) -> None:
+    closed = [Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")] if by == "taint" else []
+    others = pool("Other", size=1, mode="Exclusive", given=["node-a"])
+    inventory = cluster([node("node-a", taints=closed), node("node-b")], [others] if by == "status" else [])
+    assert allocated(pool(hosts=["node-a", "node-b"]), inventory) == (
+        ["1:node-b"],
+        1,
+        "it lists 2 hosts and finds 1 node, as 1 host is exclusive to another HostPool",
+    )
+
+
+def test_what_a_literal_pool_has_stays_when_an_exclusive_one_takes_it() -> None:
+    closed = [Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")]
+    mine = pool(hosts=["node-a"], given=["node-a"])
+    assert allocated(mine, cluster([node("node-a", taints=closed)], [mine])) == (["0:node-a"], 1, "")
+
+
+def test_two_hosts_that_are_others_are_counted() -> None:
+    closed = [Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")]
+    inventory = cluster([node(name, taints=closed) for name in ("node-a", "node-b")])
+    assert allocated(pool(hosts=["node-a", "node-b"]), inventory)[2] == (
+        "it lists 2 hosts and finds 0 nodes, as 2 hosts are exclusive to another HostPool"
+    )
+
+
 def test_an_address_of_two_nodes_is_none() -> None:
     twins = [node(name, addresses=["10.0.0.1"]) for name in ("node-a", "node-b")]
     assert allocated(pool(hosts=["10.0.0.1"]), cluster(twins))[2] == "it lists 1 host and finds 0 nodes"

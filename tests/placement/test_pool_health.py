@@ -6,8 +6,9 @@ import pytest
 
 from tests.builders import bound_pod, cluster, node, pool, selector
 from webhook.placement import keys
-from webhook.placement.cluster import BoundPod, Node, Pool, Taint
-from webhook.placement.pool_health import troubles
+from webhook.placement.cluster import BoundPod, Guest, Node, Pool, Taint
+from webhook.placement.guests import Guests
+from webhook.placement.pool_health import guests, troubles
 
 CORDONED = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")
 UNREADY = Taint("node.kubernetes.io/not-ready", effect="NoSchedule")
@@ -44,8 +45,14 @@ def found(wanted: Pool, *nodes: Node, pods: tuple[BoundPod, ...] = ()) -> list[t
         pytest.param(
             asked(),
             [node(taints=[OTHERS])],
-            [("unusable", "host 0 (node-a) belongs to an exclusive HostPool")],
+            [("taken", "host 0 (node-a) belongs to an exclusive HostPool")],
             id="closed for another pool",
+        ),
+        pytest.param(
+            asked(),
+            [node(taints=[CORDONED, OTHERS])],
+            [("taken", "host 0 (node-a) belongs to an exclusive HostPool")],
+            id="closed for another pool and cordoned",
         ),
         pytest.param(
             asked(tags=["ib"]),
@@ -85,3 +92,22 @@ def test_its_own_pods_are_none() -> None:
 def test_troubles_come_in_the_order_of_their_hosts() -> None:
     wanted = asked(size=2, given=["node-b", "node-a"])
     assert [text for _, text in found(wanted)] == ["host 0 (node-b) is gone", "host 1 (node-a) is gone"]
+
+
+FORGED = bound_pod(job="", pe="", uid="f", namespace="team-x", guest=Guest("Pod/x", forged=True))
+AGENT = bound_pod(job="", pe="", uid="a", namespace="logging", guest=Guest("DaemonSet/agent", ("NoSchedule",)))
+
+
+def test_a_pod_with_a_forged_owner_is_trouble_for_an_exclusive_pool() -> None:
+    wanted = asked(mode="Exclusive", size=2, given=["node-a", "node-b"])
+    inventory = cluster([node(), node("node-b")], [wanted], [FORGED, AGENT], guests=Guests(["kube-system"]))
+    said = "host 0 (node-a) runs Pod team-x/x, which says that a DaemonSet made it and is none's of apps/v1"
+    assert [(trouble.kind, str(trouble)) for trouble in troubles(wanted, inventory)] == [("forged", said)]
+    assert list(troubles(asked(), inventory)) == []
+
+
+def test_who_tolerates_the_taint_is_no_trouble_but_named() -> None:
+    wanted = asked(mode="Exclusive")
+    inventory = cluster([node(), node("node-b")], [wanted], [FORGED, AGENT], guests=Guests(["kube-system"]))
+    assert guests(wanted, inventory) == ("DaemonSet logging/agent",)
+    assert guests(asked(mode="Exclusive", given=["node-b"]), inventory) == ()

@@ -9,7 +9,7 @@ from webhook.placement import keys
 from webhook.placement.cluster import Node, Phase, Pool, PoolHost, Taint
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
-from webhook.placement.pool_plan import PoolPlan, granted, marked_nodes, plan, published, taint_of
+from webhook.placement.pool_plan import PoolPlan, granted, hopeless, marked_nodes, plan, published, taint_of
 from webhook.placement.world import World
 
 POLICY = Policy()
@@ -114,11 +114,45 @@ def test_labels_of_a_literal_pool_are_no_claims() -> None:
     [
         (asked(phase=Phase.READY, given=["node-a"]), True),
         (asked(phase=Phase.READY), False),
-        (asked(phase=Phase.FAILED, given=["node-a"]), False),
+        (asked(phase=Phase.FAILED, given=["node-a"]), True),
+        (asked(phase=Phase.PENDING, given=["node-a"]), False),
+        (asked(phase=Phase.RELEASING, given=["node-a"]), False),
     ],
 )
 def test_a_pool_is_published_when_it_is_ready_and_has_hosts(found: Pool, *, expected: bool) -> None:
     assert published(found) is expected
+
+
+OPEN, CLOSED = node("node-a"), node("node-b", taints=[Taint("dedicated", "x", "NoSchedule")])
+HAS = pool("Other", size=1, mode="Exclusive", given=["node-a"])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "there", "expected"),
+    [
+        pytest.param(asked(size=2), [OPEN], True, id="more than there are"),
+        pytest.param(asked(size=1), [OPEN], False, id="as many as there are"),
+        pytest.param(asked(size=2), [OPEN, CLOSED], True, id="closed to everybody"),
+        pytest.param(asked(size=2), [OPEN, node("node-b", taints=[OTHERS])], True, id="exclusive to another"),
+        pytest.param(asked(size=2), [OPEN, node("node-b", taints=[OWN])], False, id="marked for it"),
+        pytest.param(asked(size=2), [labelled("node-a", "0")], False, id="labelled for it"),
+        pytest.param(asked(size=2, phase=Phase.READY, given=["node-a"]), [OPEN], False, id="a pool that has hosts"),
+        pytest.param(asked(size=None, hosts=["x", "y"]), [OPEN], False, id="a literal pool"),
+    ],
+)
+def test_hopeless_is_a_pool_that_asks_for_more_than_there_is(
+    wanted: Pool, there: list[Node], *, expected: bool
+) -> None:
+    assert hopeless(wanted, cluster(there, [wanted])) is expected
+
+
+def test_hosts_of_an_exclusive_pool_are_there_for_nobody_before_they_are_marked() -> None:
+    assert hopeless(asked(size=2), cluster([OPEN, node("node-b")], [HAS]))
+
+
+def test_a_pool_that_cannot_be_completed_is_not_even_chosen_for() -> None:
+    found = plan(asked(size=3), cluster([OPEN, CLOSED]), Policy())
+    assert (found.hosts, found.eligible, found.reason) == ((), 1, "it needs 3 hosts and 1 node is eligible")
 
 
 def test_marked_are_nodes_with_the_label_or_the_taint() -> None:

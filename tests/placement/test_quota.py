@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import cluster, decided, node, nodes, pod, pool
 from webhook.placement import keys
-from webhook.placement.allocation import allocate
+from webhook.placement.allocation import MORE, allocate
 from webhook.placement.cluster import Phase, Pool, Taint
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
@@ -131,35 +131,35 @@ QUOTA = Policy(quota=Quota(3))
 TAKEN = exclusive("Other", 2, "node-a", "node-b")
 
 
-def outcome(mine: Pool, inventory: Inventory, policy: Policy = QUOTA) -> tuple[list[str], str, bool]:
+def outcome(mine: Pool, inventory: Inventory, policy: Policy = QUOTA) -> tuple[list[str], str, str]:
     found = allocate(mine, inventory, policy)
-    return [host.name for host in found.hosts], found.reason, found.over_quota
+    return [host.name for host in found.hosts], found.reason, found.remedy
 
 
 OVER = "namespace default may have 3 exclusive hosts, its HostPools have 2 already, and this one asks for 2"
 
 
 def test_a_pool_over_quota_gets_no_host() -> None:
-    assert outcome(exclusive("Mine", 2), cluster(nodes(8), [TAKEN])) == ([], OVER, True)
+    assert outcome(exclusive("Mine", 2), cluster(nodes(8), [TAKEN])) == ([], OVER, MORE)
 
 
 def test_a_pool_within_its_quota_is_completed() -> None:
-    assert outcome(exclusive("Mine", 1), cluster(nodes(8), [TAKEN])) == (["node-c"], "", False)
+    assert outcome(exclusive("Mine", 1), cluster(nodes(8), [TAKEN])) == (["node-c"], "", "")
 
 
 def test_what_others_only_ask_for_does_not_keep_a_pool_from_its_hosts() -> None:
     """First come, first served: the one that is given its hosts first has them."""
-    assert outcome(exclusive("Mine", 2), cluster(nodes(8), [exclusive("Other", 2)]))[2] is False
+    assert outcome(exclusive("Mine", 2), cluster(nodes(8), [exclusive("Other", 2)]))[2] == ""
 
 
 def test_a_quota_that_is_lowered_takes_no_host_away() -> None:
     mine = exclusive("Mine", 2, "node-c", "node-d")
-    assert outcome(mine, cluster(nodes(8), [TAKEN, mine])) == (["node-c", "node-d"], "", False)
+    assert outcome(mine, cluster(nodes(8), [TAKEN, mine])) == (["node-c", "node-d"], "", "")
 
 
 def test_a_quota_that_is_lowered_gives_no_new_host() -> None:
     mine = exclusive("Mine", 2, "gone", "node-d")
-    assert outcome(mine, cluster(nodes(8), [TAKEN, mine])) == (["node-d"], OVER, True)
+    assert outcome(mine, cluster(nodes(8), [TAKEN, mine])) == (["node-d"], OVER, MORE)
 
 
 def test_a_pod_that_names_a_pool_over_quota_is_told_why() -> None:

@@ -1,4 +1,4 @@
-"""The key pair: what is refused at the start, and what a change of the files does."""
+"""The key pair: what is waited for at the start, and what a change of the files does."""
 
 import logging
 import os
@@ -9,6 +9,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.server.pki import DAY, NOW, Authority, Pair, pem
+from webhook.server import tls
 from webhook.server.certificate import Certificate, Files
 from webhook.server.metrics import Metrics
 from webhook.server.trouble import Trouble
@@ -23,6 +24,11 @@ def files(authority: Authority, tmp_path: Path) -> Files:
 def failures(metrics: Metrics) -> float | None:
     """How many changes could not be used."""
     return metrics.registry.get_sample_value("streams_placement_certificate_reload_failures_total")
+
+
+def expiry(metrics: Metrics) -> float | None:
+    """When the certificate expires, as the metric has it."""
+    return metrics.registry.get_sample_value("streams_placement_certificate_expiry_seconds")
 
 
 ENCRYPTED = pem(ec.generate_private_key(ec.SECP256R1()), password=b"secret")
@@ -63,9 +69,11 @@ ENCRYPTED = pem(ec.generate_private_key(ec.SECP256R1()), password=b"secret")
         ),
     ],
 )
-def test_without_a_usable_pair_there_is_no_start(
+def test_without_a_usable_pair_it_is_said_once_why_and_the_next_good_one_is_taken(
+    *,
     authority: Authority,
     tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
     cert: str | bytes | None,
     key: str | bytes,
     client_ca: bytes | None,
@@ -90,17 +98,59 @@ def test_without_a_usable_pair_there_is_no_start(
     files.key.write_bytes(pairs[key].key if isinstance(key, str) else key)
     if files.client_ca is not None and client_ca is not None:
         files.client_ca.write_bytes(client_ca)
-    with pytest.raises(Trouble) as caught:
-        Certificate(files, Metrics())
+    metrics = Metrics()
+    certificate = Certificate(files, metrics)
+    certificate.refresh()
     wanted = reason.format(cert=files.cert, expired=f"{yesterday:%Y-%m-%dT%H:%M:%SZ}")
-    assert str(caught.value) == f"cannot serve TLS with {files}: {wanted}"
+    assert certificate.reason() == f"cannot serve TLS with {files}: {wanted}"
+    with pytest.raises(Trouble, match=r"^cannot serve TLS with "):
+        _ = certificate.context
+    assert caplog.messages == [f"{certificate.reason()}; unready until it can be used"]
+    assert (failures(metrics), expiry(metrics)) == (1, 0)
+    authority.issue().write(tmp_path)
+    if files.client_ca is not None:
+        files.client_ca.write_bytes(authority.cert)
+    certificate.refresh()
+    assert (certificate.reason(), bool(certificate.context)) == (None, True)
+    assert expiry(metrics) == (NOW + DAY).timestamp()
+
+
+def test_another_reason_is_said_as_well_while_there_is_no_pair(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    files = Files(cert=tmp_path / "tls.crt", key=tmp_path / "tls.key")
+    certificate = Certificate(files, Metrics())
+    files.cert.write_bytes(b"")
+    for _ in range(3):
+        certificate.refresh()
+    assert [message.partition(": ")[2] for message in caplog.messages] == [
+        f"{files.cert}: No such file or directory; unready until it can be used",
+        f"{files.key}: No such file or directory; unready until it can be used",
+    ]
+
+
+def test_what_becomes_readable_without_a_change_is_taken(
+    files: Files, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Somebody gives the right to read the files: neither their time nor their size tells of it."""
+    caplog.set_level(logging.INFO)
+
+    def forbidden(*_: object) -> bytes:
+        raise tls.UnusableError("Permission denied")
+
+    with monkeypatch.context() as denied:
+        denied.setattr("webhook.server.certificate._read", forbidden)
+        certificate = Certificate(files, Metrics())
+    assert certificate.reason() is not None
+    certificate.refresh()
+    assert certificate.reason() is None
+    assert caplog.messages[1:] == [f"serving a new certificate, which expires at {NOW + DAY:%Y-%m-%dT%H:%M:%SZ}"]
 
 
 def test_the_expiry_is_a_metric(files: Files) -> None:
     metrics = Metrics()
     Certificate(files, metrics)
-    expiry = metrics.registry.get_sample_value("streams_placement_certificate_expiry_seconds")
-    assert expiry == (NOW + DAY).timestamp()
+    assert expiry(metrics) == (NOW + DAY).timestamp()
 
 
 def test_unchanged_files_change_nothing(files: Files) -> None:

@@ -73,6 +73,34 @@ class TestAClientThatOwesSomething:
         assert server.figure("connection_failures_total", cause="handshake") == 1
 
 
+async def test_a_header_without_an_end_is_cut(server: Running) -> None:
+    """Every field and the number of fields is allowed; all of them together are not."""
+    async with server.wire() as wire:
+        wire.send(b"POST /mutate HTTP/1.1\r\n" + b"".join(b"X-%d: %s\r\n" % (at, b"x" * 8000) for at in range(3)))
+        await asyncio.sleep(0.05)
+        wire.send(b"".join(b"Y-%d: %s\r\n" % (at, b"y" * 8000) for at in range(3)))
+        assert await asyncio.wait_for(wire.closed(), 2)
+    assert server.figure("connection_failures_total", cause="capacity") == 1
+
+
+async def test_answers_that_nobody_reads_are_bounded_over_all_connections(
+    settings: Settings, authority: Authority
+) -> None:
+    large = Answer(status=200, body=b"x" * 4_000_000, outcome=Outcome.ALLOWED)
+    service = Service({"/mutate": lambda _: large}, lambda: None)
+    bounds = limits(header_seconds=5.0, bodies=6_000_000)
+    async with running(settings, authority, service, bounds) as server, contextlib.AsyncExitStack() as opened:
+        wires = [await opened.enter_async_context(server.wire()) for _ in range(3)]
+        for wire in wires:
+            for _ in range(3):
+                wire.send(post())
+        for _ in range(40):
+            await asyncio.sleep(0.05)
+            if server.figure("connection_failures_total", cause="capacity"):
+                break
+        assert server.figure("connection_failures_total", cause="capacity")
+
+
 async def test_an_idle_connection_after_a_request_is_kept(server: Running) -> None:
     async with server.wire() as wire:
         wire.send(post())
@@ -124,6 +152,35 @@ class TestTooManyConnections:
                 await server.ask(post())
             first.send(b"{}")
             assert (await first.reply()).status == 200
+
+    async def test_end_one_whose_body_does_not_come_before_anybody_is_turned_away(
+        self, few: Settings, authority: Authority
+    ) -> None:
+        bounds = limits(patience_seconds=0.05)
+        async with running(few, authority, bounds=bounds) as server, server.wire() as first, server.wire() as second:
+            first.send(post(b"", Content_Length="2"))
+            await asyncio.sleep(0.05)
+            second.send(post(b"", Content_Length="2"))
+            await asyncio.sleep(0.1)
+            assert (await server.ask(post())).status == 200
+            second.send(b"{}")
+            assert (await first.closed(), (await second.reply()).status) == (True, 200)
+
+    async def test_end_one_of_the_address_that_has_most(self, settings: Settings, authority: Authority) -> None:
+        """An idle connection of the API server outlives those of a client that opens more and more."""
+        some = settings.model_copy(update={"max_connections": 3})
+        async with running(some, authority, bounds=limits(header_seconds=5.0)) as server, server.wire() as own:
+            own.send(post())
+            await own.reply()
+            flood = [
+                await asyncio.open_connection("127.0.0.1", server.port, ssl=server.client, local_addr=("127.0.0.2", 0))
+                for _ in range(6)
+            ]
+            own.send(post())
+            assert (await own.reply()).status == 200
+            assert server.figure("connection_failures_total", cause="capacity") == 4
+            for _, writer in flood:
+                writer.close()
 
     async def test_are_counted(self, few: Settings, authority: Authority) -> None:
         async with running(few, authority) as server, server.wire(), server.wire():

@@ -1,6 +1,7 @@
 """One review, from its bytes to its answer, over real TLS."""
 
 import asyncio
+import contextlib
 import gzip
 import time
 from collections.abc import AsyncIterator
@@ -198,6 +199,90 @@ async def test_requests_sent_ahead_are_answered_in_order(server: Running) -> Non
     async with server.wire() as wire:
         wire.send(b"".join(post(b"%d" % number) for number in range(50)))
         assert [(await wire.reply()).body for _ in range(50)] == [b"seen %d" % number for number in range(50)]
+
+
+class TestALargeBody:
+    """It is read as soon as there is room for it; here for one, and small ones have eight bytes."""
+
+    @pytest.fixture
+    async def narrow(self, settings: Settings, authority: Authority) -> AsyncIterator[Running]:
+        bounds = limits(
+            header_seconds=5.0, small_body=8, bodies=100, share=100, body=100, room_seconds=0.2, body_rate=1000
+        )
+        async with running(settings, authority, bounds=bounds) as server:
+            yield server
+
+    async def test_is_read_when_there_is_room(self, narrow: Running) -> None:
+        async with narrow.wire() as wire:
+            wire.send(post(b"", Content_Length="80"))
+            await asyncio.sleep(0.05)
+            reserved = narrow.figure("body_bytes")
+            wire.send(b"x" * 80)
+            assert ((await wire.reply()).status, reserved, narrow.figure("body_bytes")) == (200, 80, 0)
+
+    async def test_is_not_read_where_there_is_none_in_time(self, narrow: Running) -> None:
+        async with narrow.wire() as first, narrow.wire() as second:
+            first.send(post(b"", Content_Length="80"))
+            await asyncio.sleep(0.05)
+            second.send(post(b"", Content_Length="80"))
+            reply = await second.reply()
+            assert (reply.status, reply.message, reply.headers["connection"]) == (
+                503,
+                "too many large requests at the same time; try again",
+                "close",
+            )
+            first.send(b"x" * 80)
+            assert (await first.reply()).status == 200
+
+    async def test_takes_the_room_of_the_largest_if_it_does_not_say_its_size(self, narrow: Running) -> None:
+        async with narrow.wire() as wire:
+            wire.send(post(b"1\r\nx\r\n", Content_Length="", Transfer_Encoding="chunked"))
+            await asyncio.sleep(0.05)
+            reserved = narrow.figure("body_bytes")
+            wire.send(b"0\r\n\r\n")
+            assert ((await wire.reply()).status, reserved) == (200, 100)
+
+    async def test_keeps_no_small_one_waiting(self, narrow: Running) -> None:
+        async with narrow.wire() as first:
+            first.send(post(b"", Content_Length="100"))
+            await asyncio.sleep(0.05)
+            assert (await narrow.ask(post(b"{}"))).status == 200
+
+    async def test_has_to_arrive_at_a_pace(self, narrow: Running) -> None:
+        started = time.monotonic()
+        async with narrow.wire() as wire:
+            wire.send(post(b"", Content_Length="100"))
+            reply = await wire.reply()
+        assert (reply.status, reply.message) == (503, "the body of the request did not arrive in time")
+        assert time.monotonic() - started < 5
+
+
+class TestReviewsThatWait:
+    """Each takes longer to decide than a turn of the loop has time for."""
+
+    @pytest.fixture
+    def service(self) -> Service:
+        def slow(body: bytes) -> Answer:
+            time.sleep(0.05)
+            return allow(body)
+
+        return Service({"/mutate": slow}, lambda: None)
+
+    async def test_are_all_decided(self, settings: Settings, authority: Authority, service: Service) -> None:
+        async with running(settings, authority, service) as server:
+            replies = await asyncio.gather(*(server.ask(post(b"{}", "/mutate?timeout=10s")) for _ in range(5)))
+        assert [reply.status for reply in replies] == [200] * 5
+
+    async def test_are_told_when_it_is_too_late(
+        self, settings: Settings, authority: Authority, service: Service
+    ) -> None:
+        async with running(settings, authority, service) as server, contextlib.AsyncExitStack() as opened:
+            wires = [await opened.enter_async_context(server.wire()) for _ in range(8)]
+            for wire in wires:
+                wire.send(post(b"{}", "/mutate?timeout=200ms"))
+            replies = [await wire.reply() for wire in wires]
+        late = [reply for reply in replies if reply.status == 503]
+        assert {reply.message for reply in late} == {"the review was not decided in time; try again"}
 
 
 async def test_a_body_that_does_not_come_ends_with_503_in_time(server: Running) -> None:

@@ -6,16 +6,16 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.admission.accounts import believed, controlled
 from webhook.admission.answer import Answer, Outcome, Workload
 from webhook.admission.patch import encode, operations
 from webhook.admission.responses import allowed, denied, resumed, tail, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
-from webhook.admission.user import controlled
 from webhook.placement import keys
 from webhook.placement.decision import Decision, decide
 from webhook.placement.intended import consumes
 from webhook.placement.inventory import Inventory
-from webhook.placement.memo import Key, Memo, key_of
+from webhook.placement.memo import LENGTH_LIMIT, Key, Memo, key_of
 from webhook.placement.pod import Metadata, Pod
 from webhook.placement.policy import Policy
 from webhook.placement.problem import MESSAGE_LIMIT, Fault, escape
@@ -24,6 +24,9 @@ from webhook.placement.world import World
 
 MIRROR = "kubernetes.io/config.mirror"
 """Annotation of the API server's image of a static pod, which nobody schedules (Kubernetes, static pods)."""
+
+_MEMORABLE = 16 * LENGTH_LIMIT
+"""Bytes of an object whose ruling may be kept: most of one is never read, such as environment variables."""
 
 _POD = msgspec.json.Decoder(Pod)
 _NOTHING = Metadata()
@@ -81,7 +84,7 @@ def _created(review: Review, world: World, known: Known) -> Answer:
     if bytes(review.object) == b"null":
         return allowed(review, ["there is no object in this review, so nothing was looked at"])
     try:
-        pod = _POD.decode(review.object)
+        pod = believed(_POD.decode(review.object), review)
     except MALFORMED as error:
         return denied(review, Fault.INVALID, unreadable_object("Pod", error))
     metadata = pod.metadata or _NOTHING
@@ -96,7 +99,8 @@ def _asked(pod: Pod, review: Review, world: World, known: Known) -> Answer:
 
     Who made it is looked at only if it would be refused: a pod of a workload that was decided about may wait.
     """
-    key = key_of(pod, review.namespace, world.cluster) if known.memo is not None else None
+    small = len(review.object) <= _MEMORABLE  # of a larger object not even its key is made
+    key = key_of(pod, review.namespace, world.cluster) if known.memo is not None and small else None
     ruling = _rule(pod, key, review, world, known)
     if ruling.refused and ruling.fault is Fault.FORBIDDEN and _may_wait(pod, review, world.policy):
         patient = World(world.cluster, world.policy, promises=known.promises, patient=True)

@@ -9,11 +9,11 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from webhook.admission.accounts import User, controlled, user_of
 from webhook.admission.answer import Answer
 from webhook.admission.findings import answer
 from webhook.admission.review import MALFORMED, Review, read_review
 from webhook.admission.submission import WORKLOADS, described
-from webhook.admission.user import User, controlled, user_of
 from webhook.placement.ask import read
 from webhook.placement.inventory import Inventory
 from webhook.placement.keys import PLACEMENT
@@ -40,15 +40,16 @@ def use_of(body: bytes, cluster: Inventory, policy: Policy) -> Use | None:
     what = review.kind.group, review.kind.kind, review.subresource, review.operation
     if what != _POD and what not in WORKLOADS:
         return None
+    user = user_of(review)
     try:
-        pod = _pod_of(review) if what == _POD else _template_of(review)
+        pod = _pod_of(review) if what == _POD else _template_of(review, user)
     except MALFORMED:  # what cannot be read has been answered already
         return None
     if pod is None:
         return None
     ask, _ = read(pod, review.namespace, World(cluster, policy))
     pools = dict.fromkeys((pool.name, clause.text) for clause, pool in ask.pools)
-    return Use(review, user_of(review), tuple(pools)) if pools else None
+    return Use(review, user, tuple(pools)) if pools else None
 
 
 def unauthorized(use: Use, refused: list[tuple[str, str]], policy: Policy) -> Answer:
@@ -66,6 +67,6 @@ def _pod_of(review: Review) -> Pod | None:
     return None if controlled(review, pod.metadata) else pod
 
 
-def _template_of(review: Review) -> Pod | None:
-    found = described(review)
+def _template_of(review: Review, user: User) -> Pod | None:
+    found = described(review, trusted=user.a_controller)
     return msgspec.convert(found.pod, Pod) if found else None

@@ -51,6 +51,8 @@ def replicas_of(document: Document, old: Document | None = None) -> Replicas:
 def grown(document: Document, old: Document) -> bool:
     """Whether it describes other pods than before, more of them, or more of them at a time."""
     spec, before = mapping(document, "spec"), mapping(old, "spec")
+    if document.get("kind") == "PodTemplate":
+        spec, before = document, old
     if document.get("kind") == "CronJob":
         spec, before = (mapping(found, "jobTemplate", "spec") for found in (spec, before))
     if spec.get("template") != before.get("template"):

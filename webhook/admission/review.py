@@ -4,8 +4,7 @@ The object inside stays raw until it is known what it should be. Keys that stand
 which of them counts would depend on who reads it.
 """
 
-import json
-from collections.abc import Sequence
+import re
 from typing import Any
 
 import msgspec
@@ -19,11 +18,18 @@ KIND = "AdmissionReview"
 UID_LIMIT = 256
 """Characters of a uid, which is echoed; Kubernetes' are UUIDs of 36."""
 
+OBJECT_LIMIT = 4 * 1024**2
+"""Bytes of an object: the API server takes requests of 3 MiB, and etcd, by default, stores none of 1.5 MiB."""
+
 _COMPACT = b'{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":'
 """How the API server begins every review: Go writes struct fields in order and without white space."""
 
 
 _BRACE = ord("}")
+
+_KEY = re.compile(rb'[ \t\r\n]*("(?:[^"\\]|\\.)*+")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
+_COMMA = re.compile(rb"[ \t\r\n]*[,}]")
+"""A key of a JSON object with its colon, and what follows its value."""
 
 
 class Unreadable(Exception):  # noqa: N818 - it is caught at the boundary and becomes an HTTP 400, not an error of ours
@@ -39,7 +45,7 @@ class GroupVersionKind(Struct, frozen=True, gc=False):
 
 
 class Review(Struct, frozen=True, gc=False):
-    """One request. ``object`` and ``old`` are JSON, ``null`` where there is none; ``user`` is that of who asks."""
+    """One request. ``object``, ``old`` and ``user``, who asks, are JSON; ``null`` where there is none."""
 
     uid: str
     kind: GroupVersionKind = GroupVersionKind()
@@ -49,7 +55,7 @@ class Review(Struct, frozen=True, gc=False):
     name: str = ""
     object: Raw = Raw(b"null")
     old: Raw = Raw(b"null")
-    user: Raw = Raw(b"{}")
+    user: Raw = Raw(b"null")
 
     def what(self, group: str, kind: str, *operations: str) -> bool:
         """Whether this is one of the operations on the objects themselves (no subresource) of that kind."""
@@ -64,7 +70,7 @@ _OPTIONAL = msgspec.json.Decoder(str | None)
 _GVK = msgspec.json.Decoder(GroupVersionKind)
 _NULL = Raw(b"null")
 _EMPTY = Raw(b'""')
-_NO_KIND = _NO_USER = Raw(b"{}")
+_NO_KIND = Raw(b"{}")
 
 _PARTS: tuple[tuple[str, msgspec.json.Decoder[Any], Raw], ...] = (
     ("uid", _STRING, _EMPTY),
@@ -93,6 +99,9 @@ def read_review(body: bytes) -> Review:
     uid, kind, operation, subresource, namespace, name = found
     if not 0 < len(uid) <= UID_LIMIT:
         raise Unreadable(f"request.uid must be a text of 1 to {UID_LIMIT} characters")
+    for name in ("object", "oldObject"):
+        if len(fields.get(name, _NULL)) > OBJECT_LIMIT:
+            raise Unreadable(f"request.{name} is over {OBJECT_LIMIT // 1024**2} MiB, more than the API server takes")
     return Review(
         uid,
         kind,
@@ -102,7 +111,7 @@ def read_review(body: bytes) -> Review:
         name or "",
         fields.get("object", _NULL),
         fields.get("oldObject", _NULL),
-        fields.get("userInfo", _NO_USER),
+        fields.get("userInfo", _NULL),
     )
 
 
@@ -136,27 +145,35 @@ def _careful(body: bytes) -> _Fields:
         fields = _FIELDS.decode(outer["request"])
     except MALFORMED as error:
         raise Unreadable(f"request is not a JSON object: {error}") from None
-    for pairs in _pairs(body):
-        seen: set[str] = set()
-        for name, _ in pairs:
-            if name in seen:
-                raise Unreadable(f"the key {quote(name)} stands twice in the review")
-            seen.add(name)
+    for text, values in ((body, outer), (bytes(outer["request"]), fields)):
+        _once_each(text, values)
     return fields
 
 
-class _Pairs(list[tuple[str, Any]]):
-    """A JSON object with all its keys, repeated ones included."""
+def _once_each(text: bytes, fields: _Fields) -> None:
+    """Refuse a JSON object, known to be valid, in which a key stands twice; ``fields`` are its values by key.
+
+    Of a key that stands twice ``fields`` has the last value. So one by one each key is read, and the value that
+    ``fields`` has must follow: then that is skipped without a look into it, however large it is.
+    """
+    seen: set[str] = set()
+    at = text.index(b"{") + 1
+    while key := _KEY.match(text, at):
+        name = _name(key[1])
+        if name in seen or not text.startswith(value := bytes(fields[name]), key.end()):
+            raise Unreadable(f"the key {quote(name)} stands twice in the review")
+        seen.add(name)
+        end = _COMMA.match(text, key.end() + len(value))
+        if end is None:  # a longer number begins like the one that stands there later
+            raise Unreadable(f"the key {quote(name)} stands twice in the review")
+        at = end.end()
 
 
-def _pairs(body: bytes) -> tuple[Sequence[tuple[str, Any]], Sequence[tuple[str, Any]]]:
-    """The keys and values of the envelope and of its request."""
+def _name(text: bytes) -> str:
     try:
-        outer = json.loads(body, object_pairs_hook=_Pairs)
-    except (ValueError, RecursionError) as error:
+        return _STRING.decode(text)
+    except MALFORMED as error:
         raise Unreadable(f"the body is not JSON: {error}") from None
-    inner = next((value for name, value in outer if name == "request"), None)
-    return outer, inner if isinstance(inner, _Pairs) else ()
 
 
 def _text(fields: _Fields, name: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from webhook.admission.accounts import believed, controlled
 from webhook.admission.answer import Answer
 from webhook.admission.bindings import bound
 from webhook.admission.findings import Finding, answer
@@ -14,7 +15,6 @@ from webhook.admission.nodes import node_changed
 from webhook.admission.responses import allowed, denied, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
 from webhook.admission.submission import WORKLOADS, submitted
-from webhook.admission.user import controlled
 from webhook.placement import keys
 from webhook.placement.ask import Ask, read
 from webhook.placement.constraint import Constraint
@@ -23,6 +23,7 @@ from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Metadata, Pod, Toleration
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault, Problem
+from webhook.placement.sizes import oversized
 from webhook.placement.trespass import trespass
 from webhook.placement.verdict import constraints_of
 from webhook.placement.verification import undone
@@ -57,13 +58,16 @@ def _checked(review: Review, check: Check, cluster: Inventory, policy: Policy) -
 
 def _created(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Problem]:
     """A pod as it will be stored: what was refused when it was submitted is refused still, and nothing was undone."""
-    pod = _POD.decode(review.object)
+    pod = believed(_POD.decode(review.object), review)
     metadata = pod.metadata or _NOTHING
     if metadata.deletion_timestamp or MIRROR in (metadata.annotations or {}):
         return
     world = World(cluster, policy)
     if not concerned(pod, review.namespace, cluster):
         yield from guard(pod, review.namespace, world).problems
+        return
+    if too_much := oversized(pod):
+        yield from too_much
         return
     ask, constraints, problems = _said(pod, review.namespace, world)
     if problems and policy.unsatisfiable_pods == "wait" and controlled(review, metadata):

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from webhook.app.controlling import control
+    from webhook.app.releasing import release
     from webhook.app.serving import serve
     from webhook.app.worlds import explaining
 
-__all__ = ["control", "explaining", "serve"]
+__all__ = ["control", "explaining", "release", "serve"]
 
-_FILES: Final = {"control": "controlling", "explaining": "worlds", "serve": "serving"}
+_FILES: Final = {"control": "controlling", "explaining": "worlds", "release": "releasing", "serve": "serving"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- whatever the file offers; type checkers see the imports above

@@ -10,6 +10,7 @@ from webhook.settings import Settings
 
 def policy_of(settings: Settings) -> Policy:
     """The settings that change decisions; ``ValueError`` for a selector that is none."""
+    excluded = parse_namespaces(settings.excluded_namespaces)
     return Policy(
         host_binding=settings.host_binding,
         unknown_annotations=settings.unknown_annotations,
@@ -20,9 +21,11 @@ def policy_of(settings: Settings) -> Policy:
         exclusive_effect=settings.exclusive_effect,
         poolable=parse_selector(settings.poolable_nodes),
         quota=parse_quota(settings.exclusive_quota),
+        pool_quota=parse_quota(settings.pool_quota),
         guard_nodes=settings.guard_nodes,
         guard_bindings=settings.guard_bindings,
-        spared=parse_namespaces(settings.excluded_namespaces) if settings.exclusive_strangers == "all" else None,
+        spared=excluded if settings.exclusive_strangers == "all" else None,
+        excluded=excluded,
     )
 
 

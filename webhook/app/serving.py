@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable
 
 from webhook.admission.answer import Answer, Outcome
+from webhook.admission.daemons import guard_daemons
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.pool_use import use_of
 from webhook.admission.validate import validate
@@ -31,7 +32,11 @@ async def serve(settings: Settings, announce: Announce) -> None:
     cluster = await asyncio.to_thread(cluster_of, settings)
     authorization = authorization_of(cluster) if settings.authorize_pools else None
     _watch(cluster, metrics)
-    reviewers = {"/mutate": mutator(cluster, policy), "/validate": validator(cluster, policy, authorization)}
+    reviewers: dict[str, Reviewer] = {
+        "/mutate": mutator(cluster, policy),
+        "/validate": validator(cluster, policy, authorization),
+        "/guard": lambda body: guard_daemons(body, cluster.inventory, policy),
+    }
     service = Service(reviewers, cluster.reason, (cluster.run,))
     await run_server(service, settings, metrics=metrics, announce=announce)
 

@@ -22,6 +22,7 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  #
 COMMANDS: Final[Mapping[str, str]] = {
     "controller": "give host pools their hosts",
     "explain": "show what admission would make of a manifest, and why",
+    "release": "give hosts of host pools back, when no controller does",
     "serve": "answer the API server's admission reviews",
     "tour": "try everything out: the real server, every example, no cluster",
     "version": "print the version",

@@ -23,7 +23,7 @@ from webhook.settings import Settings
 
 _FLAGS: Final = (
     "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "exclusive_strangers",
-    "excluded_namespaces", "poolable_nodes", "exclusive_quota",
+    "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
 )  # fmt: skip
 _DESCRIPTION: Final = (
     "Show, for every pod of every manifest, whether it would be admitted, the patch, the nodes that could run it, and "

@@ -10,6 +10,7 @@ import jsonpatch
 import msgspec
 from msgspec import Struct
 
+from webhook.admission.daemons import RIGHT, tolerates_exclusive
 from webhook.admission.document import Document, mapping
 from webhook.admission.misplaced import with_misplaced
 from webhook.admission.mutate import concerned
@@ -27,6 +28,10 @@ NAMESPACE = "default"
 
 _UNREAD = "the pod asks for no placement: on a cluster it is let through all the same, and waits for a node"
 """Warning for a pod that no node can run, and that nobody refuses."""
+
+
+_RIGHT = f"its pods tolerate exclusive hosts: on a cluster, creating it takes {RIGHT}"
+"""Warning for a DaemonSet that only some users may create: who will is not known here."""
 
 
 class Removed(Struct, frozen=True):
@@ -94,7 +99,12 @@ def explain(file: str, document: Document, found: Found, world: World) -> PodExp
         verdict="refused" if decision.refused else "admitted",
         code=decision.fault.value if decision.refused else 200,
         message=decision.message,
-        warnings=[*_doubts(document, found), *([_UNREAD] if unread else []), *decision.warnings],
+        warnings=[
+            *_doubts(document, found),
+            *([_UNREAD] if unread else []),
+            *([_RIGHT] if found.replicas.everywhere and tolerates_exclusive(decision.ask, world) else []),
+            *decision.warnings,
+        ],
         candidates=names(verdict.candidates, world) if verdict else [],
         removed=[
             Removed(judged.constraint.clause, reason.one, names(reason.nodes, world))

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.user import User
+from webhook.admission.accounts import User
 from webhook.cluster.failure import Cause, Failure
 from webhook.cluster.writes import Writes
 

@@ -12,7 +12,7 @@ from webhook.placement.keys import LABEL_LIMIT
 from webhook.placement.pool_spec import MODES, POOL_LIMIT, TAG_LIMIT
 
 _CONDITION_LIMIT: Final = 16
-"""Conditions of one pool; there are two types."""
+"""Conditions of one pool; there are three types."""
 
 _REASON_LIMIT, _MESSAGE_LIMIT = 1024, 32_768
 """Characters, as in ``metav1.Condition``."""
@@ -64,7 +64,10 @@ _HOST: Final = obj(
 _CONDITION: Final = obj(
     "One aspect of the pool.",
     {
-        "type": text("Ready, or Degraded when a host has vanished.", maxLength=_REASON_LIMIT),
+        "type": text(
+            "Ready, Degraded when a host has vanished, or Exclusive while nobody else runs on exclusive hosts.",
+            maxLength=_REASON_LIMIT,
+        ),
         "status": text("Whether it is so.", enum=["True", "False", "Unknown"]),
         "reason": text("Why, in one word.", maxLength=_REASON_LIMIT),
         "message": text("Why, in words.", maxLength=_MESSAGE_LIMIT),
@@ -78,6 +81,7 @@ _STATUS: Final = obj(
     "What became of it.",
     {
         "phase": text("Where the pool stands.", enum=[phase.value for phase in Phase]),
+        "name": text("The name that host(...) says, whether or not the spec says it.", maxLength=NAME_LIMIT),
         "hosts": listed("The hosts of a sized or literal pool.", _HOST, kind="map", limit=POOL_LIMIT)
         | {"x-kubernetes-list-map-keys": ["index"]},
         "readyHosts": number("How many of them are there and labelled.", at_least=0),
@@ -104,7 +108,7 @@ SCHEMA: Final[Schema] = obj(
 )
 
 COLUMNS: Final[list[Schema]] = [
-    {"name": "Pool", "type": "string", "jsonPath": ".spec.name", "description": "The name that host(...) says."},
+    {"name": "Pool", "type": "string", "jsonPath": ".status.name", "description": "The name that host(...) says."},
     {"name": "Mode", "type": "string", "jsonPath": ".spec.mode"},
     {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
     {"name": "Ready hosts", "type": "integer", "jsonPath": ".status.readyHosts"},

@@ -18,10 +18,10 @@ from webhook.cluster.hostpool import faults
 from webhook.cluster.taints import taints
 from webhook.placement import keys
 from webhook.placement.clauses import ClauseName, PoolName
-from webhook.placement.cluster import OF_NODE, BoundPod, Node, Phase, Pool, PoolHost, Tally, Waiting
-from webhook.placement.owner import owner_of
+from webhook.placement.cluster import BoundPod, Guest, Node, Phase, Pool, PoolHost, Tally, Waiting
+from webhook.placement.owner import DAEMON_SET, is_daemon_set, owner_of
 from webhook.placement.placement_text import PlacementText, read_placement
-from webhook.placement.pod import Amount, PodSpec
+from webhook.placement.pod import Amount, PodSpec, Toleration
 from webhook.placement.pool_spec import HostPoolSpec, pool_of_spec
 from webhook.placement.problem import quote
 from webhook.placement.quantity import milli, parse_quantity, whole
@@ -35,6 +35,9 @@ NAMESPACE = "default"
 
 _FAULTS_SHOWN = 5
 """Faults named of one object; a list of 5,000 hosts can have as many."""
+
+_EFFECTS = ("NoSchedule", "NoExecute")
+"""Effects that the exclusive taint may have (``docs/operations.md``, settings)."""
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
 _NO_LABELS: Mapping[str, str] = MappingProxyType({})
@@ -77,6 +80,7 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
     spec = source.spec or PodSpec()
     requests, invalid = pod_requests(spec)
     job, pe, labels, pools, isolated, repels = _streams(metadata)
+    daemons = _claimed(metadata.owner_references)
     pod = BoundPod(
         uid=metadata.uid or full_name(metadata),
         namespace=sys.intern(metadata.namespace or NAMESPACE),
@@ -89,11 +93,12 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
         isolated=isolated,
         terminating=metadata.deletion_timestamp is not None,
         bound=bool(job) and to_cpus(metadata),
-        owner=sys.intern(_owner(metadata)) if job or _of_node(metadata) else "",
+        owner=sys.intern(_owner(metadata, spec, job, daemons)),
         claim=claim_of(name, spec) if job and not spec.node_name else None,
         guards=_guards(spec),
         repels=repels,
         waits=_waits(name, metadata, spec),
+        guest=None if job or pools else _guest(name, metadata, spec, daemons),
     )
     return pod, [_uncounted(path, value) for path, value in invalid]
 
@@ -109,6 +114,7 @@ def pool(source: wire.HostPool) -> Pool:
         phase=phase if metadata.deletion_timestamp is None else Phase.RELEASING,
         given=tuple(PoolHost(host.index, host.name, host.uid or "") for host in status.hosts or ()),
         reason=next((_reason(found) for found in status.conditions or () if found.type == "Ready"), ""),
+        created=(source.metadata and source.metadata.creation_timestamp) or "",
     )
 
 
@@ -203,13 +209,52 @@ def _waits(name: str, metadata: wire.Metadata, spec: PodSpec) -> Waiting | None:
     return Waiting(name, sys.intern(text)) if text else None
 
 
-def _owner(metadata: wire.Metadata) -> str:
-    return owner_of(metadata.owner_references, metadata.labels)
+def _claimed(references: tuple[wire.Owner, ...] | None) -> wire.Owner | None:
+    """The DaemonSet, of whatever group, that the pod says has made it."""
+    for owner in references or ():
+        if owner.kind == DAEMON_SET[1] and owner.controller:
+            return owner
+    return None
 
 
-def _of_node(metadata: wire.Metadata) -> bool:
-    """Whether the pod goes with its node; of all others that are of no job the workload is nobody's business."""
-    return any(found.controller and found.kind in OF_NODE for found in metadata.owner_references or ())
+def _owner(metadata: wire.Metadata, spec: PodSpec, job: str, daemons: wire.Owner | None) -> str:
+    """The workload of a pod of a job, or of one that goes with its node; that of all others is nobody's business.
+
+    Kubernetes itself sees to it that the latter is true: it deletes a pod whose DaemonSet does not exist, and one that
+    its DaemonSet does not want there; and no kubelet runs a pod that has the annotation of a static one.
+    """
+    if _static(metadata):
+        return f"Node/{spec.node_name}"
+    if job or (daemons and is_daemon_set(daemons)):
+        return owner_of(metadata.owner_references, metadata.labels)
+    return ""
+
+
+def _static(metadata: wire.Metadata) -> bool:
+    """Whether the pod is the API server's image of a static pod."""
+    return metadata.annotations is not None and metadata.annotations.mirror is not None
+
+
+def _guest(name: str, metadata: wire.Metadata, spec: PodSpec, daemons: wire.Owner | None) -> Guest | None:
+    """What a pod of others is that may run on exclusive hosts; ``None`` for most."""
+    passes = _passed(spec.tolerations) if spec.tolerations else ()
+    forged = daemons is not None and not is_daemon_set(daemons)
+    if not (passes or forged) or _static(metadata):
+        return None
+    owner = "" if forged else owner_of(metadata.owner_references, metadata.labels)
+    return _one_guest(owner, passes) if owner else Guest(f"Pod/{name}", passes, forged)
+
+
+def _passed(tolerations: Iterable[Toleration]) -> tuple[str, ...]:
+    """The effects of the exclusive taint, of whatever pool, that these tolerate."""
+    found = [one.effect for one in tolerations if not one.key or one.key == keys.EXCLUSIVE]
+    return tuple(effect for effect in _EFFECTS if not {None, "", effect}.isdisjoint(found)) if found else ()
+
+
+@lru_cache(maxsize=4096)
+def _one_guest(name: str, passes: tuple[str, ...]) -> Guest:
+    """One value for all replicas of a workload."""
+    return Guest(name, passes)
 
 
 def _reason(condition: wire.Condition) -> str:

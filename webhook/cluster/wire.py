@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from webhook.admission.mutate import MIRROR
 from webhook.placement.keys import BIND, PLACEMENT, PREFERRED, UNIFORM, WAITS
 from webhook.placement.pod import Amount, PodSpec
 from webhook.placement.pool_spec import HostPoolSpec
@@ -21,11 +22,13 @@ class Annotations(Struct, frozen=True, gc=False):
     bind: str | None = field(name=BIND, default=None)
     uniform: str | None = field(name=UNIFORM, default=None)
     waits: str | None = field(name=WAITS, default=None)
+    mirror: str | None = field(name=MIRROR, default=None)
 
 
-class Owner(Struct, frozen=True, gc=False):
+class Owner(Struct, frozen=True, gc=False, rename="camel"):
     """Who made the object."""
 
+    api_version: str = ""
     kind: str = ""
     name: str = ""
     controller: bool | None = None
@@ -41,6 +44,12 @@ class Metadata(Struct, frozen=True, gc=False, rename="camel"):
     annotations: Annotations | None = None
     deletion_timestamp: str | None = None
     owner_references: tuple[Owner, ...] | None = None
+
+
+class PoolMetadata(Metadata, frozen=True, gc=False, rename="camel"):
+    """Who a host pool is, and since when there is one: of the other kinds, which are many more, nobody asks that."""
+
+    creation_timestamp: str | None = None
 
 
 class Taint(Struct, frozen=True, gc=False):
@@ -123,7 +132,7 @@ class HostPoolStatus(Struct, frozen=True, gc=False):
 class HostPool(Struct, frozen=True, gc=False):
     """``streams.ibm.com/v1 HostPool``."""
 
-    metadata: Metadata | None = None
+    metadata: PoolMetadata | None = None
     spec: HostPoolSpec | None = None
     status: HostPoolStatus | None = None
 

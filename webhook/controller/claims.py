@@ -23,7 +23,8 @@ PAUSE: Final = 0.02
 """Seconds between two of them, at most: a try takes some five milliseconds."""
 
 AT_A_TIME: Final = 16
-"""Nodes that are written to: enough to keep the API server busy, too few to bother it."""
+"""Nodes of one pool that are written to: enough to keep the API server busy, too few to bother it. No pool waits for
+the nodes of another one, which may have thousands."""
 
 _dice: Final = random.SystemRandom()
 
@@ -56,24 +57,26 @@ class Claims:
     def __init__(self, nodes: Nodes, learn: Callable[[bytes], object]) -> None:
         self._nodes = nodes
         self._learn = learn
-        self._turns = asyncio.Semaphore(AT_A_TIME)
 
     async def claim_all(self, hosts: Collection[PoolHost], mark: Mark) -> Claimed:
         """Claim all of them, as far as they can be had. Raises :class:`Failure`; some may be claimed by then."""
-        found = await all_of(self._claim(host, mark) for host in hosts)
+        turns = asyncio.Semaphore(AT_A_TIME)
+        found = await all_of(self._claim(host, mark, turns) for host in hosts)
         pairs = list(zip(hosts, found, strict=True))
         return Claimed([host for host, new in pairs if new], [host for host, new in pairs if new is None])
 
     async def standing(self, hosts: Collection[PoolHost]) -> list[PoolHost]:
         """Those of the hosts whose nodes are there, whatever the caches say. Raises :class:`Failure`."""
-        there = await all_of(self._write(host.name, host.uid, lambda _: None) for host in hosts)
+        turns = asyncio.Semaphore(AT_A_TIME)
+        there = await all_of(self._write(host.name, host.uid, lambda _: None, turns) for host in hosts)
         return [host for host, found in zip(hosts, there, strict=True) if found is not None]
 
     async def release_all(self, names: Collection[str], mark: Mark) -> None:
         """Take the marks of the pool off these nodes, as far as they have them. Raises :class:`Failure`."""
-        await all_of(self._write(name, "", mark.release) for name in names)
+        turns = asyncio.Semaphore(AT_A_TIME)
+        await all_of(self._write(name, "", mark.release, turns) for name in names)
 
-    async def _claim(self, host: PoolHost, mark: Mark) -> bool | None:
+    async def _claim(self, host: PoolHost, mark: Mark, turns: asyncio.Semaphore) -> bool | None:
         """Whether something was written; ``None`` if the node is gone, another one, about to go, or another pool's."""
 
         def claim(node: StoredNode) -> Patch | None:
@@ -83,14 +86,16 @@ class Claims:
             return patch
 
         try:
-            return await self._write(host.name, host.uid, claim)
+            return await self._write(host.name, host.uid, claim, turns)
         except _LostNodeError:
             return None
 
-    async def _write(self, name: str, uid: str, change: Callable[[StoredNode], Patch | None]) -> bool | None:
+    async def _write(
+        self, name: str, uid: str, change: Callable[[StoredNode], Patch | None], turns: asyncio.Semaphore
+    ) -> bool | None:
         """Read, change and write until nobody comes in between: whether it took a write; ``None`` without the node."""
         path = f"/api/v1/nodes/{name}"
-        async with self._turns:
+        async with turns:
             for _ in range(TRIES):
                 try:
                     body = await self._nodes.read(path)

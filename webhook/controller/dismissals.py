@@ -6,7 +6,7 @@ from webhook.controller.clock import Clock
 from webhook.placement.allocation import users
 from webhook.placement.cluster import Pool
 from webhook.placement.inventory import Inventory
-from webhook.placement.pool_health import Trouble, troubles
+from webhook.placement.pool_health import OUT, Trouble, troubles
 from webhook.placement.pool_index import Name
 
 _Key = tuple[int, str, str]
@@ -66,6 +66,6 @@ class Dismissals:
 
     def _patience(self, trouble: Trouble) -> float | None:
         """Seconds for which a host with that trouble is kept; ``None`` for ever."""
-        if trouble.kind == "unusable" and self._rules.unusable_after:
+        if trouble.kind in OUT and self._rules.unusable_after:
             return self._rules.unusable_after
         return 0.0 if trouble.kind == "unlabelled" and self._rules.unlabelled else None

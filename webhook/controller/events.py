@@ -1,12 +1,14 @@
 """Telling people what happens, by Events.
 
 They are told and forgotten: writing them happens later, by itself, and what goes wrong there disturbs nobody. What is
-said again counts up the Event that says it already, at most once a minute.
+said again counts up the Event that says it already, at most once a minute. Namespaces take turns, and of too many
+Events those are dropped whose namespace has most of them.
 """
 
 import asyncio
 import logging
 import time
+from collections import Counter
 from typing import Final, Literal, Protocol
 
 from msgspec import Struct
@@ -70,7 +72,7 @@ class Events:
         self._known = known
         self._clock = clock
         self._sent: dict[Said, _Sent] = {}
-        self._queue: Queue[Said] = Queue(clock=clock)
+        self._queue: Queue[Said] = Queue(flow=_namespace, clock=clock)
         self._bucket = Bucket(PER_SECOND, BURST, clock=clock)
 
     def normal(self, regarding: Regarding, reason: str, note: str, *, action: str = "Reconcile") -> None:
@@ -97,7 +99,7 @@ class Events:
             action=action,
             note=bounded(note),
         )
-        sent = self._sent.pop(said, None) or self._room()
+        sent = self._sent.pop(said, None) or self._room(regarding.namespace)
         if sent is None:
             self.dropped += 1
             return
@@ -105,12 +107,19 @@ class Events:
         sent.count += 1
         self._queue.add_after(said, sent.at + QUIET - self._clock())
 
-    def _room(self) -> _Sent | None:
-        """A place for one more: where need be that of what can be seen, and was not said for longest."""
+    def _room(self, namespace: str) -> _Sent | None:
+        """A place for one more: where need be that of what can be seen, and was not said for longest.
+
+        Else that of a namespace that has more than any other, which may be the one that asks: then there is none.
+        """
         if len(self._sent) >= self._known:
             old = next((said for said, sent in self._sent.items() if sent.seen == sent.count), None)
             if old is None:
-                return None
+                [(crowd, _)] = Counter(map(_namespace, self._sent)).most_common(1)
+                if crowd == namespace:
+                    return None
+                old = next(said for said in self._sent if _namespace(said) == crowd)
+                self.dropped += 1
             del self._sent[old]
         return _Sent()
 
@@ -124,7 +133,7 @@ class Events:
             await self._put(said, sent)
         except Failure as failure:
             self.failed += 1
-            del self._sent[said]  # unless it is said again, nobody will miss it
+            self._sent.pop(said, None)  # unless it is said again, nobody will miss it
             _log.warning("an event about %s %s is not written: %s", said.regarding.kind, said.regarding.name, failure)
         else:
             self.written += 1
@@ -145,3 +154,8 @@ class Events:
         document = said.document(now)
         await self._target.create(said.collection, {**document, **again})
         sent.path = f"{said.collection}/{document['metadata']['name']}"
+
+
+def _namespace(said: Said) -> str:
+    """Whose Event it is."""
+    return said.regarding.namespace

@@ -27,7 +27,8 @@ from webhook.placement.allocation import users
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.inventory import Inventory
 from webhook.placement.pool_index import Name
-from webhook.placement.pool_plan import marked_nodes, published
+from webhook.placement.pool_plan import hopeless, marked_nodes, published
+from webhook.placement.pool_quota import surplus
 
 SOON: Final = 0.1
 """Seconds until another look after somebody else was faster."""
@@ -92,15 +93,25 @@ class HostPools:
         if pool.phase is Phase.RELEASING:
             busy = users(pool, self._cluster).bit_count()
             return self._told.left(pool, pool_states.releasing(pool, busy)) if busy else 0.0
-        if not pool.sized:
-            marked = marked_nodes(name, self._cluster)
-            return 0.0 if marked else self._told.left(pool, pool_states.unsized(pool, self._cluster))
-        choice = self._choices.of(pool)
+        if (state := self._without(pool)) is not None:
+            return 0.0 if marked_nodes(name, self._cluster) else self._told.left(pool, state)
+        waits = self._told.roughly(pool) if hopeless(pool, self._cluster) else 0.0
+        return waits or self._chosen(pool)
+
+    def _chosen(self, pool: Pool) -> float:
+        """The same for a pool that is to have hosts, by the choice of them."""
+        name, choice = (pool.namespace, pool.name), self._choices.of(pool)
         if choice.unmarked or choice.gone or choice.plan.stray or self._settling.unseen(name, choice.fresh):
             return 0.0
         if choice.fresh:
             return self._settling.left(name, choice.fresh) if pool.exclusive else 0.0
         return min(self._told.left(pool, self._outcome(pool, choice)), choice.due or RESYNC)
+
+    def _without(self, pool: Pool) -> State | None:
+        """What there is to say of a pool that is to have no hosts of its own, whatever nodes there are."""
+        if over := surplus(pool, self._cluster, self._policy.pool_quota):
+            return pool_states.surplus(str(over))
+        return None if pool.sized else pool_states.unsized(pool, self._cluster)
 
     def _outcome(self, pool: Pool, choice: Choice) -> State:
         """What there is to say when all hosts of the choice are marked and have settled."""
@@ -113,9 +124,9 @@ class HostPools:
         if pool is None:
             await self._reports.say(stored, pool_states.invalid(stored.fault))
             return RESYNC
-        if not pool.sized:
+        if (state := self._without(pool)) is not None:
             await self._free(stored)
-            await self._say(stored, pool, pool_states.unsized(pool, self._cluster))
+            await self._say(stored, pool, state)
             return RESYNC
         if not stored.held:
             stored = read_pool(await self._server.merge_patch(stored.path, stored.holding()))

@@ -100,7 +100,7 @@ class Mark(Struct, frozen=True):
         return any(taint.get("value") != self.value for taint in others)
 
     def _is_own(self, taint: RawTaint) -> bool:
-        return taint.get("key") == keys.EXCLUSIVE and taint.get("value") == self.value
+        return taint.get("key") == keys.EXCLUSIVE and (taint.get("value") or "") == self.value
 
 
 def mark_of(pool: Pool, policy: Policy) -> Mark:

@@ -19,7 +19,7 @@ from webhook.placement.pool_spec import HostPoolSpec
 class _Believed(Struct, frozen=True, gc=False):
     """A HostPool without its status."""
 
-    metadata: wire.Metadata | None = None
+    metadata: wire.PoolMetadata | None = None
     spec: HostPoolSpec | None = None
 
 

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from webhook.controller.pool_status import State
+from webhook.controller.pool_status import State, shared
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.pool_plan import published
 from webhook.placement.problem import counted, enumerated
@@ -38,6 +38,8 @@ def news(before: Pool | None, state: State) -> Iterator[News]:
         yield from _replaced(before, state) if published(before) else _assigned(state)
     if state.degraded:
         yield News("Warning", "Degraded", "; ".join(state.degraded))
+    if state.guests:
+        yield News("Normal", "OthersTolerate", shared(state))
 
 
 def _assigned(state: State) -> Iterator[News]:

@@ -1,16 +1,22 @@
 """How a HostPool stands, in the words of its status (``docs/hostpool.md``). Pure."""
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from webhook.controller.pool_status import State
 from webhook.placement.cluster import Phase, Pool
+from webhook.placement.host_list import entries
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
-from webhook.placement.pool_health import troubles
+from webhook.placement.pool_health import OUT, guests, troubles
 from webhook.placement.pool_labels import labels_of
 from webhook.placement.pool_plan import PoolPlan, plan
 from webhook.placement.problem import counted
 from webhook.placement.selector import matching_all
+
+WAITING: Final = frozenset({"WaitingForNodes", "NotEnoughNodes"})
+"""Reasons of pools that may get hosts as soon as there are more nodes."""
 
 
 def invalid(fault: str) -> State:
@@ -26,11 +32,17 @@ def unsized(pool: Pool, cluster: Inventory) -> State:
     return State(Phase.READY, "Unsized", what, eligible=count)
 
 
+def surplus(reason: str) -> State:
+    """Its namespace has too many pools, so it gets no hosts."""
+    return State(Phase.FAILED, "TooManyPools", reason)
+
+
 def short(pool: Pool, found: PoolPlan, cluster: Inventory, policy: Policy) -> State:
     """There are not enough nodes, so it has no host; it waits for those that come, or only have to recover."""
+    faults = [entry.fault for entry in entries(pool, cluster, policy) if entry.fault]
     waits = pool.elastic or policy.elastic or _recovering(pool, cluster, policy)
     phase, reason = (Phase.PENDING, "WaitingForNodes") if waits else (Phase.FAILED, "NotEnoughNodes")
-    return State(phase, reason, found.reason, eligible=found.eligible, ready=0)
+    return State(phase, reason, found.reason, eligible=found.eligible, ready=0, degraded=faults)
 
 
 def _recovering(pool: Pool, cluster: Inventory, policy: Policy) -> bool:
@@ -46,22 +58,39 @@ def settling(found: PoolPlan) -> State:
 
 
 def ready(pool: Pool, found: PoolPlan, cluster: Inventory) -> State:
-    """It has its hosts, all of them or, if some cannot be replaced, the rest."""
-    wrong = list(troubles(replace(pool, given=found.hosts), cluster))
-    out = {trouble.host.index for trouble in wrong if trouble.kind in {"gone", "unusable"}}
+    """It has its hosts, all of them or, if some cannot be replaced, the rest; but not if all are another pool's."""
+    given = replace(pool, given=found.hosts)
+    wrong = list(troubles(given, cluster))
+    out = {trouble.host.index for trouble in wrong if trouble.kind == "gone" or trouble.kind in OUT}
+    taken = sum(trouble.kind == "taken" for trouble in wrong)
+    lost = taken == len(found.hosts)
     missing = [f"{found.reason}, so a host that is gone has not been replaced"] if found.reason else []
     return State(
-        Phase.READY,
-        "HostsAssigned",
-        f"it has {counted(len(found.hosts), 'host')}",
+        Phase.FAILED if lost else Phase.READY,
+        "HostsTaken" if lost else "HostsAssigned",
+        f"it has {counted(len(found.hosts), 'host')}{_of_which(taken, len(found.hosts))}",
         hosts=found.hosts,
         ready=len(found.hosts) - len(out),
         eligible=found.eligible,
         degraded=(*missing, *map(str, wrong)),
+        guests=guests(given, cluster) if pool.exclusive else None,
     )
+
+
+def _of_which(taken: int, hosts: int) -> str:
+    """How many of the hosts are another pool's, in a clause; nothing if none is."""
+    if not taken:
+        return ""
+    number = "" if hosts == 1 else "all of " if taken == hosts else f"{taken} of "
+    return f", {number}which {'is' if taken == 1 else 'are'} exclusive to another HostPool"
 
 
 def releasing(pool: Pool, busy: int) -> State:
     """It is deleted, and pods that name it are still there."""
     what = f"pods of the pool still run on {counted(busy, 'host')}"
     return State(Phase.RELEASING, "PodsLeft", what, hosts=pool.given, ready=len(pool.given))
+
+
+def returned() -> State:
+    """It stays, but its hosts were given back by hand, or when the product was uninstalled."""
+    return State(Phase.PENDING, "HostsReturned", "its hosts were given back, and it gets others when a controller runs")

@@ -7,6 +7,10 @@ from msgspec import Struct
 
 from webhook.controller.pool_object import StoredPool
 from webhook.placement.cluster import Phase, PoolHost
+from webhook.placement.problem import enumerated
+
+NAMED: Final = 20
+"""Workloads named of those that run on exclusive hosts; a cluster has a handful of agents."""
 
 MESSAGE_LIMIT: Final = 2048
 """Characters of a message; the definition allows 32,768, and nobody reads them."""
@@ -26,11 +30,14 @@ class State(Struct, frozen=True):
     eligible: int | None = None
     degraded: Sequence[str] = ()
     """Sentences without their full stops; none if all is well."""
+    guests: tuple[str, ...] | None = None
+    """Who runs on its exclusive hosts because he tolerates them; ``None`` for a pool without such hosts."""
 
 
 def status_of(stored: StoredPool, state: State, now: str) -> Document | None:
     """The merge patch of the status; ``None`` if the object says all of it already."""
     wanted: Document = {
+        "name": stored.pool and stored.pool.spl_name,
         "phase": state.phase.value,
         "hosts": [{"index": host.index, "name": host.name, "uid": host.uid} for host in state.hosts],
         "readyHosts": state.ready,
@@ -52,6 +59,10 @@ def _conditions(stored: StoredPool, state: State, now: str) -> list[Document]:
         "Ready": _condition(ready, state.reason, state.message),
         "Degraded": _condition(bool(degraded), "HostsInTrouble" if degraded else "HostsServe", degraded),
     }
+    if state.guests is not None:
+        ours["Exclusive"] = _condition(
+            not state.guests, "OthersTolerate" if state.guests else "NobodyElse", shared(state)
+        )
     there = stored.status.get("conditions")
     before = {found.get("type"): found for found in there or () if isinstance(found, dict)}
     for type_, condition in ours.items():
@@ -60,6 +71,13 @@ def _conditions(stored: StoredPool, state: State, now: str) -> list[Document]:
         condition |= {"lastTransitionTime": now if turned else old["lastTransitionTime"]}
         before[type_] = {"type": type_, **condition, "observedGeneration": stored.metadata.generation}
     return list(before.values())
+
+
+def shared(state: State) -> str:
+    """Who else runs on the hosts, in a sentence without its full stop; nothing if nobody does."""
+    if not state.guests:
+        return ""
+    return f"these tolerate its taint and run on its hosts: {enumerated(state.guests, NAMED)}"
 
 
 def _condition(is_so: bool, reason: str, message: str) -> Document:  # noqa: FBT001 -- it is the value of the condition

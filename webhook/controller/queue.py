@@ -2,11 +2,15 @@
 
 What is added while it is being worked on is worked on once more afterwards. So a worker that looks at the present state
 of its key misses nothing, and a thousand changes in a moment cost one look (client-go, ``workqueue``).
+
+Keys belong to flows, such as namespaces, which take turns: a flow with one key waits for at most one key of each other
+flow, however many keys those have (Kubernetes, API Priority and Fairness).
 """
 
 import asyncio
 import time
-from collections.abc import Hashable
+from collections import deque
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 from webhook.controller.clock import Clock
@@ -16,23 +20,36 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Queue(Generic[K]):
-    """Keys in the order in which they were added; for the tasks of one event loop, whose timers it uses.
+    """Keys in the order in which they were added, flow by flow; for the tasks of one event loop, whose timers it uses.
 
-    ``clock`` runs like the loop's own.
+    ``flow`` says whose a key is; without it all are of one flow. At most ``seats`` keys of one flow are worked on at a
+    time; without it any number. ``clock`` runs like the loop's own.
     """
 
-    def __init__(self, *, backoff: Backoff[K] | None = None, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self,
+        *,
+        backoff: Backoff[K] | None = None,
+        flow: Callable[[K], Hashable] = lambda _: None,
+        seats: int | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
         self.added = 0
         """Keys that came to wait, since the beginning."""
         self.retries = 0
         """Calls of :meth:`retry`, since the beginning."""
-        self._backoff: Backoff[K] = Backoff(Bucket(clock=clock)) if backoff is None else backoff
+        self._backoff: Backoff[K] = Backoff(Bucket(clock=clock), flow=flow) if backoff is None else backoff
+        self._flow = flow
+        self._seats = seats
         self._clock = clock
         self._waiting: dict[K, float] = {}
         """Since when, the longest first; also keys that wait for their own worker to end."""
-        self._working: set[K] = set()
+        self._working: dict[Hashable, set[K]] = {}
+        """By flow."""
         self._later: dict[K, asyncio.TimerHandle] = {}
-        self._ready: asyncio.Queue[K] = asyncio.Queue()
+        self._ready: dict[Hashable, deque[K]] = {}
+        """Keys that can be worked on, by flow; whose turn it is comes first."""
+        self._changed = asyncio.Event()
 
     @property
     def depth(self) -> int:
@@ -42,7 +59,7 @@ class Queue(Generic[K]):
     @property
     def working(self) -> int:
         """Keys that are being worked on."""
-        return len(self._working)
+        return sum(map(len, self._working.values()))
 
     @property
     def scheduled(self) -> int:
@@ -65,8 +82,8 @@ class Queue(Generic[K]):
             return
         self.added += 1
         self._waiting[key] = self._clock()
-        if key not in self._working:
-            self._ready.put_nowait(key)
+        if key not in self._working.get(self._flow(key), ()):
+            self._can_be_taken(key)
 
     def add_after(self, key: K, seconds: float) -> None:
         """Add it in so many seconds; of several times the first counts."""
@@ -97,16 +114,38 @@ class Queue(Generic[K]):
 
     async def take(self) -> K:
         """The next key to work on; tell :meth:`done` afterwards."""
-        key = await self._ready.get()
+        while (key := self._next()) is None:
+            self._changed.clear()
+            await self._changed.wait()
+        flow = self._flow(key)
+        keys = self._ready.pop(flow)
+        keys.popleft()
+        if keys:
+            self._ready[flow] = keys  # behind all others
         del self._waiting[key]
-        self._working.add(key)
+        self._working.setdefault(flow, set()).add(key)
         return key
 
     def done(self, key: K) -> None:
         """Nobody works on it any more."""
-        self._working.remove(key)
+        flow = self._flow(key)
+        self._working[flow].remove(key)
+        if not self._working[flow]:
+            del self._working[flow]
         if key in self._waiting:
-            self._ready.put_nowait(key)
+            self._can_be_taken(key)
+        self._changed.set()  # its flow has a seat more
+
+    def _next(self) -> K | None:
+        """The first key of the flow whose turn it is, of those that have a seat left."""
+        for flow, keys in self._ready.items():
+            if self._seats is None or len(self._working.get(flow, ())) < self._seats:
+                return keys[0]
+        return None
+
+    def _can_be_taken(self, key: K) -> None:
+        self._ready.setdefault(self._flow(key), deque()).append(key)
+        self._changed.set()
 
     def _due(self, key: K) -> None:
         del self._later[key]

@@ -1,7 +1,7 @@
 """When to try again what has failed: later each time, and not too many things at once."""
 
 import time
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Final, Generic, TypeVar
 
 from webhook.controller.clock import Clock
@@ -21,27 +21,43 @@ BURST: Final = 100
 
 
 class Bucket:
-    """Lets ``burst`` pass at once, and ``per_second`` in the long run."""
+    """Lets ``burst`` pass at once, and ``per_second`` in the long run.
+
+    Flows, such as namespaces, have equal shares of that, as many as have made use of theirs lately: none waits for what
+    another one has booked.
+    """
 
     def __init__(self, per_second: float = PER_SECOND, burst: int = BURST, *, clock: Clock = time.monotonic) -> None:
         self._interval = 1.0 / per_second
         self._ahead = (burst - 1) * self._interval
         self._clock = clock
-        self._booked = clock() - self._ahead - self._interval
-        """When the last one was, or would have been at a steady pace."""
+        self._booked: dict[Hashable, float] = {}
+        """When the last one of a flow was, or would have been at a steady pace; not of flows whose share is full."""
 
-    def take(self) -> float:
-        """Seconds until the next one may pass; it counts as passed."""
+    def take(self, flow: Hashable = None) -> float:
+        """Seconds until the next one of the flow may pass; it counts as passed."""
         now = self._clock()
-        self._booked = max(self._booked + self._interval, now - self._ahead)
-        return max(0.0, self._booked - now)
+        full = now - self._ahead - self._interval
+        self._booked = {other: booked for other, booked in self._booked.items() if booked > full}
+        shares = len(self._booked.keys() | {flow})
+        booked = self._booked.get(flow, float("-inf"))
+        self._booked[flow] = max(booked + self._interval * shares, now - self._ahead)
+        return max(0.0, self._booked[flow] - now)
 
 
 class Backoff(Generic[K]):
-    """Failures in a row, by key."""
+    """Failures in a row, by key; ``flow`` says whose a key is, all of one flow by default."""
 
-    def __init__(self, bucket: Bucket, *, least: float = LEAST, most: float = MOST) -> None:
+    def __init__(
+        self,
+        bucket: Bucket,
+        *,
+        flow: Callable[[K], Hashable] = lambda _: None,
+        least: float = LEAST,
+        most: float = MOST,
+    ) -> None:
         self._bucket = bucket
+        self._flow = flow
         self._least = least
         self._most = most
         self._failures: dict[K, int] = {}
@@ -53,7 +69,7 @@ class Backoff(Generic[K]):
         """Seconds to wait after one more failure."""
         failures = self._failures.get(key, 0)
         self._failures[key] = min(failures + 1, _DOUBLINGS)
-        return max(min(self._least * 2.0**failures, self._most), self._bucket.take())
+        return max(min(self._least * 2.0**failures, self._most), self._bucket.take(self._flow(key)))
 
     def forget(self, key: K) -> None:
         """All is well with it."""

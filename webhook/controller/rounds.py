@@ -12,21 +12,46 @@ that however many wait the looks stay as many: a look takes a millisecond or two
 
 
 class Rounds:
-    """Puts ``names`` into the queue, at most once in so many seconds; for the tasks of one event loop."""
+    """Puts pools into the queue, each at most once in so many seconds; for the tasks of one event loop.
+
+    Every namespace goes its own rounds, and all have equal shares of the looks: who has one pool that waits does not
+    wait longer because somebody else has hundreds.
+    """
 
     def __init__(self, queue: Queue[Name], seconds: float) -> None:
-        self.names: set[Name] = set()
         self._queue = queue
         self._seconds = seconds
-        self._due: asyncio.TimerHandle | None = None
+        self._names: dict[str, set[str]] = {}
+        """Pools by namespace."""
+        self._due: dict[str, asyncio.TimerHandle] = {}
+        """By namespace."""
+
+    def join(self, name: Name) -> None:
+        """The pool is looked at from now on."""
+        self._names.setdefault(name[0], set()).add(name[1])
+
+    def leave(self, name: Name) -> None:
+        """It is not looked at any more."""
+        names = self._names.get(name[0])
+        if names is None:
+            return
+        names.discard(name[1])
+        if not names:
+            del self._names[name[0]]
+            if name[0] in self._due:
+                self._due.pop(name[0]).cancel()
 
     def ask(self) -> None:
         """Go round soon; a thousand times is the same as once."""
-        if self.names and self._due is None:
-            seconds = self._seconds * max(1.0, len(self.names) / PER_ROUND)
-            self._due = asyncio.get_running_loop().call_later(seconds, self._go)
+        if len(self._due) == len(self._names):
+            return  # all of them will
+        for namespace, names in self._names.items():
+            if namespace not in self._due:
+                looks = len(names) * len(self._names)
+                seconds = self._seconds * max(1.0, looks / PER_ROUND)
+                self._due[namespace] = asyncio.get_running_loop().call_later(seconds, self._go, namespace)
 
-    def _go(self) -> None:
-        self._due = None
-        for name in self.names:
-            self._queue.add(name)
+    def _go(self, namespace: str) -> None:
+        del self._due[namespace]
+        for name in self._names[namespace]:
+            self._queue.add((namespace, name))

@@ -49,12 +49,9 @@ class Triggers:
             self._orphaned(node)
 
     def _pool(self, name: Name, before: Pool | None, after: Pool | None) -> None:
+        goes = None if after is None else self._rounds(after)
         for rounds in (self._waiting, self._counted):
-            rounds.names.discard(name)
-        if after is not None and not unreadable(after):
-            rounds = self._counted if not after.sized else self._waiting
-            if rounds is self._counted or _incomplete(after):
-                rounds.names.add(name)
+            (rounds.join if rounds is goes else rounds.leave)(name)
         if not self._leading:
             return
         self._pools.add(name)
@@ -63,6 +60,14 @@ class Triggers:
         if after is None:
             for node in marked_nodes(name, self._cluster):
                 self._nodes.add(node)
+
+    def _rounds(self, pool: Pool) -> Rounds | None:
+        """What the pool takes part in."""
+        if unreadable(pool):
+            return None
+        if pool.phase is Phase.READY and not pool.sized:
+            return self._counted
+        return self._waiting if _incomplete(pool) else None
 
     def _node(self, _: str, before: Node | None, after: Node | None) -> None:
         if not self._leading:

@@ -16,7 +16,8 @@ from webhook.controller.triggers import Triggers
 from webhook.controller.waiting_pods import WaitingPods
 from webhook.controller.watched import Watched
 from webhook.controller.whose import Whose
-from webhook.controller.workers import run_workers
+from webhook.controller.workers import SEATS, run_workers
+from webhook.placement.guests import Guests
 from webhook.placement.inventory import Inventory
 from webhook.placement.pool_index import Name
 
@@ -35,8 +36,9 @@ class Work:
     """
 
     def __init__(self, server: Server, events: Tells, rules: Rules, *, of_pods: Tells, clock: Clock = seconds) -> None:
-        self.watched = Watched(Inventory(rules.policy.spared))
-        self.queues = Queues(Queue(clock=clock), Queue(clock=clock))
+        policy = rules.policy
+        self.watched = Watched(Inventory(policy.spared, Guests(policy.excluded, policy.exclusive_effect)))
+        self.queues = Queues(Queue(flow=_namespace, seats=SEATS, clock=clock), Queue(clock=clock))
         inventory, whose, nodes = self.watched.inventory, Whose(self.watched), LearnedNodes(self.watched)
         self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, OWN_POOLS, JOBS)
         reports = PoolReports(server, events)
@@ -56,3 +58,8 @@ class Work:
                 run_workers(self._waiting.queue, self._waiting.tell, name="waiting pod", workers=1),
             ]
         )
+
+
+def _namespace(name: Name) -> str:
+    """Whose pool it is: namespaces take turns, so nobody's pools hold up those of others."""
+    return name[0]

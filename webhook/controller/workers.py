@@ -14,8 +14,11 @@ K = TypeVar("K", bound=Hashable)
 Work = Callable[[K], Awaitable[float | None]]
 """Looks at the present state behind a key and does what it takes; may return seconds after which to look again."""
 
-WORKERS: Final = 4
+WORKERS: Final = 5
 """At a time: they wait for the API server most of the while, and one that is stuck shall not hold up the rest."""
+
+SEATS: Final = 4
+"""Of them, for one flow of keys: there is always one for the others."""
 
 _log: Final = logging.getLogger(__name__)
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from webhook.placement.addresses import is_node_name
-from webhook.placement.expressions import problems_of_key, problems_of_values
+from webhook.placement.expressions import problems_of_key, problems_of_values, sound
 from webhook.placement.pod import NodeTerm, PreferredNodeTerm, Requirement
 from webhook.placement.problem import Problem, enumerated, quote
-from webhook.placement.selector import NAME_FIELD, problems_of, unreadable
+from webhook.placement.selector import COMPARING, NAME_FIELD, problems_of, unreadable
 
 _FIELD_OPERATORS: Final = ("In", "NotIn")
 _FAILS: Final = "the scheduler fails on a preference that it cannot read, so the pod might never be placed"
@@ -25,6 +25,8 @@ def problems_of_required(terms: Sequence[NodeTerm], path: str) -> Iterator[Probl
     """What the API server refuses in required terms."""
     for at, term in enumerate(terms):
         for place, need in enumerate(term.match_expressions or ()):
+            if sound(need):
+                continue
             where = f"{path}[{at}].matchExpressions[{place}]"
             yield from _form(need, where)
             yield from problems_of_values(need.values or (), f"{where}.values")
@@ -36,14 +38,15 @@ def problems_of_preferred(terms: Sequence[PreferredNodeTerm], path: str) -> Iter
     for at, preferred in enumerate(terms):
         where = f"{path}[{at}].preference"
         for place, need in enumerate(preferred.preference.match_expressions or ()):
-            yield from _preferred(need, f"{where}.matchExpressions[{place}]")
+            if not sound(need):
+                yield from _preferred(need, f"{where}.matchExpressions[{place}]")
         yield from _fields(preferred.preference, where)
 
 
 def never_matching(term: NodeTerm) -> str:
     """What makes the scheduler skip the required term, in words; nothing if it can match."""
     for need in term.match_expressions or ():
-        if found := unreadable(need):
+        if need.operator in COMPARING and (found := unreadable(need)):
             return f"{need.key} {need.operator} {found}"
     return ""
 

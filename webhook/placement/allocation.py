@@ -5,6 +5,7 @@ An entry keeps its index for ever; a vanished node is replaced in place; nothing
 
 from collections.abc import Iterator
 from itertools import chain
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -16,34 +17,42 @@ from webhook.placement.host_list import entries
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 from webhook.placement.pool_labels import labels_of
+from webhook.placement.pool_quota import surplus
 from webhook.placement.problem import counted
 from webhook.placement.quota import excess
 from webhook.placement.score import base
 from webhook.placement.selector import matching_all, requirements_of
 from webhook.placement.siblings import POOL
 
+MORE: Final = "ask for a larger quota of exclusive hosts, or use a smaller HostPool"
+"""What helps a pool over the quota of exclusive hosts."""
+
 
 class Allocation(Struct, frozen=True):
     """The hosts a pool has or would get, by ascending index.
 
     ``eligible`` counts the nodes that could serve it, those it has among them; ``reason`` says why it is incomplete,
-    and is empty when it is complete; ``over_quota`` whether that is more than its namespace may have, so that no node
-    that comes would help.
+    and is empty when it is complete; ``remedy`` says what would help where that is more than its namespace may have, so
+    that no node that comes would.
     """
 
     hosts: tuple[PoolHost, ...]
     eligible: int
     reason: str = ""
-    over_quota: bool = False
+    remedy: str = ""
 
 
-def allocate(pool: Pool, cluster: Inventory, policy: Policy, *, barred: Bits = 0) -> Allocation:
+def allocate(pool: Pool, cluster: Inventory, policy: Policy, *, barred: Bits = 0, whole: bool = False) -> Allocation:
     """The hosts of a sized or literal pool, kept where they stand and completed from the eligible nodes.
 
-    ``barred`` are nodes that cannot be given to it, whatever else is known of them.
+    ``barred`` are nodes that cannot be given to it, whatever else is known of them. With ``whole`` nodes are not even
+    chosen for a sized pool that cannot be completed: it is not to have any.
     """
-    allocated = _created if pool.hosts is None else _literal
-    return allocated(pool, cluster, policy, barred)
+    if over := surplus(pool, cluster, policy.pool_quota):
+        return Allocation((), 0, str(over), over.remedy)
+    if pool.hosts is not None:
+        return _literal(pool, cluster, policy, barred)
+    return _created(pool, cluster, policy, barred, whole=whole)
 
 
 def eligible(pool: Pool, cluster: Inventory, policy: Policy) -> Bits:
@@ -130,16 +139,18 @@ def pool_of(spl_name: str, namespace: str, job: str, cluster: Inventory) -> list
 
 
 def _literal(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits) -> Allocation:
-    listed = (entry for entry in entries(pool, cluster, policy) if entry.node)
-    found = [entry for entry in listed if not cluster.nodes.named(entry.node) & barred]
+    listed = list(entries(pool, cluster, policy))
+    found = [entry for entry in listed if entry.node and not cluster.nodes.named(entry.node) & barred]
     hosts = tuple(_host(entry.index, entry.node, cluster) for entry in found)
     wanted = len(pool.hosts or ())
     # Tenants read this: it counts entries and does not name those that the reader may not have written.
     reason = f"it lists {counted(wanted, 'host')} and finds {counted(len(hosts), 'node')}"
+    if taken := sum(entry.taken for entry in listed):
+        reason = f"{reason}, as {counted(taken, 'host')} {'is' if taken == 1 else 'are'} exclusive to another HostPool"
     return Allocation(hosts, len(hosts), "" if len(hosts) == wanted else reason)
 
 
-def _created(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits) -> Allocation:
+def _created(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits, *, whole: bool) -> Allocation:
     size = pool.size or 0
     standing = cluster.pools.hosts(pool)
     kept = {host.index: host for host in pool.given if host.index < size and standing.get(host.index)}
@@ -150,7 +161,9 @@ def _created(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits) -> Al
     count = (could | holding).bit_count()
     over = excess(pool, cluster, policy.quota) if len(kept) < size else None
     if over:
-        return Allocation(tuple(kept[index] for index in sorted(kept)), count, str(over), over_quota=True)
+        return Allocation(tuple(kept[index] for index in sorted(kept)), count, str(over), MORE)
+    if whole and count < size:
+        return Allocation((), count, _shortage(size, count))
     free, taken = could & ~holding, _of_others(pool, cluster)
     fresh = chain.from_iterable(_cheapest(nodes, size - len(kept), cluster) for nodes in (free & ~taken, free & taken))
     for index in range(size):

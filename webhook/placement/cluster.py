@@ -61,6 +61,19 @@ OF_NODE: Final = frozenset({"DaemonSet", "Node"})
 """Kinds of controllers whose pods go with their node."""
 
 
+class Guest(Struct, frozen=True, gc=False):
+    """What a pod of others is that may run on exclusive hosts.
+
+    ``name`` is kind and name of the workload that it is a replica of, such as ``DaemonSet/agent``, or its own;
+    ``passes`` are the effects of the exclusive taint that it tolerates. ``forged`` says that it claims to be made by a
+    DaemonSet that is none of Kubernetes' own.
+    """
+
+    name: str
+    passes: tuple[str, ...] = ()
+    forged: bool = False
+
+
 class BoundPod(Struct, frozen=True, gc=False):
     """A pod that is not finished, as far as it holds something that others may want.
 
@@ -69,8 +82,9 @@ class BoundPod(Struct, frozen=True, gc=False):
     empty, like ``job`` and ``pe``, for pods of others. ``owner`` is the workload that it is a replica of, such as
     ``Deployment/pipeline``, of pods of others only if they go with their node. ``bound`` says that it is one that is
     bound to cpus. ``guards`` are the topology keys of its required podAntiAffinity, of pods of others too; ``repels``
-    are the labels under the product's prefix that this keeps away within its job. ``waits`` is there while a pod, of
-    others too, has no node, and had none when it was let in.
+    are the labels under the product's prefix that this keeps away within its job. ``guest`` is what a pod of others is,
+    if it may run on exclusive hosts. ``waits`` is there while a pod, of others too, has no node, and had none when it
+    was let in.
     """
 
     uid: str
@@ -88,6 +102,7 @@ class BoundPod(Struct, frozen=True, gc=False):
     bound: bool = False
     guards: tuple[str, ...] = ()
     repels: tuple[tuple[str, str], ...] = ()
+    guest: Guest | None = None
     waits: Waiting | None = None
 
     @property
@@ -117,7 +132,8 @@ class Pool(Struct, frozen=True, gc=False):
     """A HostPool object (``docs/hostpool.md``).
 
     ``name`` is the object's, ``spl_name`` the one that ``host(P)`` says. ``hosts`` of a literal pool are names or
-    addresses; ``None`` for every other pool. ``given`` is ``status.hosts``, ``reason`` why the pool failed.
+    addresses; ``None`` for every other pool. ``given`` is ``status.hosts``, ``reason`` why the pool failed, and
+    ``created`` when the API server made the object, as RFC 3339 has it; empty if it has not.
     """
 
     namespace: str
@@ -133,11 +149,17 @@ class Pool(Struct, frozen=True, gc=False):
     phase: Phase = Phase.PENDING
     given: tuple[PoolHost, ...] = ()
     reason: str = ""
+    created: str = ""
 
     @property
     def sized(self) -> bool:
         """Whether the pool has hosts of its own: a number of them, or a list."""
         return self.size is not None or self.hosts is not None
+
+    @property
+    def served(self) -> bool:
+        """Whether the controller has said what its hosts are, be it on its way out by now."""
+        return self.phase in {Phase.READY, Phase.RELEASING} or bool(self.given)
 
     @property
     def exclusive(self) -> bool:

@@ -11,6 +11,7 @@ from webhook.placement.constraint import Reason
 from webhook.placement.eligibility import best_fix, hurdles, ruled_out
 from webhook.placement.host_list import entries
 from webhook.placement.pool_labels import labels_of, setting, tags_of
+from webhook.placement.pool_quota import surplus
 from webhook.placement.problem import counted, shorten
 from webhook.placement.quota import Excess, excess, wanted
 from webhook.placement.refusal import within_limit
@@ -34,6 +35,8 @@ class Completion(Struct, frozen=True):
 
 def complete(pool: Pool, world: World) -> Completion:
     """Pure and total; the pool need not be in the cluster."""
+    if too_many := surplus(pool, world.cluster, world.policy.pool_quota):
+        return Completion(refusal=f"{_first(pool, str(too_many))}\nNearest fix: {too_many.remedy}.")
     if not pool.sized:
         return _unsized(pool, world)
     over = excess(pool, world.cluster, world.policy.quota, wanted)
@@ -84,9 +87,10 @@ def _literal(pool: Pool, world: World) -> Completion:
     hosts = tuple(host.name for host in allocation.hosts)
     if not allocation.reason:
         return Completion(hosts)
-    faults = (entry.fault for entry in entries(pool, world.cluster, world.policy) if entry.fault)
-    lines = [f"  {shorten(fault, REASON_LIMIT)}" for fault in faults]
-    last = "Nearest fix: list each host once, by the name or an address of a node."
+    faulty = [entry for entry in entries(pool, world.cluster, world.policy) if entry.fault]
+    lines = [f"  {shorten(entry.fault, REASON_LIMIT)}" for entry in faulty]
+    which = " that is exclusive to no other HostPool" if any(entry.taken for entry in faulty) else ""
+    last = f"Nearest fix: list each host once, by the name or an address of a node{which}."
     return Completion(hosts, within_limit(_first(pool, allocation.reason), lines, last))
 
 

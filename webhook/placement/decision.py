@@ -15,8 +15,9 @@ from webhook.placement.merge import foreign_labels, merge
 from webhook.placement.pod import Pod
 from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
+from webhook.placement.sizes import oversized
 from webhook.placement.trespass import TOLERATIONS, trespass
-from webhook.placement.verdict import Parsed, Verdict, constraints_of, judge
+from webhook.placement.verdict import Parsed, Verdict, constraints_of, judge, standing_of
 from webhook.placement.wait import Wait, in_the_way
 from webhook.placement.whole_group import first_of_group, made_in_numbers, whole_group
 from webhook.placement.wishes import granted_wishes
@@ -74,6 +75,13 @@ def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> 
     ``count`` is how many pods of this kind there are to be at a time, ``None`` where nobody knows. Where no node can
     run the pod, conditions of nodes that pass by themselves are left aside: nobody is refused for them.
     """
+    if too_much := oversized(pod):
+        return Decision(read(replace(pod, spec=None), namespace, world)[0], too_much)
+    return _decided(pod, namespace, world, count)
+
+
+def _decided(pod: Pod, namespace: str, world: World, count: int | None) -> Decision:
+    """The decision about a pod of a size that people write."""
     ask, problems = read(pod, namespace, world)
     parsed = constraints_of(ask, world)
     if problems or parsed.problems:
@@ -135,7 +143,7 @@ def _waiting(admitted: Decision, wait: Wait) -> Decision:
 def guard(pod: Pod, namespace: str, world: World) -> Decision:
     """Decide about a pod that asks for nothing: it is only refused where it would get round an exclusive host."""
     ask, _ = read(pod, namespace, world)
-    wrong = tuple(trespass(ask, constraints_of(ask, world).constraints, world))
+    wrong = tuple(trespass(ask, standing_of(ask, world).constraints, world))
     return Decision(ask, wrong, additions=None if wrong else NOTHING)
 
 

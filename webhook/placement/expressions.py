@@ -4,6 +4,7 @@ The rules are those of Kubernetes for a node selector (``ValidateNodeSelectorReq
 that nothing is admitted here that the API server refuses with a path the user never wrote.
 """
 
+import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
@@ -24,6 +25,9 @@ _KEY_RULE: Final = "is no label key such as kubernetes.io/hostname or disktype"
 _VALUE_RULE: Final = (
     "is no label value: at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
 )
+
+_KEYS: Final = 4096
+"""Label keys of which it is kept whether they are any: more than a cluster has."""
 
 _SAID: Final = 4
 """Values that are named in a message; the user knows the rest."""
@@ -56,10 +60,28 @@ def problems_of_expression(
     return [*_key(key, at.key), *_operator(operator, at.operator), *wrong]
 
 
+@functools.lru_cache(_KEYS)
+def is_key(key: str) -> bool:
+    """Whether the text can be the key of a label."""
+    prefix, slash, name = key.rpartition("/")
+    return _NAME.fullmatch(name) is not None and (not slash or is_node_name(prefix))
+
+
+def sound(need: Requirement) -> bool:
+    """Whether nothing is wrong with a requirement on labels: the API server takes it, and the scheduler can read it.
+
+    A pod may have 30,000 of them, so this looks for no words.
+    """
+    values = need.values or ()
+    holds = _COUNTS.get(need.operator)
+    if holds is None or not holds[0](values) or not is_key(need.key):
+        return False
+    return all(map(LABEL_VALUE.fullmatch, values))
+
+
 def problems_of_key(key: str, path: str) -> Iterator[Problem]:
     """A problem if the text cannot be the key of a label."""
-    prefix, slash, name = key.rpartition("/")
-    if not _NAME.fullmatch(name) or (slash and not is_node_name(prefix)):
+    if not is_key(key):
         yield Problem(path, f"{quote(key)} {_KEY_RULE}")
 
 

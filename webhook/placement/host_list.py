@@ -17,25 +17,33 @@ from webhook.placement.selector import matching_all, requirements_of
 class Entry(Struct, frozen=True, gc=False):
     """An entry of ``spec.hosts``: the name of its ``node``, or why it has none.
 
-    ``fault`` names what the user wrote, and nothing else of the cluster.
+    ``fault`` names what the user wrote, and nothing else of the cluster. ``taken`` says that it is a node, which is
+    exclusive to another pool.
     """
 
     index: int
     node: str = ""
     fault: str = ""
+    taken: bool = False
 
 
 def entries(pool: Pool, cluster: Inventory, policy: Policy) -> Iterator[Entry]:
-    """Every entry in its place. What was given to the pool stays: neither a moved address nor a new rule takes it."""
+    """Every entry in its place.
+
+    What was given to the pool stays: neither a moved address nor a new rule takes it, nor a pool that closes the node.
+    """
     texts = pool.hosts or ()
     standing = cluster.pools.hosts(pool)
     kept = {host.index: host.name for host in pool.given if standing[host.index]}
-    poolable = matching_all(cluster.nodes, requirements_of(policy.poolable))
+    poolable, closed = matching_all(cluster.nodes, requirements_of(policy.poolable)), cluster.pools.exclusive()
     first: dict[str, int] = {}
     for index, text in enumerate(texts):
         stays = index in kept and (canonical(text) is not None or kept[index] == text)
         found = cluster.nodes.named(kept[index]) if stays else meant(text, cluster.nodes)
         fault = _fault(text, found, found if stays else poolable)
+        taken = not fault and not stays and bool(found & closed)
+        if taken:
+            fault = f"{quote(text)} is exclusive to another HostPool"
         if not fault:
             node = cluster.nodes.names[next(slots(found))]
             earlier = first.setdefault(node, index)
@@ -43,7 +51,7 @@ def entries(pool: Pool, cluster: Inventory, policy: Policy) -> Iterator[Entry]:
                 yield Entry(index, node)
                 continue
             fault = f"{quote(text)} is the node of hosts[{earlier}] as well"
-        yield Entry(index, fault=f"hosts[{index}]: {fault}")
+        yield Entry(index, fault=f"hosts[{index}]: {fault}", taken=taken)
 
 
 def meant(text: str, nodes: NodeIndex) -> Bits:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 
 from webhook.placement.bits import slots
 from webhook.placement.cluster import BoundPod, Job, Node, Pool, Tally
+from webhook.placement.guests import Guests
 from webhook.placement.index import NodeIndex
 from webhook.placement.intents import Intents
 from webhook.placement.jobmodel import JobModel
@@ -20,16 +21,20 @@ _NOBODY = Siblings()
 
 
 class Inventory:
-    """All that placement knows of one cluster; ``spared`` is that of :class:`Outsiders`."""
+    """All that placement knows of one cluster; ``spared`` is that of :class:`Outsiders`.
+
+    Who else runs on exclusive hosts is known where ``guests`` are given.
+    """
 
     __slots__ = (
-        "_clock", "_guarding", "_guards", "_held", "_siblings", "intents", "jobs", "jobs_version", "leaving",
+        "_clock", "_guarding", "_guards", "_held", "_siblings", "guests", "intents", "jobs", "jobs_version", "leaving",
         "leaving_changed", "nodes", "outsiders", "pools", "visitors", "waiting",
     )  # fmt: skip
 
-    def __init__(self, spared: Collection[str] | None = None) -> None:
+    def __init__(self, spared: Collection[str] | None = None, guests: Guests | None = None) -> None:
         self.nodes = NodeIndex()
         self.outsiders = Outsiders(spared)
+        self.guests = guests or Guests()
         self.pools = PoolIndex(self.nodes)
         self.jobs: dict[Name, JobModel] = {}
         self.intents = Intents()
@@ -89,6 +94,7 @@ class Inventory:
             self._guarding[pod.uid] = pod.guards
             for key in pod.guards:
                 self._guards.setdefault(key, {}).setdefault(slot, set()).add(pod.uid)
+        self.guests.add(slot, pod)
         if not pod.job:
             # Most pods are strangers and there may be 150,000: two references are all that is kept of them.
             ties = self.outsiders.add(slot, pod)
@@ -111,7 +117,7 @@ class Inventory:
 
     def concerns_pools(self, pod: BoundPod) -> bool:
         """Whether the pod may be a pool's own, or a stranger to one."""
-        return bool(pod.job or pod.pools) or self.outsiders.include(pod)
+        return bool(pod.job or pod.pools) or self.outsiders.include(pod) or self.guests.include(pod)
 
     def remove_pod(self, uid: str) -> None:
         """A pod is gone, or finished."""
@@ -128,6 +134,7 @@ class Inventory:
             if ties:
                 self.outsiders.remove(slot, *ties)
         self.nodes.capacity.take(slot, requests, -1)
+        self.guests.remove(uid)
         for key in self._guarding.pop(uid, ()):
             self._unguard(key, slot, uid)
         self.nodes.release(slot)

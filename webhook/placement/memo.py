@@ -110,7 +110,7 @@ def key_of(pod: Pod, namespace: str, cluster: Inventory) -> Key | None:
         tuple(said),
         metadata.labels is None,
         metadata.annotations is None,
-        tuple([owner.kind for owner in references if owner.controller]) if references else (),
+        tuple([(owner.api_version, owner.kind) for owner in references if owner.controller]) if references else (),
         owners(metadata) if _known_by_owner(annotations, namespace, job or "", cluster) else None,
         tuple(sorted(labels.items())) if pod.spec and pod.spec.topology_spread_constraints else None,
         spec,

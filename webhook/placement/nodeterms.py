@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from webhook.placement.pod import NodeAffinity, NodeTerm, Requirement
 from webhook.placement.problem import Problem
+from webhook.placement.sizes import WORDS_LIMIT, words
 
 TERM_LIMIT = 1000
 """Node terms of a merged pod; the scheduler evaluates every one of them against every node."""
@@ -40,6 +41,12 @@ def conjoin(
     ours = [_sorted(choice[0] if len(choice) == 1 else _and(choice)) for choice in itertools.product(*asked)]
     if not saying:
         return (), tuple(ours), []
+    said = len(ours) * words(own[at] for at in saying) + len(saying) * words(ours)
+    if said > WORDS_LIMIT:
+        message = (
+            f"with the pod's own terms this makes {said} expressions and values, at most {WORDS_LIMIT} are allowed"
+        )
+        return (), (), [Problem("spec.affinity.nodeAffinity", message)]
     edits = [TermEdit(at, empty=True) for at in range(len(own)) if at not in saying]
     more: list[NodeTerm] = []
     for at in saying:

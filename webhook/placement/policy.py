@@ -14,16 +14,21 @@ CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 """Label of nodes that run the control plane (Kubernetes, well-known labels)."""
 
 
+POOLS = 100
+"""HostPools that a namespace may have: an application of SPL has a handful."""
+
+
 class Policy(Struct, frozen=True):
     """Choices that change decisions; the defaults are the product's.
 
     ``poolable`` selects the nodes that host pools may take; ``elastic`` turns "no node" into a warning, for clusters
     that grow on demand; ``unsatisfiable_pods`` is what becomes of a pod that a controller of Kubernetes makes while no
     node can run it; ``audit`` neither patches nor refuses, and says what would have happened. ``quota`` bounds the
-    exclusive hosts of namespaces, ``guard_nodes`` is what becomes of changes to nodes that break a pool, and
-    ``guard_bindings`` whether bindings are looked at. ``spared`` are the namespaces whose pods keep no exclusive pool
-    away, while all others do but those of DaemonSets; with ``None`` only processing elements do. It takes effect
-    through the inventories that are made with it.
+    exclusive hosts of namespaces and ``pool_quota`` their HostPools, ``guard_nodes`` is what becomes of changes to
+    nodes that break a pool, and ``guard_bindings`` whether bindings are looked at. ``spared`` are the namespaces whose
+    pods keep no exclusive pool away, while all others do but those of DaemonSets; with ``None`` only processing
+    elements do. It takes effect through the inventories that are made with it. ``excluded`` are the namespaces that are
+    left alone in any case.
     """
 
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"
@@ -37,6 +42,8 @@ class Policy(Struct, frozen=True):
         match_expressions=(Requirement(key=CONTROL_PLANE, operator="DoesNotExist"),)
     )
     quota: Quota = Quota()
+    pool_quota: Quota = Quota(POOLS)
     guard_nodes: Literal["warn", "refuse", "off"] = "warn"
     guard_bindings: bool = False
     spared: frozenset[str] | None = None
+    excluded: frozenset[str] = frozenset({"kube-system"})

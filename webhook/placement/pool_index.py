@@ -15,12 +15,14 @@ class PoolIndex(Mapping[Name, Pool]):
     """Host pools by namespace and object name; ``version`` counts changes."""
 
     __slots__ = (
+        "_by_namespace",
         "_by_spl_name",
         "_claimed",
         "_exclusives",
         "_hosts",
         "_marked",
         "_nodes",
+        "_places",
         "_pools",
         "members",
         "version",
@@ -32,6 +34,8 @@ class PoolIndex(Mapping[Name, Pool]):
         """Membership label key to the pool it stands for."""
         self._nodes = nodes
         self._pools: dict[Name, Pool] = {}
+        self._by_namespace: dict[str, dict[str, Pool]] = {}
+        self._places: dict[str, dict[str, int]] = {}
         self._by_spl_name: dict[Name, dict[str, Pool]] = {}
         self._hosts: dict[Name, dict[int, Bits]] = {}
         self._exclusives: dict[Name, Bits] | None = None
@@ -53,6 +57,8 @@ class PoolIndex(Mapping[Name, Pool]):
         self._exclusives = self._claimed = None
         self.version += 1
         self._pools[pool.namespace, pool.name] = pool
+        self._by_namespace.setdefault(pool.namespace, {})[pool.name] = pool
+        self._places.pop(pool.namespace, None)
         self._by_spl_name.setdefault((pool.namespace, pool.spl_name), {})[pool.name] = pool
         self.members[keys.membership(pool.namespace, pool.name)] = pool.namespace, pool.name
 
@@ -63,6 +69,11 @@ class PoolIndex(Mapping[Name, Pool]):
             return
         self._exclusives = self._claimed = None
         self.version += 1
+        self._places.pop(namespace, None)
+        of_namespace = self._by_namespace[namespace]
+        del of_namespace[name]
+        if not of_namespace:
+            del self._by_namespace[namespace]
         named = self._by_spl_name[namespace, pool.spl_name]
         del named[name]
         if not named:
@@ -74,6 +85,19 @@ class PoolIndex(Mapping[Name, Pool]):
         """Other nodes are there now."""
         self._hosts.clear()
         self._exclusives = self._claimed = None
+
+    def of_namespace(self, namespace: str) -> Mapping[str, Pool]:
+        """The pools of the namespace, by object name."""
+        return self._by_namespace.get(namespace, {})
+
+    def places(self, namespace: str) -> Mapping[str, int]:
+        """How many pools of the namespace come before each: those that are served do, then those created first."""
+        found = self._places.get(namespace)
+        if found is None:
+            pools = self.of_namespace(namespace).values()
+            order = sorted(pools, key=lambda pool: (not pool.served, pool.created, pool.name))
+            found = self._places[namespace] = {pool.name: place for place, pool in enumerate(order)}
+        return found
 
     def named(self, namespace: str, spl_name: str) -> list[Pool]:
         """The namespace's pools of that SPL name, sorted by object name."""

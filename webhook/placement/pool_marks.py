@@ -2,6 +2,8 @@
 
 from webhook.placement import keys
 from webhook.placement.bits import Bits, union
+from webhook.placement.cluster import Taint
+from webhook.placement.index import HARD
 from webhook.placement.inventory import Inventory
 from webhook.placement.pool_index import Name
 
@@ -13,6 +15,8 @@ def marked(name: Name, cluster: Inventory) -> Bits:
 
 def closed_for(name: Name, cluster: Inventory) -> Bits:
     """Nodes that carry the pool's taint, of whatever effect."""
+    taints = cluster.nodes.taints.get(keys.EXCLUSIVE)
+    if not taints:
+        return 0
     own = keys.exclusive(*name)
-    taints = cluster.nodes.taints.get(keys.EXCLUSIVE, {})
-    return union(nodes for taint, nodes in taints.items() if taint.value == own)
+    return union(taints.get(Taint(keys.EXCLUSIVE, own, effect), 0) for effect in HARD)

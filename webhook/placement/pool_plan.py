@@ -40,23 +40,47 @@ def plan(
     ``barred`` are nodes that cannot be claimed just now, whatever the caches say; ``dismissed`` the indices of hosts
     that are to be replaced although their nodes exist.
     """
-    allocation = granted(pool, cluster, policy, barred=barred, dismissed=dismissed)
-    hosts = allocation.hosts if not allocation.reason or published(pool) else ()
+    whole = not published(pool)
+    allocation = granted(pool, cluster, policy, barred=barred, dismissed=dismissed, whole=whole)
+    hosts = () if allocation.reason and whole else allocation.hosts
     return PoolPlan(hosts, allocation.eligible, allocation.reason, _stray(pool, hosts, cluster))
 
 
 def granted(
-    pool: Pool, cluster: Inventory, policy: Policy, *, barred: Bits = 0, dismissed: Collection[int] = ()
+    pool: Pool,
+    cluster: Inventory,
+    policy: Policy,
+    *,
+    barred: Bits = 0,
+    dismissed: Collection[int] = (),
+    whole: bool = False,
 ) -> Allocation:
-    """The hosts that the pool has or would get: those that are marked for it already come first."""
+    """The hosts that the pool has or would get: those that are marked for it already come first.
+
+    With ``whole`` a pool that cannot be completed may get none.
+    """
     given = tuple(host for host in pool.given if host.index not in dismissed)
     known = replace(pool, given=(*given, *_claimed(pool, given, cluster, policy, barred)))
-    return allocate(known, cluster, policy, barred=barred)
+    return allocate(known, cluster, policy, barred=barred, whole=whole)
+
+
+def hopeless(pool: Pool, cluster: Inventory) -> bool:
+    """Whether a pool that has no hosts asks for more than there are nodes for anybody: two counts tell.
+
+    A pool that has marks on nodes is looked at more closely: it may have to let go of them.
+    """
+    if pool.size is None or published(pool) or marked((pool.namespace, pool.name), cluster):
+        return False
+    nodes = cluster.nodes
+    return pool.size > (nodes.everything & ~nodes.kept_away() & ~cluster.pools.exclusive()).bit_count()
 
 
 def published(pool: Pool) -> bool:
-    """Whether the pool has been given its hosts: from then on entries are replaced one by one."""
-    return pool.phase is Phase.READY and bool(pool.given)
+    """Whether the pool has been given its hosts: from then on entries are replaced one by one.
+
+    One that has failed since, as all of them are another pool's by now, has them still.
+    """
+    return pool.phase in {Phase.READY, Phase.FAILED} and bool(pool.given)
 
 
 def marked_nodes(name: Name, cluster: Inventory) -> list[str]:

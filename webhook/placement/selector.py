@@ -58,7 +58,8 @@ _OPERATORS: dict[str, Callable[[Nodes, Requirement], Bits]] = {
 
 OPERATORS = tuple(_OPERATORS)
 
-_COMPARING = frozenset({"Gt", "Lt"})
+COMPARING = frozenset({"Gt", "Lt"})
+"""Operators that compare whole numbers."""
 
 
 def matching(nodes: Nodes, requirement: Requirement) -> Bits:
@@ -91,6 +92,8 @@ def matching_all(nodes: Nodes, requirements: Iterable[Requirement]) -> Bits:
     found = nodes.everything
     for requirement in requirements:
         found &= matching(nodes, requirement)
+        if not found:
+            break
     return found
 
 
@@ -106,9 +109,11 @@ def matching_term(nodes: Nodes, term: NodeTerm) -> Bits:
 
 def matching_any(nodes: Nodes, terms: Iterable[NodeTerm]) -> Bits:
     """Nodes that at least one term matches."""
-    found = 0
+    found, everything = 0, nodes.everything
     for term in terms:
         found |= matching_term(nodes, term)
+        if found == everything:
+            break
     return found
 
 
@@ -144,7 +149,7 @@ def unreadable(requirement: Requirement) -> str:
     The API server lets it pass; the scheduler does not (``labels.NewRequirement`` of ``apimachinery``).
     """
     values = requirement.values or ()
-    if requirement.operator not in _COMPARING or len(values) != 1 or integer(values[0]) is not None:
+    if requirement.operator not in COMPARING or len(values) != 1 or integer(values[0]) is not None:
         return ""
     return quote(values[0])
 

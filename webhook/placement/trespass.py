@@ -12,6 +12,8 @@ from webhook.placement.bits import Bits
 from webhook.placement.constraint import Constraint
 from webhook.placement.constraints.exclusive import NobodyElses, foreign_tolerations
 from webhook.placement.constraints.topology_spread import Evenly
+from webhook.placement.owner import of_daemon_set
+from webhook.placement.pool_index import Name
 from webhook.placement.problem import Fault, Problem
 from webhook.placement.verdict import judge
 from webhook.placement.world import World
@@ -19,32 +21,45 @@ from webhook.placement.world import World
 TOLERATIONS: Final = "spec.tolerations["
 """How the fields of tolerations begin in problems."""
 
-_EXEMPT: Final = "DaemonSet"
-"""Kind of the controller whose pods run on every node, on exclusive hosts too: no node is of use without them."""
-
 
 def trespass(ask: Ask, constraints: Iterable[Constraint], world: World) -> Iterator[Problem]:
-    """A problem for each way round an exclusive host that the pod takes; none for a pod of a DaemonSet."""
+    """A problem for each way round an exclusive host that the pod takes; none for a pod of a DaemonSet.
+
+    That the references are true is for the caller to know.
+    """
     spec = ask.spec
     tolerations = spec.tolerations or ()
-    if not (tolerations or spec.node_name) or _exempt(ask):
+    if not (tolerations or spec.node_name) or of_daemon_set(ask.references):
         return
-    own = {(pool.namespace, pool.name) for _, pool in ask.pools if pool.exclusive}
-    yield from foreign_tolerations(tolerations, own)
-    effects = {None, "", world.policy.exclusive_effect}
-    open_to_all = [at for at, found in enumerate(tolerations) if found.of_everything and found.effect in effects]
-    if not (open_to_all or spec.node_name):
-        return
-    foreign = world.everything & ~NobodyElses(tuple(own)).filter(world)
-    if spec.node_name and world.named(spec.node_name) & foreign:
+    yield from foreign_tolerations(tolerations, _own(ask))
+    if spec.node_name and world.named(spec.node_name) & _foreign(ask, world):
         yield Problem("spec.nodeName", "the node is exclusive to another HostPool", fault=Fault.FORBIDDEN)
-    if open_to_all and foreign and _reach(constraints, world) & foreign:
-        message = "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool"
-        yield from (Problem(f"spec.tolerations[{at}]", message, fault=Fault.FORBIDDEN) for at in open_to_all)
+    message = "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool"
+    if opened(ask, constraints, world):
+        yield from (Problem(f"{TOLERATIONS}{at}]", message, fault=Fault.FORBIDDEN) for at in opening(ask, world))
 
 
-def _exempt(ask: Ask) -> bool:
-    return any(owner.controller and owner.kind == _EXEMPT for owner in ask.references or ())
+def opening(ask: Ask, world: World) -> list[int]:
+    """Which of the pod's tolerations are of everything, so that exclusive hosts are among it."""
+    effects = {None, "", world.policy.exclusive_effect}
+    tolerations = enumerate(ask.spec.tolerations or ())
+    return [at for at, toleration in tolerations if toleration.of_everything and toleration.effect in effects]
+
+
+def opened(ask: Ask, constraints: Iterable[Constraint], world: World) -> Bits:
+    """The hosts, exclusive to others, that a toleration of everything lets the pod onto; none without one."""
+    foreign = _foreign(ask, world) if opening(ask, world) else 0
+    return foreign and _reach(constraints, world) & foreign
+
+
+def _own(ask: Ask) -> frozenset[Name]:
+    """The exclusive pools that the pod names."""
+    return frozenset((pool.namespace, pool.name) for _, pool in ask.pools if pool.exclusive)
+
+
+def _foreign(ask: Ask, world: World) -> Bits:
+    """Nodes that are exclusive to other pools."""
+    return world.everything & ~NobodyElses(tuple(_own(ask))).filter(world)
 
 
 def _reach(constraints: Iterable[Constraint], world: World) -> Bits:

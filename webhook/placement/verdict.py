@@ -81,9 +81,14 @@ class Parsed(NamedTuple):
     warnings: tuple[str, ...]
 
 
+def standing_of(ask: Ask, world: World) -> Parsed:
+    """What the pod asks of the families that do not depend on what else it is given, nor on how other pods lie."""
+    return _sorted(itertools.chain.from_iterable(parse(ask, world) for parse in FAMILIES))
+
+
 def constraints_of(ask: Ask, world: World) -> Parsed:
     """What the pod asks of all families, and all problems."""
-    found = _sorted(itertools.chain.from_iterable(parse(ask, world) for parse in FAMILIES))
+    found = standing_of(ask, world)
     affinity = ask.spec.affinity
     if not (ask.spec.topology_spread_constraints or (affinity and affinity.pod_anti_affinity)) or found.problems:
         return found

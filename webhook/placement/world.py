@@ -4,7 +4,8 @@ It answers selectors like the node index does, but sees membership labels of hos
 the controller is about to write them, and a pod of a pool that is still being given its hosts simply waits for them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar, cast
 
 from webhook.placement.allocation import Allocation
 from webhook.placement.bits import Bits
@@ -18,6 +19,9 @@ from webhook.placement.pool_plan import granted
 from webhook.placement.promises import Promises
 from webhook.placement.siblings import Siblings
 
+_Part = TypeVar("_Part")
+_Judged = TypeVar("_Judged")
+
 
 class World:
     """A cluster, a policy, and the hosts that pools have or would get; made anew for every decision.
@@ -29,7 +33,8 @@ class World:
     """
 
     __slots__ = (
-        "_allocations", "_hosts", "_leaving", "_promises", "cluster", "everything", "patient", "policy", "unbound",
+        "_allocations", "_hosts", "_known", "_leaving", "_promises", "cluster", "everything", "patient", "policy",
+        "unbound",
     )  # fmt: skip
 
     def __init__(
@@ -51,6 +56,14 @@ class World:
         self.everything: Bits = cluster.nodes.everything
         self._hosts: dict[Name, dict[int, Bits]] = {}
         self._allocations: dict[Name, Allocation] = {}
+        self._known: dict[int, tuple[object, object]] = {}
+
+    def once(self, part: _Part, judge: Callable[[_Part, "World"], _Judged]) -> _Judged:
+        """What ``judge`` makes of that part of a pod, made once in a decision: refusals read the pod several times."""
+        found = self._known.get(id(part))
+        if found is None:
+            found = self._known[id(part)] = part, judge(part, self)  # with the part itself, lest its id be another's
+        return cast("_Judged", found[1])
 
     def recovered(self, *, unbound: bool = False) -> "World | None":
         """The world once the conditions of nodes have passed that pass by themselves; ``None`` where there are none."""

@@ -1,6 +1,7 @@
 """The key pair in use, and its replacement while running (modelled on controller-runtime's certwatcher).
 
-A changed pair serves new connections once all of it is there and fits; until then the last good one does.
+A changed pair serves new connections once all of it is there and fits; until then the last good one does. At the start
+there may be none yet: a Secret that is still to be written, or that lacks a key. The program waits for it, unready.
 """
 
 import asyncio
@@ -54,41 +55,64 @@ class Files(Struct, frozen=True):
 
 
 class Certificate:
-    """The TLS context that the files made last; without a usable pair at the start there is none."""
+    """The TLS context that the files made last; at the start none, until they hold a pair that can be used."""
 
     def __init__(self, files: Files, metrics: Metrics) -> None:
         self._files = files
         self._failures = metrics.reload_failures
-        self._signature = files.signature()
-        try:
-            self.context, self.expires = files.load()
-        except tls.UnusableError as trouble:
-            raise Trouble(f"cannot serve TLS with {files}: {trouble}") from trouble
+        self._signature: Signature | None = None
+        self._context: ssl.SSLContext | None = None
+        self._trouble = ""
+        self.expires = 0.0
+        """When the certificate expires, in seconds since 1970; 0 while there is none."""
+        self.refresh()
         metrics.gauge(
             "certificate_expiry_seconds",
-            "When the serving certificate expires, in seconds since 1970.",
+            "When the serving certificate expires, in seconds since 1970; 0 while there is none.",
             lambda: self.expires,
         )
+
+    @property
+    def context(self) -> ssl.SSLContext:
+        """What the next handshake is made with; Trouble while there is nothing to serve."""
+        if self._context is None:
+            raise Trouble(str(self.reason()))
+        return self._context
+
+    def reason(self) -> str | None:
+        """Why nothing can be served; ``None`` if it can. Once there was a usable pair there always is one."""
+        return None if self._context else f"cannot serve TLS with {self._files}: {self._trouble}"
 
     def refresh(self) -> None:
         """Take what the files hold, if they changed since the last look and it can be used."""
         signature = self._files.signature()
-        if signature == self._signature:
+        if self._context is not None and signature == self._signature:
             return
         self._signature = signature  # before reading: whatever is written from now on is seen at the next look
         try:
-            self.context, self.expires = self._files.load()
+            context, self.expires = self._files.load()
         except tls.UnusableError as trouble:
-            self._failures.inc()
-            _log.warning("%s changed and cannot be used, so the last good pair keeps serving: %s", self._files, trouble)
-        else:
+            self._tell(str(trouble))
+            return
+        if self._context or self._trouble:
             _log.info("serving a new certificate, which expires at %s", tls.date(self.expires))
+        self._context = context
 
     async def watch(self, seconds: float = POLL_SECONDS) -> None:
         """Refresh for ever, once in so many seconds."""
         while True:
             await asyncio.sleep(seconds)
             self.refresh()
+
+    def _tell(self, trouble: str) -> None:
+        """Say what is wrong: once a change, and while nothing is served yet once a reason."""
+        if self._context is not None:
+            self._failures.inc()
+            _log.warning("%s changed and cannot be used, so the last good pair keeps serving: %s", self._files, trouble)
+        elif trouble != self._trouble:
+            self._trouble = trouble
+            self._failures.inc()
+            _log.warning("%s; unready until it can be used", self.reason())
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:

@@ -16,6 +16,7 @@ from webhook.server.certificate import Certificate, Files
 from webhook.server.connection import Connections
 from webhook.server.health import Health
 from webhook.server.limits import HEALTH, REVIEWS, Limits
+from webhook.server.memory import Tide
 from webhook.server.metrics import Metrics
 from webhook.server.reviews import Readiness, Reviewer, Reviews
 from webhook.server.site import Site, bind
@@ -78,14 +79,23 @@ class _Server:
             self._health.release()
             raise
         reviews = Reviews(service.reviewers, ready=service.ready, metrics=metrics, limits=limits)
-        connections = Connections(reviews, limits, metrics)
+        connections = Connections(reviews, limits, metrics, reviews.turns)
+        self._budget = reviews.budget
         self._reviews = Site(listener, connections, lambda: self._certificate.context)
         metrics.gauge("ready", "Whether reviews are answered: 1 or 0.", lambda: float(self._readiness() is None))
         metrics.gauge("connections", "Open connections for reviews.", lambda: float(len(connections.open)))
+        metrics.gauge(
+            "body_bytes", "Memory reserved for large request bodies, in bytes.", lambda: float(self._budget.used)
+        )
+        metrics.gauge("waiting_reviews", "Reviews that wait to be decided.", lambda: float(len(reviews.turns)))
 
     async def run(self, announce: Announce) -> None:
         """From the first health check to the end of draining."""
-        chores = (self._certificate.watch, *self._service.background)
+        chores = (
+            self._certificate.watch,
+            Tide(self._reviews.connections, self._budget).watch,
+            *self._service.background,
+        )
         with self._stop.on_signals():
             self._chores = [asyncio.create_task(self._do(chore)) for chore in chores]
             self._health.start()
@@ -109,7 +119,7 @@ class _Server:
 
     async def _until_ready(self) -> bool:
         """Whether reviews can be answered now; not so when the wish to stop came first."""
-        while self._service.ready() is not None and not self._stop.asked.is_set():
+        while self._reason() is not None and not self._stop.asked.is_set():
             await wait(self._stop.asked, _POLL)
         return not self._stop.asked.is_set()
 
@@ -135,4 +145,8 @@ class _Server:
             self._stop.asked.set()
 
     def _readiness(self) -> str | None:
-        return "the server is stopping" if self._stop.asked.is_set() else self._service.ready()
+        return "the server is stopping" if self._stop.asked.is_set() else self._reason()
+
+    def _reason(self) -> str | None:
+        """Why reviews cannot be answered; ``None`` if they can."""
+        return self._certificate.reason() or self._service.ready()

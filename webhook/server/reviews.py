@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter
-from typing import Final
+from typing import Final, cast
 
 from aiohttp import hdrs, web
 
@@ -12,9 +12,12 @@ from webhook.admission.answer import Answer
 from webhook.admission.responses import errored
 from webhook.placement.problem import quote
 from webhook.server import logs, target
+from webhook.server.budget import Budget
+from webhook.server.connection import Connection
 from webhook.server.limits import MIB, REVIEWS, Limits
 from webhook.server.metrics import Metrics
 from webhook.server.replies import Fault, failure, json
+from webhook.server.turns import Account, Asker, Turns
 
 Reviewer = Callable[[bytes], Answer | Awaitable[Answer]]
 """Answers the body of one review in much less than a millisecond; or later, when somebody else has to be asked."""
@@ -27,11 +30,16 @@ _OK: Final = 200
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 """What a client waits for that said ``Expect``; curl does so before a large body."""
 
+_UNDECIDED: Final = "the review was not decided in time; try again"
+
 _log = logging.getLogger(__name__)
 
 
 class Reviews:
-    """The handler of the port for reviews; ``reviewers`` are by path (``/mutate``)."""
+    """The handler of the port for reviews; ``reviewers`` are by path (``/mutate``).
+
+    ``budget`` is the memory for large bodies, ``turns`` the order in which reviews are decided.
+    """
 
     def __init__(
         self, reviewers: Mapping[str, Reviewer], *, ready: Readiness, metrics: Metrics, limits: Limits = REVIEWS
@@ -40,6 +48,8 @@ class Reviews:
         self._ready = ready
         self._metrics = metrics
         self._limits = limits
+        self.budget = Budget(limits.bodies, limits.share)
+        self.turns = Turns()
 
     async def __call__(self, request: web.BaseRequest, arrived: float) -> web.Response:
         """The answer to one request whose first byte arrived then (``perf_counter``)."""
@@ -48,18 +58,59 @@ class Reviews:
         if fault is not None:
             return self._refuse(request, fault)
         give_up = arrived + self._limits.allowance(goal.timeout)
-        body = await self._body(request, give_up)
-        if isinstance(body, Fault):
-            return self._refuse(request, body)
-        answer = self._review(goal.path, body)
+        content, size = request.content, request.content_length
+        if content.is_eof():  # most often it came with the header, and nothing has to be waited for
+            return await self._answer(request, goal.path, content.read_nowait(), arrived, give_up)
+        if size is not None and size <= self._limits.small_body:
+            return await self._received(request, goal.path, arrived, give_up)
+        return await self._large(request, goal.path, arrived, give_up)
+
+    async def _large(self, request: web.BaseRequest, path: str, arrived: float, give_up: float) -> web.Response:
+        """The answer to a request for whose body room has to be reserved; without a length, as for the largest."""
+        connection = cast("Connection", request.protocol)
+        address = connection.asker.address
+        size = request.content_length or self._limits.body
+        if not await self.budget.reserve(size, address, min(self._limits.room_seconds, give_up - perf_counter())):
+            connection.close_unread()
+            return self._refuse(request, _late("too many large requests at the same time; try again"))
+        try:
+            latest = min(give_up, perf_counter() + self._limits.arrival(size))
+            return await self._received(request, path, arrived, give_up, latest)
+        finally:
+            self.budget.release(size, address)
+
+    async def _received(
+        self, request: web.BaseRequest, path: str, arrived: float, give_up: float, latest: float | None = None
+    ) -> web.Response:
+        """The answer to a request whose body is still to come, until ``latest``."""
+        body = await self._body(request, give_up if latest is None else latest)
+        if not isinstance(body, Fault):
+            return await self._answer(request, path, body, arrived, give_up)
+        return self._refuse(request, body)
+
+    async def _answer(
+        self, request: web.BaseRequest, path: str, body: bytes, arrived: float, give_up: float
+    ) -> web.Response:
+        """The answer to a body that is there."""
+        if len(body) > self._limits.body:
+            return self._refuse(request, self._too_large())
+        if not body:
+            return self._refuse(request, Fault(400, "the body of the request is empty; it must be an AdmissionReview"))
+        connection = cast("Connection", request.protocol)
+        kin = None
+        if not self.turns.free:
+            kin = await self.turns.wait(connection.asker, body, give_up - perf_counter())
+            if kin is None or request.transport is None:  # nobody is there any more
+                return self._refuse(request, _late(_UNDECIDED))
+        answer = self._review(path, body, connection.asker, kin)
         if not isinstance(answer, Answer):
-            answer = await self._later(goal.path, answer, give_up)
+            answer = await self._later(path, answer, give_up)
         if perf_counter() > give_up:
-            return self._refuse(request, _late("the review was not decided in time; try again"))
-        self._metrics.reviewed(goal.path, answer, perf_counter() - arrived)
+            return self._refuse(request, _late(_UNDECIDED))
+        self._metrics.reviewed(path, answer, perf_counter() - arrived)
         if answer.status != _OK:
             self._metrics.http_error(answer.status)
-        logs.review(_log, goal.path, answer)
+        logs.review(_log, path, answer)
         return json(answer.status, answer.body)
 
     def _fault(self, request: web.BaseRequest, path: str) -> Fault | None:
@@ -79,37 +130,39 @@ class Reviews:
         reason = self._ready()
         return None if reason is None else Fault(503, f"the webhook is not ready: {reason}")
 
-    async def _body(self, request: web.BaseRequest, give_up: float) -> bytes | Fault:
-        """The whole body. Most often it came with the header, and nothing has to be waited for."""
-        content = request.content
+    async def _body(self, request: web.BaseRequest, latest: float) -> bytes | Fault:
+        """The whole body, if it arrives in time."""
+        connection = cast("Connection", request.protocol)
+        connection.receiving = perf_counter()
         try:
-            body = content.read_nowait() if content.is_eof() else await self._collect(request, give_up)
+            return await self._collect(request, latest)
         except TimeoutError:
             return _late("the body of the request did not arrive in time")
-        except ConnectionError:  # hung up, so that nobody reads this
+        except (ConnectionError, RuntimeError):  # hung up, now or before (aiohttp's second), so that nobody reads this
             return Fault(400, "the body of the request is incomplete")
-        if len(body) > self._limits.body:
-            return self._too_large()
-        return body or Fault(400, "the body of the request is empty; it must be an AdmissionReview")
+        finally:
+            connection.receiving = 0.0
 
-    async def _collect(self, request: web.BaseRequest, give_up: float) -> bytes:
+    async def _collect(self, request: web.BaseRequest, latest: float) -> bytes:
         """What arrives until the end, the deadline, or the first byte too many."""
         if hdrs.EXPECT in request.headers and request.transport is not None:
             request.transport.write(_CONTINUE)
         body = bytearray()
-        async with asyncio.timeout(give_up - perf_counter()):
+        async with asyncio.timeout(latest - perf_counter()):
             while len(body) <= self._limits.body and (piece := await request.content.readany()):
                 body += piece
         return bytes(body)
 
-    def _review(self, path: str, body: bytes) -> Answer | Awaitable[Answer]:
+    def _review(self, path: str, body: bytes, asker: Asker, kin: Account | None) -> Answer | Awaitable[Answer]:
         before = perf_counter()
         try:
             return self._reviewers[path](body)
         except Exception:  # noqa: BLE001 -- the boundary: whatever fails in there, the API server is told so
             return _failed(path)
         finally:
-            self._metrics.decided(perf_counter() - before)
+            seconds = perf_counter() - before
+            self._metrics.decided(seconds)
+            self.turns.charge(seconds, asker, kin)
 
     async def _later(self, path: str, answer: Awaitable[Answer], give_up: float) -> Answer:
         """The answer as soon as it is there, and no later than it is of use."""
@@ -117,7 +170,7 @@ class Reviews:
             async with asyncio.timeout(give_up - perf_counter()):
                 return await answer
         except TimeoutError:
-            return errored("the review was not decided in time; try again")
+            return errored(_UNDECIDED)
         except Exception:  # noqa: BLE001 -- the same boundary
             return _failed(path)
 

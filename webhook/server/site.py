@@ -69,6 +69,7 @@ class Site:
         """Listen from now on; raises :class:`Trouble` where another program that had the port as well was faster."""
         host, port = self._listener.getsockname()[:2]
         try:
+            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.connections.limits.receive_buffer)
             self._listener.listen(self.connections.limits.backlog)
         except OSError as trouble:
             self._listener.close()
@@ -117,7 +118,7 @@ class Site:
     def _accept(self) -> None:
         """Greet the client that waits; called again when there is another one."""
         try:
-            client, _ = self._listener.accept()
+            client, address = self._listener.accept()
         except OSError as trouble:
             _log.warning("cannot accept a connection: %s", trouble.strerror)
             self._pause()
@@ -128,7 +129,7 @@ class Site:
             client.close()
             return
         client.settimeout(0)
-        connection = self.connections()
+        connection = self.connections.welcome(address[0])
         connection.greeting = asyncio.create_task(self._greet(client, connection))
         connection.greeting.add_done_callback(functools.partial(self._greeted, client, connection))
 

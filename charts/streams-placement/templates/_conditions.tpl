@@ -3,9 +3,9 @@
 object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/')) || ['streams.ibm.com/job', 'streams.ibm.com/pe'].exists(l, l in object.metadata.?labels.orValue({}))
 {{- end -}}
 
-{{/* The template of a workload's pods, as a list of one: CEL has no other way to name a thing. */}}
+{{/* The template of a workload's pods, as a list of one: CEL has no other way to name a thing. A PodTemplate has no spec. */}}
 {{- define "streams-placement.templates" -}}
-[has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec.template : object.spec.template]
+[has(object.template) ? object.template : has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec.template : object.spec.template]
 {{- end -}}
 
 {{/* Which workloads have such pods. */}}
@@ -15,7 +15,7 @@ object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com
 
 {{/* Which workloads say for their pods what these do not get: in an annotation of their own, or of a CronJob's Jobs. */}}
 {{- define "streams-placement.misplaced" -}}
-{{ include "streams-placement.templates" . }}.exists(t, [object.metadata, object.spec.?jobTemplate.?metadata.orValue({})].exists(m, m.?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m.?annotations[?k] != t.?metadata.?annotations[?k])))
+{{ include "streams-placement.templates" . }}.exists(t, [object.metadata, object.?spec.?jobTemplate.?metadata.orValue({})].exists(m, m.?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m.?annotations[?k] != t.?metadata.?annotations[?k])))
 {{- end -}}
 
 {{/* Which workloads ask for hosts, rightly or not. */}}
@@ -26,14 +26,14 @@ object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com
 {{/* Workloads that are new, that get another template or more pods, or more of them at a time. */}}
 {{- define "streams-placement.grown" -}}
 request.operation != 'UPDATE'
-|| [[has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec : object.spec, has(oldObject.spec.jobTemplate) ? oldObject.spec.jobTemplate.spec : oldObject.spec]].exists(s, s[0].template != s[1].template || s[0].?replicas.orValue(1) > s[1].?replicas.orValue(1) || s[0].?parallelism.orValue(1) > s[1].?parallelism.orValue(1) || s[0].?completions != s[1].?completions || s[0].?completionMode != s[1].?completionMode)
-|| [[object.spec, oldObject.spec], [object.spec.?jobTemplate.?spec.orValue({}), oldObject.spec.?jobTemplate.?spec.orValue({})]].exists(s, s[1].?suspend.orValue(false) && !s[0].?suspend.orValue(false))
+|| [has(object.template) ? [object, oldObject] : [has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec : object.spec, has(oldObject.spec.jobTemplate) ? oldObject.spec.jobTemplate.spec : oldObject.spec]].exists(s, s[0].template != s[1].template || s[0].?replicas.orValue(1) > s[1].?replicas.orValue(1) || s[0].?parallelism.orValue(1) > s[1].?parallelism.orValue(1) || s[0].?completions != s[1].?completions || s[0].?completionMode != s[1].?completionMode)
+|| [[object.?spec.orValue({}), oldObject.?spec.orValue({})], [object.?spec.?jobTemplate.?spec.orValue({}), oldObject.?spec.?jobTemplate.?spec.orValue({})]].exists(s, s[1].?suspend.orValue(false) && !s[0].?suspend.orValue(false))
 {{- end -}}
 
 {{/* The same, and those with another annotation of their own. */}}
 {{- define "streams-placement.changed" -}}
 {{ include "streams-placement.grown" . }}
-|| [[object.metadata, oldObject.metadata], [object.spec.?jobTemplate.?metadata.orValue({}), oldObject.spec.?jobTemplate.?metadata.orValue({})]].exists(m, m[0].?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m[0].?annotations[?k] != m[1].?annotations[?k]))
+|| [[object.metadata, oldObject.metadata], [object.?spec.?jobTemplate.?metadata.orValue({}), oldObject.?spec.?jobTemplate.?metadata.orValue({})]].exists(m, m[0].?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m[0].?annotations[?k] != m[1].?annotations[?k]))
 {{- end -}}
 
 {{/* Anybody can write an owner into an object; what Kubernetes' own controllers make was reviewed as a whole. */}}
@@ -42,8 +42,11 @@ request.operation != 'UPDATE'
 {{- end -}}
 
 {{/* The API server's image of a static pod, which nobody schedules. */}}
+{{- define "streams-placement.isMirror" -}}
+'kubernetes.io/config.mirror' in object.metadata.?annotations.orValue({})
+{{- end -}}
 {{- define "streams-placement.notMirror" -}}
-!('kubernetes.io/config.mirror' in object.metadata.?annotations.orValue({}))
+!({{ include "streams-placement.isMirror" . }})
 {{- end -}}
 
 {{/* What is being deleted must never be kept from it. */}}
@@ -51,24 +54,39 @@ request.operation != 'UPDATE'
 !has(object.metadata.deletionTimestamp)
 {{- end -}}
 
-{{/* Pods of DaemonSets: nodes need them to become ready, the webhook's own among them. */}}
-{{- define "streams-placement.notDaemonSet" -}}
-!object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind == 'DaemonSet')
+{{/* What the daemon set controller makes, under either of its names: nodes need it to become ready. Anybody can write an owner into a pod. */}}
+{{- define "streams-placement.ofDaemonSet" -}}
+request.userInfo.username in ['system:serviceaccount:kube-system:daemon-set-controller', 'system:kube-controller-manager'] && object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind == 'DaemonSet' && o.apiVersion == 'apps/v1')
+{{- end -}}
+
+{{/* Whether whoever asks may tolerate exclusive hosts. They belong to no namespace, so neither does the right. It stands last in a condition: then the authorizer is asked about few. */}}
+{{- define "streams-placement.mayTolerate" -}}
+authorizer.group('streams.ibm.com').resource('streamshostpools').check('tolerate').allowed()
+{{- end -}}
+
+{{/* A toleration of everything, t. */}}
+{{- define "streams-placement.ofEverything" -}}
+t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists'
 {{- end -}}
 
 {{/* Ways round a taint: no scheduler, or a toleration of everything. */}}
 {{- define "streams-placement.guard" -}}
-object.spec.?nodeName.orValue('') != '' || object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists')
+(object.spec.?nodeName.orValue('') != '' || object.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }})) && !({{ include "streams-placement.ofDaemonSet" . }}) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
 
 {{/* The same in the template of a workload. */}}
 {{- define "streams-placement.guardTemplate" -}}
-{{ include "streams-placement.templates" . }}.exists(p, p.spec.?nodeName.orValue('') != '' || p.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists'))
+{{ include "streams-placement.templates" . }}.exists(p, p.spec.?nodeName.orValue('') != '' || p.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }}))
+{{- end -}}
+
+{{/* The same in the template of a DaemonSet, whose controller keeps to taints: a toleration of everything, where it or the choice of nodes beside it is new. */}}
+{{- define "streams-placement.guardDaemons" -}}
+object.spec.template.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }}) && (request.operation != 'UPDATE' || object.spec.template.spec.?tolerations != oldObject.spec.template.spec.?tolerations || object.spec.template.spec.?nodeSelector != oldObject.spec.template.spec.?nodeSelector || object.spec.template.spec.?affinity != oldObject.spec.template.spec.?affinity) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
 
 {{/* The same on a pod that exists: a toleration of everything that was not there. */}}
 {{- define "streams-placement.guardAdded" -}}
-object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists' && !(t in oldObject.spec.?tolerations.orValue([])))
+object.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }} && !(t in oldObject.spec.?tolerations.orValue([]))) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
 
 {{/* A node whose pods, or pools, may care: heartbeats cost no call. */}}
@@ -76,9 +94,13 @@ object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == '' && t.?op
 request.operation != 'UPDATE' || object.metadata.?labels.orValue({}) != oldObject.metadata.?labels.orValue({}) || object.spec.?taints.orValue([]) != oldObject.spec.?taints.orValue([]) || object.spec.?unschedulable.orValue(false) != oldObject.spec.?unschedulable.orValue(false)
 {{- end -}}
 
-{{/* The controller of HostPools, whose labels and taints they are. */}}
+{{/* Whoever gives nodes to HostPools, and takes them back: the controller, and the uninstallation. */}}
+{{- define "streams-placement.theController" -}}
+{{- $account := printf "system:serviceaccount:%s:%s" .Release.Namespace (include "streams-placement.fullname" .) -}}
+request.userInfo.username in ['{{ $account }}-controller', '{{ $account }}-release']
+{{- end -}}
 {{- define "streams-placement.notTheController" -}}
-request.userInfo.username != 'system:serviceaccount:{{ .Release.Namespace }}:{{ include "streams-placement.fullname" . }}-controller'
+!({{ include "streams-placement.theController" . }})
 {{- end -}}
 
 {{/* Kubernetes itself: it states what is so, reads no warnings, and must never be kept from it. */}}
@@ -114,4 +136,7 @@ request.namespace in {{ concat (list "kube-system" .Release.Namespace) .Values.w
 {{- end -}}
 {{- define "streams-placement.onlyTheWebhook" -}}
 spec.tolerations: only the webhook tolerates streams.ibm.com/exclusive: name the exclusive HostPool with host(...) instead
+{{- end -}}
+{{- define "streams-placement.theRight" -}}
+the verb tolerate on streamshostpools.streams.ibm.com in the whole cluster
 {{- end -}}

@@ -112,10 +112,9 @@ priorityClassName: {{ . }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .Values.tolerations }}
+# Of every effect: were all nodes exclusive, nobody would be left to give one back. A policy lets our accounts have it.
 tolerations:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
+  {{- toYaml (concat (list (dict "key" "streams.ibm.com/exclusive" "operator" "Exists")) .Values.tolerations | uniq) | nindent 2 }}
 securityContext:
   runAsNonRoot: true
   runAsUser: 65532
@@ -150,4 +149,23 @@ securityContext:
   - ipBlock: {cidr: {{ . | quote }}}
   {{- end }}
   {{- end }}
+{{- end -}}
+
+{{/* What is made for the uninstallation only; called with its weight: lower ones come first. A Job that failed stays, to be read. */}}
+{{- define "streams-placement.beforeDeletion" -}}
+helm.sh/hook: pre-delete
+helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end -}}
+
+{{/* An amount as text: YAML makes numbers of some, and Go writes large ones with an exponent. */}}
+{{- define "streams-placement.plain" -}}
+{{- regexReplaceAll "[eE][+]" (toString .) "e" -}}
+{{- end -}}
+
+{{/* An amount as a number of units, to be compared with another one. */}}
+{{- define "streams-placement.amount" -}}
+{{- $number := regexFind "^[0-9.]+([eE][-+]?[0-9]+)?" . -}}
+{{- $units := dict "n" 1e-9 "u" 1e-6 "m" 1e-3 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "Pi" 1125899906842624 "Ei" 1152921504606846976 -}}
+{{- mulf (float64 $number) (get $units (trimPrefix $number .) | default 1 | float64) -}}
 {{- end -}}

@@ -11,9 +11,9 @@ from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
 from tests.cluster.live.objectserver import refused as said_no
 from tests.cluster.live.rights import Rights
+from webhook.admission.accounts import User
 from webhook.admission.answer import Outcome
 from webhook.admission.pool_use import Use, use_of
-from webhook.admission.user import User
 from webhook.admission.validate import validate
 from webhook.cluster import authorization
 from webhook.cluster.asking import authorized

@@ -8,18 +8,23 @@ from tests.e2e.plane import ControlPlane
 
 FORBIDDEN = "Error from server (Forbidden)"
 INVALID = "The request is invalid"
+CORE = {"ReplicationController": "v1", "PodTemplate": "v1"}
 
 
 def of_kind(kind: str, found: Object, **spec: Any) -> Object:
     """The pods of a Deployment, of another kind of workload."""
-    group = "batch" if "Job" in kind else "apps"
+    version = "batch/v1" if "Job" in kind else CORE.get(kind, "apps/v1")
     made = {"selector": found["spec"]["selector"], "template": found["spec"]["template"], **spec}
-    if group == "batch":
+    if kind == "PodTemplate":
+        return {"apiVersion": version, "kind": kind, "metadata": found["metadata"], "template": made["template"]}
+    if kind == "ReplicationController":
+        made["selector"] = made["selector"]["matchLabels"]
+    if "Job" in kind:
         del made["selector"]
         made["template"]["spec"]["restartPolicy"] = "Never"
     if kind == "CronJob":
         made = {"schedule": "0 0 1 1 *", "jobTemplate": {"spec": made}}
-    return {"apiVersion": f"{group}/v1", "kind": kind, "metadata": found["metadata"], "spec": made}
+    return {"apiVersion": version, "kind": kind, "metadata": found["metadata"], "spec": made}
 
 
 def applied(plane: ControlPlane, found: Object) -> str:

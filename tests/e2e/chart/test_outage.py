@@ -9,10 +9,11 @@ import pytest
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.asking import asking, ready_pods
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
+from tests.e2e.chart.tenant import tenant
 from tests.e2e.chart.test_scope import CONFIG_MAP, LEASE, READY, daemon
 from tests.e2e.plane import ControlPlane
 from tests.e2e.waiting import until
-from tests.e2e.workloads import namespace, pod, pod_spec
+from tests.e2e.workloads import pod, pod_spec
 
 SPACE: Final = "outage"
 DEPLOYMENT: Final = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{RELEASE}"
@@ -20,13 +21,13 @@ EVERYTHING: Final = pod_spec(tolerations=[{"operator": "Exists"}])
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _nobody(installed: object, plane: ControlPlane) -> Iterator[None]:  # noqa: ARG001 -- after it
-    admin = plane.admin
-    namespace(admin, SPACE)
+def user(installed: object, plane: ControlPlane) -> Iterator[Api]:  # noqa: ARG001 -- after it
+    """Somebody with every right on the pods of a namespace, and none that spares him a review."""
+    admin, jane = plane.admin, tenant(plane, SPACE)
     admin.patch(f"{DEPLOYMENT}/scale", {"spec": {"replicas": 0}})
     until(lambda: not ready_pods(admin), "nobody answers")
     until(lambda: admin.send("POST", PODS, asking("p", SPACE)).code == 500, "the API server sees that")
-    yield
+    yield jane
     admin.patch(f"{DEPLOYMENT}/scale", {"spec": {"replicas": 2}})
     until(lambda: len(ready_pods(admin)) == 2, "they are back")
     until(lambda: admin.send("POST", PODS, asking("p", SPACE)).code == 201, "they answer")
@@ -47,9 +48,9 @@ GO_ON: Final[dict[str, Object]] = {
 
 
 @pytest.mark.parametrize("thing", GO_ON.values(), ids=GO_ON.keys())
-def test_nobody_waits_for_us(admin: Api, thing: Object) -> None:
+def test_nobody_waits_for_us(admin: Api, user: Api, thing: Object) -> None:
     started = time.monotonic()
-    admin.create(thing, dryRun="All")
+    (user if thing["metadata"].get("namespace") == SPACE else admin).create(thing, dryRun="All")
     assert time.monotonic() - started < 1  # a time-out would be three
 
 

@@ -1,12 +1,12 @@
 """The pods that the chart makes."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from tests.e2e.api import Object
-from tests.e2e.chart.rendering import CI, RELEASE, Values, of_kind, render
+from tests.e2e.chart.rendering import CI, NAMESPACE, RELEASE, Values, of_kind, only, render
 
 EXISTING: Values = {"tls": {"source": "existingSecret", "existingSecret": {"name": "own"}}}
 
@@ -17,7 +17,7 @@ def name(file: Path) -> str:
 
 def pods(objects: list[Object]) -> list[Object]:
     """The pod templates."""
-    return [one["spec"]["template"] for one in of_kind(objects, "Deployment")]
+    return [one["spec"]["template"] for one in of_kind(objects, "Deployment", "Job")]
 
 
 def webhook_pod(objects: list[Object]) -> Object:
@@ -79,9 +79,13 @@ def test_clients_may_have_to_show_a_certificate() -> None:
     assert mounted == {"name": "api-server", "items": [{"key": "bundle.pem", "path": "ca.crt"}]}
 
 
+OWN: Final[Object] = {"key": "streams.ibm.com/exclusive", "operator": "Exists"}
+"""Of every effect, and for ever."""
+
 PASSED_ON: dict[str, tuple[Values, tuple[str, ...], Any]] = {
     "priority": ({"priorityClassName": "system-cluster-critical"}, ("priorityClassName",), "system-cluster-critical"),
-    "tolerations": ({"tolerations": [{"operator": "Exists"}]}, ("tolerations",), [{"operator": "Exists"}]),
+    "tolerations": ({"tolerations": [{"operator": "Exists"}]}, ("tolerations",), [OWN, {"operator": "Exists"}]),
+    "no second toleration of exclusive hosts": ({"tolerations": [OWN]}, ("tolerations",), [OWN]),
     "pull secrets": ({"imagePullSecrets": [{"name": "x"}]}, ("imagePullSecrets",), [{"name": "x"}]),
     "node selector": ({"nodeSelector": {"infra": "yes"}}, ("nodeSelector", "infra"), "yes"),
 }
@@ -139,3 +143,48 @@ def test_an_image_can_be_named_by_its_digest() -> None:
     values = {"image": {"repository": "example.com/it", "digest": digest}}
     images = {pod["spec"]["containers"][0]["image"] for pod in pods(render(values))}
     assert images == {f"example.com/it@{digest}"}
+
+
+# What gives hosts back before anything is deleted
+
+HOOK: Final = {"helm.sh/hook": "pre-delete", "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded"}
+HELM_WAITS: Final = 300
+"""Seconds, unless it is told otherwise."""
+
+
+def hooks(objects: list[Object]) -> dict[str, dict[str, str]]:
+    """The hooks' annotations, by kind."""
+    found = [one for one in objects if "helm.sh/hook" in (one["metadata"].get("annotations") or {})]
+    return {one["kind"]: one["metadata"]["annotations"] for one in found}
+
+
+def test_hosts_are_given_back_by_an_account_that_is_there_for_that_time_only() -> None:
+    account = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+    before = {kind: {**HOOK, "helm.sh/hook-weight": "-1"} for kind in account}
+    assert hooks(render()) == {**before, "Job": {**HOOK, "helm.sh/hook-weight": "0"}}
+
+
+def test_the_job_gives_up_before_helm_does() -> None:
+    job = only(render(), "Job")["spec"]
+    assert job["activeDeadlineSeconds"] < HELM_WAITS
+    assert (job["backoffLimit"], job["template"]["spec"]["restartPolicy"]) == (2, "Never")
+
+
+def test_the_job_takes_the_lease_of_the_controllers() -> None:
+    (container,) = only(render(), "Job")["spec"]["template"]["spec"]["containers"]
+    place = [f"--lease-namespace={NAMESPACE}", f"--lease-name={RELEASE}-controller"]
+    assert container["args"] == ["release", "--all", "--delete-controller", *place, "--wait=60"]
+    (controller,) = [
+        pod["spec"]["containers"][0] for pod in pods(render()) if "controller" in pod["metadata"]["labels"].values()
+    ]
+    assert set(place) < set(controller["args"])
+
+
+def test_the_job_talks_to_the_api_server_and_nobody_to_it() -> None:
+    _, controller = (one["spec"] for one in of_kind(render(EXISTING), "NetworkPolicy"))
+    expression = {"key": "app.kubernetes.io/component", "operator": "In", "values": ["controller", "release"]}
+    assert controller["podSelector"]["matchExpressions"] == [expression]
+
+
+def test_hosts_can_be_left_to_somebody_else() -> None:
+    assert hooks(render({"uninstall": {"releaseHosts": False}})) == {}

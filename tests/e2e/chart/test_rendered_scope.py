@@ -59,12 +59,12 @@ def test_only_pods_are_mutated_and_only_when_they_are_created() -> None:
     assert rules == [[{**pods_only, "scope": "Namespaced"}]] * 2
 
 
-def test_every_kind_of_workload_is_reviewed_and_daemons_may_run_on_exclusive_hosts() -> None:
+def test_every_kind_of_workload_is_reviewed_and_daemons_are_guarded_by_themselves() -> None:
     rules = {hook["name"].partition(".")[0]: hook["rules"] for hook in hooks(render())}
     resources = {name: {one for rule in found for one in rule["resources"]} for name, found in rules.items()}
     kinds = {f"{kind.lower()}s" for _, kind, _, _ in WORKLOADS}
-    names = ("workloads", "workload-guard")
-    assert [resources[name] for name in names] == [kinds, kinds - {"daemonsets"}]
+    names = ("workloads", "workload-guard", "daemons")
+    assert [resources[name] for name in names] == [kinds, kinds - {"daemonsets"}, {"daemonsets"}]
 
 
 def test_what_asks_for_hosts_never_passes_unseen() -> None:
@@ -78,6 +78,7 @@ def test_what_asks_for_hosts_never_passes_unseen() -> None:
         "hpaintents": "Fail",
         "workloads": "Fail",
         "workload-guard": "Ignore",
+        "daemons": "Ignore",
         "nodes": "Ignore",
     }
 

@@ -18,6 +18,7 @@ INJECTED: Final = "scope-injected"
 POOLS: Final = f"/apis/streams.ibm.com/v1/namespaces/{SPACE}/streamshostpools"
 DEPLOYMENTS: Final = f"/apis/apps/v1/namespaces/{SPACE}/deployments"
 JOBS: Final = f"/apis/batch/v1/namespaces/{SPACE}/jobs"
+TEMPLATES: Final = f"/api/v1/namespaces/{SPACE}/podtemplates"
 CRON_JOBS: Final = f"/apis/batch/v1/namespaces/{SPACE}/cronjobs"
 EVERYTHING: Final = {"tolerations": [{"operator": "Exists"}]}
 ONE_THING: Final = {"tolerations": [{"key": "x", "operator": "Exists"}]}
@@ -45,6 +46,8 @@ def _spaces(installed: object, plane: ControlPlane) -> None:  # noqa: ARG001 -- 
     running = job("runs", **ASKS)
     running["spec"]["parallelism"] = 0  # so that no pod of it is reviewed while the tests count
     admin.create(running)
+    admin.create(pod_template("plain"))
+    admin.create(pod_template("asks", annotations=ASKS))
     admin.call("POST", POOLS, pool("there"))
 
 
@@ -106,6 +109,17 @@ def controller(**template: Any) -> Object:
     return {"apiVersion": "v1", "kind": "ReplicationController", "metadata": meta, "spec": spec}
 
 
+def pod_template(name: str = "t", **template: Any) -> Object:
+    """A PodTemplate, which has no spec."""
+    found = deployment(name, SPACE, **template)["spec"]["template"]
+    return {
+        "apiVersion": "v1",
+        "kind": "PodTemplate",
+        "metadata": {"name": name, "namespace": SPACE},
+        "template": found,
+    }
+
+
 def refused(action: Action) -> Action:
     """The same, of something that the webhook refuses."""
 
@@ -154,9 +168,6 @@ REVIEWED: Final[dict[str, tuple[Action, int]]] = {
     "a processing element": (created(pod("p", SPACE, labels=PE)), 2),
     "any pod of a namespace that asks": (created(pod("p", INJECTED)), 1),
     "a pod that asks in a namespace that asks": (created(asking("p", INJECTED)), 2),
-    "a pod with a node, which no scheduler sees": (created(pod("p", SPACE, pod_spec(nodeName="node-1"))), 1),
-    "a pod that tolerates everything": (created(pod("p", SPACE, pod_spec(**EVERYTHING))), 1),
-    "a pod that begins to tolerate everything": (tolerating_more(), 1),
     "a host pool": (lambda api: api.call("POST", f"{POOLS}?dryRun=All", pool("new")), 1),
     "a host pool whose spec changes": (changed(f"{POOLS}/there", {"spec": {"elastic": True}}), 1),
     "a Deployment whose pods ask": (created(deployment("d", SPACE, annotations=ASKS)), 1),
@@ -166,6 +177,19 @@ REVIEWED: Final[dict[str, tuple[Action, int]]] = {
     "a batch Job whose pods ask": (created(job("j", **ASKS)), 1),
     "a CronJob whose pods ask": (created(cron_job("c", **ASKS)), 1),
     "a ReplicationController whose pods ask": (created(controller(annotations=ASKS)), 1),
+    "a PodTemplate whose pods ask": (created(pod_template(annotations=ASKS)), 1),
+    "a PodTemplate whose pods ask for no node there is": (
+        refused(created(pod_template(annotations={PLACEMENT: 'host("nowhere")'}))), 1),
+    "a PodTemplate that asks in the wrong place": (refused(created(itself(pod_template(), **ASKS))), 1),
+    "a PodTemplate that begins to ask": (
+        changed(f"{TEMPLATES}/plain", {"template": {"metadata": {"annotations": ASKS}}}), 1),
+    "a PodTemplate that begins to ask in the wrong place": (
+        refused(changed(f"{TEMPLATES}/plain", {"metadata": {"annotations": ASKS}})), 1),
+    "a PodTemplate of others with a node, which no scheduler sees": (
+        created(pod_template(spec=pod_spec(nodeName="node-1"))), 1),
+    "a PodTemplate of others that tolerates everything": (created(pod_template(spec=pod_spec(**EVERYTHING))), 1),
+    "a PodTemplate of a namespace that asks": (
+        created({**pod_template(), "metadata": {"name": "t", "namespace": INJECTED}}), 1),
     "a suspended Job that is to run": (changed(f"{JOBS}/suspended", {"spec": {"suspend": False}}), 1),
     "a suspended CronJob that is to run": (changed(f"{CRON_JOBS}/suspended", {"spec": {"suspend": False}}), 1),
     "a CronJob whose runs are to run": (
@@ -197,7 +221,9 @@ LEFT_ALONE: Final[dict[str, Action]] = {
     "a pod that does not ask": created(pod("p", SPACE)),
     "a pod with other annotations": created(pod("p", SPACE, annotations={"example.com/placement": "x"})),
     "a pod that tolerates one thing": created(pod("p", SPACE, pod_spec(**ONE_THING))),
-    "a pod of a DaemonSet, which tolerates everything": created(daemon("p", SPACE)),
+    "a pod of somebody with the right, which tolerates everything": created(pod("p", SPACE, pod_spec(**EVERYTHING))),
+    "a pod of somebody with the right, which has a node": created(pod("p", SPACE, pod_spec(nodeName="node-1"))),
+    "a pod that somebody with the right lets tolerate everything": tolerating_more(),
     "a mirror pod": created(mirror("p")),
     "a pod of kube-system": created(pod("p", "kube-system", pod_spec(**EVERYTHING))),
     "a pod of kube-system with a node": created(pod("p", "kube-system", pod_spec(nodeName="node-1"))),
@@ -214,9 +240,13 @@ LEFT_ALONE: Final[dict[str, Action]] = {
     "a Deployment that the Streams operator annotates": created(
         itself(deployment("d", SPACE), **{"streams.ibm.com/contentId": "x"})),
     "a Deployment of others that tolerates one thing": created(deployment("d", SPACE, spec=pod_spec(**ONE_THING))),
-    "a DaemonSet of others that tolerates everything": created(daemon_set()),
+    "a DaemonSet of somebody with the right, which tolerates everything": created(daemon_set()),
     "a Deployment of others that tolerates everything, labelled": changed(
         f"{DEPLOYMENTS}/tolerates", {"metadata": {"labels": {"a": "b"}}}),
+    "a PodTemplate whose pods do not ask": created(pod_template()),
+    "a PodTemplate that is labelled": changed(f"{TEMPLATES}/asks", {"metadata": {"labels": {"a": "b"}}}),
+    "a PodTemplate of others that changes": changed(
+        f"{TEMPLATES}/plain", {"template": {"metadata": {"annotations": {"a": "b"}}}}),
     "a Job that is suspended": changed(f"{JOBS}/runs", {"spec": {"suspend": True}}),
     "a node's lease": created(LEASE),
     "a lock of the control plane": created(CONFIG_MAP),
@@ -242,21 +272,48 @@ def test_the_webhook_is_never_asked_about(admin: Api, action: Action) -> None:
     assert reviews(admin) == before
 
 
-@pytest.fixture(scope="module")
-def controllers(plane: ControlPlane) -> Api:
-    """Kubernetes' controllers under one name, with the right to make workloads."""
-    group, found = "rbac.authorization.k8s.io", plane.identities["controllers"]
+def editing(plane: ControlPlane, name: str) -> Api:
+    """The API server as somebody sees it who may make workloads and pods in the namespace."""
+    group = "rbac.authorization.k8s.io"
     role = {"apiGroup": group, "kind": "ClusterRole", "name": "edit"}
-    subject = {"apiGroup": group, "kind": "User", "name": found.user}
-    meta = {"name": "controllers", "namespace": SPACE}
+    subject = {"apiGroup": group, "kind": "User", "name": plane.identities[name].user}
+    meta = {"name": name, "namespace": SPACE}
     binding = {"apiVersion": f"{group}/v1", "kind": "RoleBinding", "metadata": meta}
     plane.admin.create({**binding, "roleRef": role, "subjects": [subject]})
-    return plane.api("controllers")
+    return plane.api(name)
+
+
+@pytest.fixture(scope="module")
+def user(plane: ControlPlane) -> Api:
+    return editing(plane, "user")
+
+
+@pytest.fixture(scope="module")
+def controllers(plane: ControlPlane) -> Api:
+    """Kubernetes' controllers under one name."""
+    return editing(plane, "controllers")
+
+
+OF_TENANTS: Final[dict[str, Action]] = {
+    "a pod with a node, which no scheduler sees": created(pod("p", SPACE, pod_spec(nodeName="node-1"))),
+    "a pod that tolerates everything": created(pod("p", SPACE, pod_spec(**EVERYTHING))),
+    "a pod that he calls a DaemonSet's": created(daemon("p", SPACE)),
+    "a pod that begins to tolerate everything": tolerating_more(),
+    "a DaemonSet that tolerates everything": created(daemon_set()),
+}
+
+
+@pytest.mark.parametrize("action", OF_TENANTS.values(), ids=OF_TENANTS)
+def test_whoever_has_no_right_to_tolerate_exclusive_hosts_is_looked_at(user: Api, admin: Api, action: Action) -> None:
+    before = reviews(admin)
+    action(user)
+    assert reviews(admin) - before == 1
 
 
 MADE: Final[dict[str, Action]] = {
     "a ReplicaSet of a Deployment": created(owned(replica_set(), "Deployment")),
     "a Job of a CronJob": created(owned(job("j", **ASKS), "CronJob")),
+    "a pod of a DaemonSet, which tolerates everything": created(daemon("p", SPACE)),
 }
 
 

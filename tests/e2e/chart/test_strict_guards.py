@@ -18,10 +18,16 @@ from webhook.placement import keys
 pytestmark = pytest.mark.usefixtures("strict")
 
 SPACE: Final = "strict"
+FULL: Final = "strict-full"
 POOLS: Final = f"/apis/streams.ibm.com/v1/namespaces/{SPACE}/streamshostpools"
 PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
-STRICT: Final = {"guardNodes": "refuse", "guardBindings": True, "exclusiveQuota": f"100,{SPACE}=1"}
-LENIENT: Final = {"guardNodes": "warn", "guardBindings": False, "exclusiveQuota": ""}
+STRICT: Final = {
+    "guardNodes": "refuse",
+    "guardBindings": True,
+    "exclusiveQuota": f"100,{SPACE}=1",
+    "poolQuota": f"100,{FULL}=1",
+}
+LENIENT: Final = {"guardNodes": "warn", "guardBindings": False, "exclusiveQuota": "", "poolQuota": "100"}
 LABELS: Final = {keys.JOB: "j", keys.PE: "pe-0"}
 
 
@@ -30,6 +36,7 @@ def strict(installed: object, plane: ControlPlane) -> Iterator[None]:  # noqa: A
     """The installation with these settings, a pool with one node, and a processing element that waits."""
     admin = plane.admin
     namespace(admin, SPACE)
+    namespace(admin, FULL)
     names = create_nodes(admin, [node("strict-1", {keys.TAG: "strict"}), node("strict-2")])
     change(plane, STRICT)
     try:
@@ -90,6 +97,25 @@ def test_a_namespace_gets_no_more_exclusive_hosts_than_its_quota(plane: ControlP
 def test_a_pool_within_the_quota_is_created(plane: ControlPlane) -> None:
     made = json.dumps(pool("modest", size=1, mode="Exclusive"))
     assert plane.kubectl("apply", "--dry-run=server", "-f", "-", stdin=made).stderr == ""
+
+
+def test_a_namespace_gets_no_more_pools_than_its_quota(plane: ControlPlane) -> None:
+    """Nor when another one was deleted and is not gone yet; when it is, there is room."""
+    path = POOLS.replace(SPACE, FULL)
+    first, second = ({**pool(name), "metadata": {"name": name, "namespace": FULL}} for name in ("first", "second"))
+    plane.admin.call("POST", path, first)
+
+    def said() -> str:
+        return plane.kubectl("apply", "--dry-run=server", "-f", "-", stdin=json.dumps(second)).stderr
+
+    until(said, "the first pool is known")
+    assert said().endswith(
+        "HostPool second cannot be completed: "
+        "namespace strict-full may have 1 HostPool, and has as many without this one.\n"
+        "Nearest fix: delete a HostPool that is not needed, or ask for a larger quota of HostPools.\n"
+    )
+    plane.admin.delete(f"{path}/first")
+    until(lambda: not said(), "the advice works")
 
 
 def test_a_change_that_breaks_a_pool_is_refused(plane: ControlPlane) -> None:

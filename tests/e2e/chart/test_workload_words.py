@@ -11,14 +11,15 @@ from tests.e2e.chart.applying import FORBIDDEN, INVALID, applied, denied, of_kin
 from tests.e2e.chart.asking import PLACEMENT, asking
 from tests.e2e.chart.exclusive import exclusive_pool
 from tests.e2e.chart.rendering import NAMESPACE
-from tests.e2e.chart.tenant import by_policy
+from tests.e2e.chart.tenant import by_policy, tenant
 from tests.e2e.plane import ControlPlane
 from tests.e2e.waiting import until
-from tests.e2e.workloads import deployment, is_ready, namespace, pod, pod_spec
+from tests.e2e.workloads import deployment, is_ready, pod, pod_spec
 
 pytestmark = pytest.mark.usefixtures("installed")
 
 SPACE: Final = "workload-words"
+PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
 APART: Final = 'hostExlocation("apart")'
 EVERYTHING: Final = {"tolerations": [{"operator": "Exists"}]}
 OURS: Final = {"tolerations": [{"key": "streams.ibm.com/exclusive", "operator": "Exists"}]}
@@ -38,8 +39,9 @@ LOST: Final = (
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _space(installed: object, plane: ControlPlane) -> None:  # noqa: ARG001 -- after it
-    namespace(plane.admin, SPACE)
+def user(installed: object, plane: ControlPlane) -> Api:  # noqa: ARG001 -- after it
+    """Somebody with every right on the pods of the namespace."""
+    return tenant(plane, SPACE)
 
 
 @pytest.fixture
@@ -63,7 +65,7 @@ def of_others(name: str, **spec: Any) -> Object:
 
 
 @pytest.mark.usefixtures("_exclusive")
-@pytest.mark.parametrize("kind", ["Deployment", "Job", "CronJob"])
+@pytest.mark.parametrize("kind", ["Deployment", "Job", "CronJob", "ReplicationController", "PodTemplate"])
 def test_a_workload_that_tolerates_everything_is_refused_as_its_pods_are(plane: ControlPlane, kind: str) -> None:
     found = asks("open", spec=pod_spec(**EVERYTHING))
     whole = found if kind == "Deployment" else of_kind(kind, found)
@@ -72,10 +74,10 @@ def test_a_workload_that_tolerates_everything_is_refused_as_its_pods_are(plane: 
 
 
 @pytest.mark.usefixtures("_exclusive")
-def test_so_is_one_whose_pods_ask_for_nothing(plane: ControlPlane) -> None:
+def test_so_is_one_whose_pods_ask_for_nothing(plane: ControlPlane, user: Api) -> None:
     whole = refusal(plane, of_others("plain", **EVERYTHING), hook="workload-guard")
-    single = refusal(plane, pod("plain", SPACE, pod_spec(**EVERYTHING)), hook="guard")
-    assert (whole, single) == (OPEN_TO_ALL, OPEN_TO_ALL)
+    single = user.send("POST", PODS, pod("plain", SPACE, pod_spec(**EVERYTHING))).message
+    assert (whole, single) == (OPEN_TO_ALL, denied("guard") + OPEN_TO_ALL.rstrip())
 
 
 @pytest.mark.usefixtures("_exclusive")
@@ -85,7 +87,7 @@ def test_so_is_one_that_names_the_host(plane: ControlPlane) -> None:
 
 
 @pytest.mark.usefixtures("_exclusive")
-def test_a_daemon_set_may_tolerate_everything(plane: ControlPlane) -> None:
+def test_a_daemon_set_of_somebody_with_the_right_may_tolerate_everything(plane: ControlPlane) -> None:
     found = of_kind("DaemonSet", of_others("daemons", **EVERYTHING))
     assert plane.kubectl("apply", "--dry-run=server", "-f", "-", stdin=json.dumps(found)).returncode == 0
 
@@ -98,18 +100,23 @@ def test_where_no_host_is_exclusive_everybody_may(plane: ControlPlane) -> None:
 # What the API server refuses of pods by itself
 
 
-def test_a_workload_that_tolerates_our_taint_is_refused_as_its_pods_are(plane: ControlPlane) -> None:
+def test_a_workload_that_tolerates_our_taint_is_refused_as_its_pods_are(plane: ControlPlane, user: Api) -> None:
     whole = refused(plane, of_others("ours", **OURS))
-    single = refused(plane, pod("ours", SPACE, pod_spec(**OURS)))
+    single = user.send("POST", PODS, pod("ours", SPACE, pod_spec(**OURS))).message
     assert by_policy('deployments.apps "ours"', "templates", ONLY_THE_WEBHOOK) in whole
     assert by_policy('pods "ours"', "tolerations", ONLY_THE_WEBHOOK) in single
+
+
+@pytest.mark.parametrize("kind", ["ReplicationController", "PodTemplate"])
+def test_so_is_what_is_no_workload_of_apps(plane: ControlPlane, kind: str) -> None:
+    assert ONLY_THE_WEBHOOK in refused(plane, of_kind(kind, of_others("ours", **OURS)))
 
 
 def test_so_is_a_cron_job(plane: ControlPlane) -> None:
     assert ONLY_THE_WEBHOOK in refused(plane, of_kind("CronJob", of_others("ours", **OURS)))
 
 
-def test_a_daemon_set_may_tolerate_our_taint(plane: ControlPlane) -> None:
+def test_a_daemon_set_of_somebody_with_the_right_may_tolerate_our_taint(plane: ControlPlane) -> None:
     found = of_kind("DaemonSet", of_others("daemons", **OURS))
     assert plane.kubectl("apply", "--dry-run=server", "-f", "-", stdin=json.dumps(found)).returncode == 0
 
@@ -139,6 +146,8 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "ReplicaSet": ("ReplicaSet", "spec.template"),
     "Job": ("Job", "spec.template"),
     "CronJob": ("CronJob", "spec.jobTemplate.spec.template"),
+    "ReplicationController": ("ReplicationController", "spec.template"),
+    "PodTemplate": ("PodTemplate", "template"),
 }
 
 
@@ -172,8 +181,7 @@ def test_what_the_template_says_as_well_runs_with_all_that_controllers_copy(admi
     found["metadata"]["annotations"] = {PLACEMENT: APART}
     assert applied(plane, found) == ""
     sets = f"/apis/apps/v1/namespaces/{SPACE}/replicasets"
-    pods = f"/api/v1/namespaces/{SPACE}/pods"
-    until(lambda: any(map(is_ready, admin.get(pods, labelSelector="app=both")["items"])), "its pod runs", 60)
+    until(lambda: any(map(is_ready, admin.get(PODS, labelSelector="app=both")["items"])), "its pod runs", 60)
     [copied] = admin.get(sets, labelSelector="app=both")["items"]
     assert copied["metadata"]["annotations"][PLACEMENT] == APART
 

@@ -1,11 +1,13 @@
 """Pools other than exclusive ones, with the chart as it is by default."""
 
+import contextlib
+import json
 from collections.abc import Iterator
 from typing import Final
 
 import pytest
 
-from tests.e2e.api import MERGE, Api, Object
+from tests.e2e.api import MERGE, Api, Object, RefusedError
 from tests.e2e.chart.asking import asking
 from tests.e2e.controller.conftest import TAG, TAGGED
 from tests.e2e.controller.events import told
@@ -42,6 +44,82 @@ def _space(plane: ControlPlane, installed: Kubelet) -> Iterator[None]:
 def test_a_literal_pool_has_its_hosts_where_they_were_listed(admin: Api) -> None:
     pool = wait_for(admin, create_pool(admin, hostpool("named", SPACE, hosts=["node-7", "node-1"])))
     assert hosts(pool) == members(admin, SPACE, "named") == ["node-7", "node-1"]
+
+
+def test_the_name_that_pods_say_is_shown_even_if_the_spec_does_not_say_it(plane: ControlPlane, admin: Api) -> None:
+    wait_for(admin, create_pool(admin, hostpool("plain", SPACE, tags=["ib"])))
+    wait_for(admin, create_pool(admin, hostpool("other", SPACE, name="Named", tags=["ib"])))
+    lines = plane.kubectl("get", "streamshostpools", "-n", SPACE, "plain", "other").stdout.splitlines()
+    assert [line.split()[:2] for line in lines] == [["NAME", "POOL"], ["plain", "plain"], ["other", "Named"]]
+
+
+@contextlib.contextmanager
+def everything_taken(admin: Api, name: str) -> Iterator[str]:
+    """An exclusive pool of all nodes, for a while."""
+    path = create_pool(admin, hostpool(name, SPACE, size=7, mode="Exclusive"))
+    try:
+        yield path
+    finally:
+        admin.delete(path)
+        wait_until_gone(admin, path)
+
+
+class TestALiteralPoolAndAnExclusiveOne:
+    """In this order."""
+
+    LISTED: Final = ("node-6", "node-7")
+    TAKEN: Final = "it has 2 hosts, all of which are exclusive to another HostPool"
+
+    def test_what_is_exclusive_to_another_is_not_promised(self, plane: ControlPlane, admin: Api) -> None:
+        listing = json.dumps(hostpool("late", SPACE, hosts=list(self.LISTED)))
+        command = ("create", "--dry-run=server", "-f", "-")
+        with everything_taken(admin, "closed") as path:
+            wait_for(admin, path)
+            said = until(lambda: plane.kubectl(*command, stdin=listing).stderr, "it is known")
+        assert said.endswith(
+            "HostPool late cannot be completed: "
+            "it lists 2 hosts and finds 0 nodes, as 2 hosts are exclusive to another HostPool.\n"
+            '  hosts[0]: "node-6" is exclusive to another HostPool\n'
+            '  hosts[1]: "node-7" is exclusive to another HostPool\n'
+            "Nearest fix: list each host once, "
+            "by the name or an address of a node that is exclusive to no other HostPool.\n"
+        )
+
+    def test_a_pool_whose_hosts_are_all_taken_does_not_say_that_it_is_ready(self, admin: Api) -> None:
+        listed = until(lambda: self.created(admin), "the nodes are known to be free")
+        wait_for(admin, listed)
+        with everything_taken(admin, "taking"):
+            pool = wait_for(admin, listed, "Failed")
+        assert (pool["status"]["readyHosts"], hosts(pool), condition(pool)["reason"], condition(pool)["message"]) == (
+            0,
+            list(self.LISTED),
+            "HostsTaken",
+            self.TAKEN,
+        )
+        assert condition(pool, "Degraded")["message"] == (
+            "host 0 (node-6) belongs to an exclusive HostPool; host 1 (node-7) belongs to an exclusive HostPool"
+        )
+        pool = wait_for(admin, listed)
+        assert (pool["status"]["readyHosts"], condition(pool)["message"]) == (2, "it has 2 hosts")
+
+    def test_a_pod_that_names_it_meanwhile_is_told_so(self, admin: Api) -> None:
+        asks = asking("pe-9", SPACE, "host(listed)", labels={"streams.ibm.com/job": "j"})
+
+        def refused() -> str:
+            answer = admin.send("POST", f"{PODS}?dryRun=All", asks)
+            return answer.message if "failed" in answer.message else ""
+
+        with everything_taken(admin, "again"):
+            said = until(refused, "the webhook knows that it has failed")
+        assert f"host(listed): HostPool listed failed: {self.TAKEN}" in said
+        admin.delete(f"{pools(SPACE)}/listed")
+        wait_until_gone(admin, f"{pools(SPACE)}/listed")
+
+    def created(self, admin: Api) -> str:
+        """The path of the pool, once it is let through."""
+        with contextlib.suppress(RefusedError):
+            return create_pool(admin, hostpool("listed", SPACE, hosts=list(self.LISTED)))
+        return ""
 
 
 def test_no_host_of_a_shared_pool_is_tainted(admin: Api) -> None:

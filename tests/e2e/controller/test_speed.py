@@ -30,6 +30,8 @@ READY: Final = 5.0
 MANY: Final = 200
 SMALL: Final = 5
 """Pools, and the hosts of each, that are to be ready within :data:`START` seconds of the beginning of a lead."""
+MORE: Final = {"STREAMS_PLACEMENT_POOL_QUOTA": str(MANY)}
+"""All of them are in one namespace."""
 START: Final = 15.0
 SLACK: Final = 1.5
 """What another machine may take for these thousands of requests: they are bound by its cores. The figure is printed."""
@@ -110,7 +112,7 @@ class TestManyPools:
         while len(found) < TRIES and min(found, default=START + 1) > START:
             self.create(crowd)
             folder = tmp_path_factory.mktemp("start")
-            with Candidate(folder, "start", crowd.kubeconfig(ACCOUNT), program=AS_INSTALLED) as controller:
+            with Candidate(folder, "start", crowd.kubeconfig(ACCOUNT), program=AS_INSTALLED, **MORE) as controller:
                 began = time.monotonic()
                 controller.wait_until_leading(60)
                 led = time.monotonic()
@@ -141,7 +143,7 @@ class TestManyPools:
         folder = tmp_path_factory.mktemp("quiet")
         with Relay(crowd) as relay:
             kubeconfig = relay.kubeconfig(folder, "quiet", ACCOUNT)
-            with Candidate(folder, "quiet", kubeconfig, program=AS_INSTALLED) as controller:
+            with Candidate(folder, "quiet", kubeconfig, program=AS_INSTALLED, **MORE) as controller:
                 controller.wait_until_leading(60)
                 until(lambda: relay.counts()["read"] >= MANY, "it has looked at all of them", 60)
                 time.sleep(2.0)  # what it began then has ended

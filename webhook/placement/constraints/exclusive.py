@@ -10,6 +10,7 @@ from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits, union
 from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect
+from webhook.placement.owner import of_daemon_set
 from webhook.placement.pod import Toleration
 from webhook.placement.pool_index import Name
 from webhook.placement.problem import Problem
@@ -66,7 +67,8 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     for _, pool in ask.pools:
         if pool.mode == "Exclusive":
             own += ((pool.namespace, pool.name),)
-    wrong = foreign_tolerations(ask.spec.tolerations, own) if ask.spec.tolerations else ()
+    checked = ask.spec.tolerations and not of_daemon_set(ask.references)  # those take a right, which is asked elsewhere
+    wrong = foreign_tolerations(ask.spec.tolerations or (), own) if checked else ()
     return (*wrong, NobodyElses(own)) if world.cluster.pools.exclusive() else wrong
 
 

@@ -91,8 +91,8 @@ class PoolHosts(Struct, frozen=True, gc=False):
         name, size, allocation = self.pool.spl_name, self.pool.size or 0, world.allocation(self.pool)
         if self.index is not None:
             return ""
-        if allocation.over_quota:
-            return "ask for a larger quota of exclusive hosts, or use a smaller HostPool"
+        if allocation.remedy:
+            return allocation.remedy
         able = union(world.named(host.name) for host in allocation.hosts)
         if out & able & matching_all(world, self.tags):
             if self.pool.hosts is not None:

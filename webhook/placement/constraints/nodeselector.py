@@ -103,7 +103,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     return (
         *(_name(spec.node_name, world) if spec.node_name else ()),
         *(_selector(spec.node_selector, world) if spec.node_selector else ()),
-        *(_required(affinity.required.node_selector_terms or (), world) if affinity and affinity.required else ()),
+        *(world.once(affinity.required.node_selector_terms or (), _required) if affinity and affinity.required else ()),
         # The scheduler never sees a pod with a node name.
         *(_preferred(affinity.preferred) if affinity and affinity.preferred and not spec.node_name else ()),
     )
@@ -124,7 +124,11 @@ def _selector(labels: Mapping[str, str], world: World) -> Iterator[Constraint]:
         yield OwnLabel(key, value, world.with_label(key, (value,)))
 
 
-def _required(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint | Problem | str]:
+def _required(terms: tuple[NodeTerm, ...], world: World) -> tuple[Constraint | Problem | str, ...]:
+    return tuple(_judged(terms, world))
+
+
+def _judged(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint | Problem | str]:
     if len(terms) > TERM_LIMIT:
         yield Problem(AFFINITY, f"has {len(terms)} terms, at most {TERM_LIMIT} are allowed")
         return

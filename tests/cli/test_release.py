@@ -1,0 +1,296 @@
+"""``release``: what is asked for, the lines that it prints, and whom it waits for."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster.live.objectserver import RefusedError
+from tests.controller.kube import Json, node_path, pod_path, pool_path
+from tests.controller.kubeserver import KubeServer
+from webhook.app import releasing
+from webhook.app.releasing import Tell, Wish
+from webhook.cli import main
+from webhook.cluster.connection import Connection
+from webhook.cluster.failure import Failure
+from webhook.cluster.writes import Writes
+from webhook.controller.candidates import candidates, end_candidates
+from webhook.controller.release import Freed, Scope
+from webhook.placement import keys
+from webhook.server.trouble import Trouble
+from webhook.settings import Settings
+
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/streams/leases/ctl"
+DEPLOYMENT = "/apis/apps/v1/namespaces/streams/deployments/ctl"
+PLACE = ("--lease-namespace", "streams", "--lease-name", "ctl")
+OURS = {"app.kubernetes.io/name": "streams-placement", "app.kubernetes.io/component": "controller"}
+
+
+@pytest.fixture
+def freed() -> list[Freed]:
+    """What the composition root tells of."""
+    return list(FREED)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, freed: list[Freed]) -> list[Wish]:
+    """What the composition root was asked for."""
+    wishes: list[Wish] = []
+
+    async def release(_: Settings, wish: Wish, tell: Tell) -> None:
+        await asyncio.sleep(0)
+        wishes.append(wish)
+        for one in freed:
+            tell(one)
+
+    monkeypatch.setattr("webhook.app.release", release)
+    monkeypatch.setattr("webhook.cli.release.uvloop.run", asyncio.run)
+    return wishes
+
+
+FREED = [
+    Freed(what="HostPool team/one", hosts=tuple(f"n{number}" for number in range(12)), finalizer=True, stays=True),
+    Freed(what="HostPool team/two", finalizer=True),
+    Freed(what="HostPool team/three"),
+    Freed(what="marks of no HostPool", hosts=("n12",)),
+]
+
+AGAIN = "streams-placement: warning: HostPools that are not deleted get hosts again as soon as a controller runs\n"
+
+
+def test_a_line_tells_of_each(asked: list[Wish], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["release", "--all"]) == 0
+    said = capsys.readouterr()
+    assert said.out == (
+        "HostPool team/one: gave back n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more, removed its finalizer\n"
+        "HostPool team/two: removed its finalizer\n"
+        "HostPool team/three: nothing to give back\n"
+        "marks of no HostPool: gave back n12\n"
+    )
+    assert (said.err, asked) == (AGAIN, [Wish([Scope()])])
+
+
+def test_a_dry_run_says_what_would_be(asked: list[Wish], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["release", "team/one", "team", "--dry-run", "--wait", "5"]) == 0
+    said = capsys.readouterr()
+    assert said.out.splitlines()[1:] == [
+        "HostPool team/two: would remove its finalizer",
+        "HostPool team/three: nothing to give back",
+        "marks of no HostPool: would give back n12",
+    ]
+    assert (said.err, asked) == ("", [Wish([Scope("team", "one"), Scope("team")], dry_run=True, wait=5)])
+
+
+def test_nothing_at_all_is_said_as_well(
+    asked: list[Wish], freed: list[Freed], capsys: pytest.CaptureFixture[str]
+) -> None:
+    freed.clear()
+    assert main(["release", "--all", "--delete-controller", *PLACE]) == 0
+    assert capsys.readouterr().out == "HostPools: nothing to give back\n"
+    assert asked == [Wish([Scope()], end_controllers=True)]
+
+
+def test_what_is_left_is_3_and_says_so(
+    asked: list[Wish], freed: list[Freed], capsys: pytest.CaptureFixture[str]
+) -> None:
+    freed.append(Freed(what="HostPool team/four", hosts=("n1",), failure="the API server answers 403: no"))
+    assert main(["release", "--all"]) == 3
+    said = capsys.readouterr()
+    assert said.out.splitlines()[-1] == "HostPool team/four: not released: the API server answers 403: no"
+    left = "streams-placement: warning: 1 of 5 could not be released altogether: do it again\n"
+    assert (said.err, len(asked)) == (AGAIN + left, 1)
+
+
+WRONG: dict[str, tuple[tuple[str, ...], str]] = {
+    "nothing": ((), "say what to release: NAMESPACE/POOL, NAMESPACE for all HostPools there, or --all"),
+    "everything and something": (("--all", "team/p", "x"), "--all is everything: leave out team/p, x, or --all"),
+    "no name": (
+        ("Team/p",),
+        '"Team/p" names no HostPool: it should be NAMESPACE/POOL, or NAMESPACE for all HostPools there',
+    ),
+    "no time": (("--all", "--wait", "0"), "--wait is 0, but it should be more than 0 and at most 3600 seconds"),
+    "for ever": (("--all", "--wait", "inf"), "--wait is inf, but it should be more than 0 and at most 3600 seconds"),
+    "a Deployment of nowhere": (
+        ("--all", "--delete-controller"),
+        "--delete-controller needs --lease-namespace: the namespace of the Deployment, and of the Lease",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "sentence"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_use_is_2_and_a_sentence(
+    asked: list[Wish], words: tuple[str, ...], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["release", *words]) == 2
+    assert (capsys.readouterr().err, asked) == (f"streams-placement: {sentence}\n", [])
+
+
+def test_what_is_no_number_is_2(asked: list[Wish]) -> None:
+    assert (main(["release", "--all", "--wait", "soon"]), asked) == (2, [])
+
+
+# With an API server
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[KubeServer]:
+    """A node of a pool that a controller has marked."""
+    async with KubeServer().running() as server:
+        label = {keys.membership("team", "p"): "0"}
+        taint = {"key": keys.EXCLUSIVE, "value": "team.p", "effect": "NoSchedule"}
+        server.kube.create(node_path("node-a"), metadata={"labels": label}, spec={"taints": [taint]})
+        status = {"phase": "Ready", "hosts": [{"index": 0, "name": "node-a"}]}
+        server.kube.create(
+            pool_path("p", "team"),
+            metadata={"finalizers": ["streams.ibm.com/hosts"]},
+            spec={"size": 1, "mode": "Exclusive"},
+            status=status,
+        )
+        yield server
+
+
+async def command(server: KubeServer, folder: Path, *words: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of the program itself."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("KUBERNETES_")}
+    environment["KUBECONFIG"] = str(server.kubeconfig(folder / "kubeconfig"))
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "webhook", "release", *words, stdout=pipe, stderr=pipe, env=environment
+    )
+    out, err = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+def held(server: KubeServer, holder: str, seconds: int = 3600) -> None:
+    spec = {"holderIdentity": holder, "leaseDurationSeconds": seconds, "leaseTransitions": 1}
+    server.others.put(LEASE, {"metadata": {"namespace": "streams", "name": "ctl"}, "spec": spec})
+
+
+def is_free(server: KubeServer) -> bool:
+    """Whether nothing of the pool's is left."""
+    node: Json = server.kube.node("node-a")
+    pool: Json = server.kube.pool("p", "team")
+    return not (node["metadata"]["labels"] or node["spec"]["taints"] or pool["metadata"].get("finalizers"))
+
+
+DONE = "HostPool team/p: gave back node-a, removed its finalizer\n"
+
+
+@pytest.mark.integration
+class TestTheProcess:
+    """Who is waited for, and what is left behind."""
+
+    async def test_gives_back_what_nobody_controls(self, server: KubeServer, tmp_path: Path) -> None:
+        assert await command(server, tmp_path, "--all") == (0, DONE, AGAIN)
+        assert (is_free(server), server.others.objects) == (True, {})
+
+    async def test_refuses_while_a_controller_runs(self, server: KubeServer, tmp_path: Path) -> None:
+        for name in ("ctl-1", "ctl-2", "ctl-3", "ctl-4"):
+            server.kube.create(pod_path(name, "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
+        server.kube.create(pod_path("old", "other"), metadata={"labels": OURS}, status={"phase": "Failed"})
+        said = (
+            "streams-placement: controllers run, and would give hosts again: streams/ctl-1, streams/ctl-2, "
+            "streams/ctl-3 and 1 more; stop them first: kubectl --namespace streams scale deployment --selector "
+            "app.kubernetes.io/name=streams-placement,app.kubernetes.io/component=controller --replicas 0\n"
+        )
+        assert await command(server, tmp_path, "--all") == (3, "", said)
+        assert not is_free(server)
+
+    async def test_looks_while_a_controller_runs(self, server: KubeServer, tmp_path: Path) -> None:
+        server.kube.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
+        said = "HostPool team/p: would give back node-a, would remove its finalizer\n"
+        assert await command(server, tmp_path, "--all", "--dry-run") == (0, said, "")
+
+    async def test_takes_a_lease_that_is_free_and_gives_it_back(self, server: KubeServer, tmp_path: Path) -> None:
+        held(server, "")
+        assert await command(server, tmp_path, "--all", *PLACE) == (0, DONE, AGAIN)
+        spec = server.others.objects[LEASE]["spec"]
+        assert (is_free(server), spec["holderIdentity"], spec["leaseTransitions"]) == (True, "", 2)
+
+    async def test_waits_for_the_lease_of_one_that_was_killed(self, server: KubeServer, tmp_path: Path) -> None:
+        held(server, "ctl-1_x", seconds=1)
+        assert await command(server, tmp_path, "team/p", *PLACE) == (0, DONE, AGAIN)
+
+    async def test_refuses_while_a_controller_leads(self, server: KubeServer, tmp_path: Path) -> None:
+        held(server, "ctl-1_x")
+        said = (
+            "streams-placement: the Lease streams/ctl is held by ctl-1_x, a controller that would give hosts again, "
+            "and was not free within 1 s; stop it first: kubectl --namespace streams scale deployment ctl "
+            "--replicas 0\n"
+        )
+        assert await command(server, tmp_path, "--all", *PLACE, "--wait", "1") == (3, "", said)
+        assert (is_free(server), server.others.objects[LEASE]["spec"]["holderIdentity"]) == (False, "ctl-1_x")
+
+    async def test_ends_the_controllers_first_if_it_is_told_to(self, server: KubeServer, tmp_path: Path) -> None:
+        held(server, "")
+        server.others.put(DEPLOYMENT, {"metadata": {"namespace": "streams", "name": "ctl"}})
+        code, out, err = await command(server, tmp_path, "--all", *PLACE, "--delete-controller")
+        assert (code, out, err, DEPLOYMENT in server.others.objects) == (0, DONE, "", False)
+
+    async def test_says_which_controllers_do_not_end(self, server: KubeServer, tmp_path: Path) -> None:
+        """As on a machine that nobody hears of any more: what counts is who holds the Lease."""
+        held(server, "")
+        server.kube.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
+        said = "controllers have not ended, so the Lease decides: streams/ctl-1\n"
+        assert await command(server, tmp_path, "--all", *PLACE, "--delete-controller", "--wait", "2") == (0, DONE, said)
+
+    async def test_without_a_place_for_the_lease_it_says_so(
+        self, server: KubeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def nowhere(method: str, path: str, body: Any) -> tuple[int, Json]:
+            raise RefusedError(404, f"NotFound {method} {path}" if body else "NotFound")
+
+        monkeypatch.setattr(server.others, "obey", nowhere)
+        code, out, err = await command(server, tmp_path, "--all", *PLACE, "--wait", "1")
+        why = "the Lease streams/ctl cannot be made: give --lease-namespace of a namespace that there is"
+        assert (code, out, err.splitlines()[-1]) == (3, "", f"streams-placement: {why}")
+
+    async def test_what_cannot_be_asked_is_3_and_a_sentence(self, server: KubeServer, tmp_path: Path) -> None:
+        server.mute = True
+        code, out, err = await command(server, tmp_path, "--all", "--dry-run")
+        assert (code, out) == (3, "")
+        assert err.startswith("streams-placement: hosts could not be given back: the API server answers 500")
+
+    async def test_a_lease_that_is_lost_meanwhile_ends_it(self, server: KubeServer, monkeypatch: Any) -> None:
+        """Somebody takes it by force; nothing is written from then on."""
+        held(server, "")
+
+        async def run(*_: object) -> None:
+            held(server, "somebody")
+            await asyncio.sleep(60)
+
+        monkeypatch.setattr(releasing, "_run", run)
+        monkeypatch.setattr(releasing, "configuration_of", lambda _: server.configuration())
+        settings = Settings(lease_namespace="streams", lease_name="ctl")
+        with pytest.raises(
+            Trouble, match="^hosts could not be given back: the lease streams/ctl is not ours any more$"
+        ):
+            await releasing.release(settings, Wish([Scope()]), lambda _: None)
+
+
+@pytest.mark.integration
+async def test_controllers_that_do_not_end_are_named(server: KubeServer) -> None:
+    server.kube.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
+    async with Connection(server.configuration()) as connection:
+        asked = Writes(connection)
+        assert await candidates(asked) == ["streams/ctl-1"]
+        assert await end_candidates(asked, "streams", "ctl", wait=0.6) == ["streams/ctl-1"]
+        assert await end_candidates(asked, "elsewhere", "ctl", wait=0.6) == []
+
+
+@pytest.mark.integration
+async def test_a_deployment_that_may_not_be_deleted_is_a_failure(
+    server: KubeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbidden(*_: object) -> tuple[int, Json]:
+        raise RefusedError(403, "Forbidden")
+
+    monkeypatch.setattr(server.others, "obey", forbidden)
+    async with Connection(server.configuration()) as connection:
+        with pytest.raises(Failure, match="403"):
+            await end_candidates(Writes(connection), "streams", "ctl", wait=1)

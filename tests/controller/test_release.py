@@ -1,0 +1,264 @@
+"""Hosts given back because a person says so, by a cluster in memory."""
+
+from typing import Any
+
+import pytest
+
+from tests.controller.controllers import Line
+from tests.controller.kube import node_path, pool_path
+from tests.controller.stage import LABEL, TAINT, Stage
+from webhook.cluster.failure import Cause, Failure
+from webhook.controller.release import TRIES, Freed, Release, Scope, parse_scope
+from webhook.controller.tenure import LostError
+from webhook.placement import keys
+
+ALL = Scope()
+ONE = Scope("default", "p")
+FOREIGN = {"key": "dedicated", "effect": "NoSchedule"}
+
+
+@pytest.fixture
+async def stage(stage: Stage) -> Stage:
+    """A controller has given the pool two hosts, and ended."""
+    stage.pool("p", size=2, mode="Exclusive")
+    await stage.lead()
+    await stage.end()
+    stage.forget()
+    assert stage.hosts() == ["0:node-a", "1:node-b"]
+    return stage
+
+
+async def released(stage: Stage, *scopes: Scope, line: Line | None = None, **more: Any) -> list[Freed]:
+    release = Release(line or Line(stage.kube), now=lambda: "2026-01-01T00:00:00Z", **more)
+    return [freed async for freed in release.run(scopes)]
+
+
+def marks(stage: Stage) -> list[str]:
+    """Nodes with a label of membership, or an exclusive taint."""
+    found = stage.kube.all("/api/v1/nodes")
+    labelled = {each["metadata"]["name"] for each in found for key in _labels(each) if key.startswith(keys.MEMBERSHIP)}
+    tainted = {each["metadata"]["name"] for each in found for taint in _taints(each) if taint["key"] == keys.EXCLUSIVE}
+    return sorted(labelled | tainted)
+
+
+def _labels(node: dict[str, Any]) -> dict[str, str]:
+    found: dict[str, str] = node["metadata"].get("labels", {})
+    return found
+
+
+def _taints(node: dict[str, Any]) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = node["spec"].get("taints", [])
+    return found
+
+
+WHOLE = Freed(what="HostPool default/p", hosts=("node-a", "node-b"), finalizer=True, stays=True)
+
+
+@pytest.mark.parametrize("scope", [ALL, Scope("default"), ONE], ids=["all", "namespace", "pool"])
+async def test_a_pool_gives_back_its_hosts_and_its_finalizer(stage: Stage, scope: Scope) -> None:
+    assert await released(stage, scope) == [WHOLE]
+    pool = stage.kube.pool("p")
+    assert (marks(stage), pool["metadata"].get("finalizers")) == ([], None)
+    assert (stage.status()["phase"], stage.hosts()) == ("Pending", [])
+    assert stage.condition() == (
+        "False", "HostsReturned", "its hosts were given back, and it gets others when a controller runs",
+    )  # fmt: skip
+
+
+async def test_done_again_it_changes_nothing(stage: Stage) -> None:
+    await released(stage, ALL)
+    before = len(stage.kube.changes)
+    assert await released(stage, ALL, ONE) == [
+        Freed(what="HostPool default/p", stays=True),
+        Freed(what="HostPool default/p", stays=True),
+    ]
+    assert len(stage.kube.changes) == before
+
+
+async def test_a_dry_run_says_the_same_and_changes_nothing(stage: Stage) -> None:
+    before = len(stage.kube.changes)
+    assert await released(stage, ALL, dry_run=True) == [WHOLE]
+    assert len(stage.kube.changes) == before
+
+
+async def test_a_controller_gives_hosts_again(stage: Stage) -> None:
+    await released(stage, ALL)
+    await stage.lead()
+    assert stage.hosts() == ["0:node-a", "1:node-b"]
+
+
+async def test_what_others_have_put_on_nodes_and_pools_stays(stage: Stage) -> None:
+    stage.retaint("node-a", FOREIGN, TAINT)
+    stage.relabel("node-a", team="x")
+    stage.kube.change(pool_path("p"), {"metadata": {"finalizers": ["example.com/x", "streams.ibm.com/hosts"]}})
+    await released(stage, ALL)
+    assert (stage.taints("node-a"), stage.kube.node("node-a")["metadata"]["labels"]["team"]) == ([FOREIGN], "x")
+    assert stage.kube.pool("p")["metadata"]["finalizers"] == ["example.com/x"]
+
+
+async def test_a_pool_that_is_deleted_goes_whatever_runs_on_its_hosts(stage: Stage) -> None:
+    stage.pod("pe", "node-a", placement="host(p)")
+    stage.kube.delete(pool_path("p"))
+    assert await released(stage, ONE) == [Freed(what="HostPool default/p", hosts=WHOLE.hosts, finalizer=True)]
+    assert (pool_path("p") in stage.kube.objects, marks(stage)) == (False, [])
+
+
+async def test_other_pools_keep_their_hosts(stage: Stage) -> None:
+    stage.kube.create(pool_path("q", "team"), spec={"size": 1})
+    await stage.lead()
+    await stage.end()
+    stage.forget()
+    assert [freed.what for freed in await released(stage, Scope("team"))] == ["HostPool team/q"]
+    assert (marks(stage), stage.hosts()) == (["node-a", "node-b"], ["0:node-a", "1:node-b"])
+
+
+# Marks without a pool
+
+
+async def test_marks_of_a_pool_that_is_gone_are_found_by_its_name(stage: Stage) -> None:
+    stage.kube.change(pool_path("p"), {"metadata": {"finalizers": None}})
+    stage.kube.delete(pool_path("p"))
+    assert await released(stage, Scope("default")) == [Freed(what="HostPools of namespace default")]
+    assert await released(stage, ONE) == [Freed(what="HostPool default/p", hosts=WHOLE.hosts)]
+    assert marks(stage) == []
+    assert await released(stage, ONE) == [Freed(what="HostPool default/p")]
+
+
+async def test_with_all_marks_of_nobody_are_taken_off(stage: Stage) -> None:
+    label = keys.membership("team", "gone")
+    stage.relabel("node-c", **{label: "0"})
+    stage.retaint("node-c", FOREIGN, {"key": keys.EXCLUSIVE, "value": "team.gone", "effect": "NoExecute"})
+    stage.retaint("node-b", TAINT, {"key": keys.EXCLUSIVE, "effect": "NoSchedule"})
+    strays = [Freed(what="marks of no HostPool", hosts=(name,)) for name in ("node-b", "node-c")]
+    assert await released(stage, ALL, dry_run=True) == [WHOLE, *strays]
+    assert await released(stage, ALL) == [WHOLE, *strays]
+    assert (marks(stage), stage.taints("node-c"), stage.taints("node-b")) == ([], [FOREIGN], [])
+
+
+async def test_where_there_are_no_pools_at_all_marks_go(stage: Stage) -> None:
+    """As when their definition was deleted by force."""
+    stage.kube.change(pool_path("p"), {"metadata": {"finalizers": None}})
+    stage.kube.delete(pool_path("p"))
+
+    class Undefined(Line):
+        async def read(self, path: str) -> bytes:
+            if "streamshostpools" in path:
+                raise Failure(Cause.MISSING, "the API server answers 404: Not Found")
+            return await super().read(path)
+
+    found = await released(stage, ALL, line=Undefined(stage.kube))
+    assert [freed.hosts for freed in found] == [("node-a",), ("node-b",)]
+    assert marks(stage) == []
+
+
+# What goes wrong
+
+
+async def test_a_pool_that_cannot_be_released_does_not_keep_others_from_it(stage: Stage) -> None:
+    stage.kube.create(pool_path("q"), spec={"size": 1}, metadata={"finalizers": ["streams.ibm.com/hosts"]})
+    line = Line(stage.kube)
+
+    def refuse(path: str) -> None:
+        if path == node_path("node-b"):
+            raise Failure(Cause.FORBIDDEN, "the API server answers 403: no")
+
+    line.before = refuse
+    first, second = await released(stage, ALL, line=line)
+    assert (first.failure, second) == (
+        "the API server answers 403: no", Freed(what="HostPool default/q", finalizer=True, stays=True),
+    )  # fmt: skip
+    assert stage.kube.pool("p")["metadata"]["finalizers"] == ["streams.ibm.com/hosts"]
+    assert [freed.failure for freed in await released(stage, ALL)] == ["", ""]
+    assert marks(stage) == []
+
+
+async def test_a_finalizer_that_may_not_be_removed_is_told_of(stage: Stage) -> None:
+    line = Line(stage.kube)
+
+    def refuse(path: str) -> None:
+        if path == pool_path("p"):
+            raise Failure(Cause.FORBIDDEN, "the API server answers 403: no")
+
+    line.before = refuse
+    (freed,) = await released(stage, ONE, line=line)
+    assert (freed.failure, marks(stage)) == ("the API server answers 403: no", [])
+
+
+@pytest.mark.parametrize("times", [1, TRIES - 1])
+async def test_whoever_comes_in_between_is_waited_for(stage: Stage, times: int) -> None:
+    assert await released(stage, ONE, line=contested(stage, times)) == [WHOLE]
+    assert stage.kube.pool("p")["metadata"].get("finalizers") is None
+
+
+async def test_but_not_for_ever(stage: Stage) -> None:
+    (freed,) = await released(stage, ONE, line=contested(stage, 10**6))
+    assert freed.failure == "it is being changed by others all the time"
+
+
+def contested(stage: Stage, times: int) -> Line:
+    """A line on which somebody else changes the pool right before each of that many writes."""
+    line, left = Line(stage.kube), [times]
+
+    def meddle(path: str) -> None:
+        if path == pool_path("p") and left[0]:
+            left[0] -= 1
+            stage.kube.change(path, {"metadata": {"labels": {"n": str(left[0])}}})
+
+    line.before = meddle
+    return line
+
+
+async def test_a_pool_that_goes_meanwhile_is_nothing_to_complain_of(stage: Stage) -> None:
+    line = Line(stage.kube)
+
+    def gone(path: str) -> None:
+        if path.startswith("/api/v1/nodes") and pool_path("p") in stage.kube.objects:
+            stage.kube.change(pool_path("p"), {"metadata": {"finalizers": None}})
+            stage.kube.delete(pool_path("p"))
+
+    line.before = gone
+    assert await released(stage, ALL, line=line) == [WHOLE]
+    assert marks(stage) == []
+
+
+@pytest.mark.parametrize("scope", [ALL, ONE], ids=["all", "pool"])
+async def test_what_cannot_be_listed_is_a_failure(stage: Stage, scope: Scope) -> None:
+    class Silent(Line):
+        async def read(self, path: str) -> bytes:
+            if "streamshostpools" in path:
+                raise Failure(Cause.FORBIDDEN, "the API server answers 403: no")
+            return await super().read(path)
+
+    with pytest.raises(Failure, match="^the API server answers 403: no$"):
+        await released(stage, scope, line=Silent(stage.kube))
+
+
+async def test_who_leads_no_more_changes_nothing(stage: Stage) -> None:
+    line = Line(stage.kube)
+    line.deposed = True
+    with pytest.raises(LostError):
+        await released(stage, ALL, line=line)
+    assert (marks(stage), stage.hosts()) == (["node-a", "node-b"], ["0:node-a", "1:node-b"])
+
+
+async def test_the_label_goes_with_the_taint(stage: Stage) -> None:
+    await released(stage, ONE)
+    labels = stage.kube.node("node-b")["metadata"]["labels"]
+    assert (stage.label("node-a"), stage.taints("node-a"), LABEL in labels) == (None, [], False)
+
+
+# What is asked for
+
+
+@pytest.mark.parametrize(
+    ("text", "scope"),
+    [("team", Scope("team")), ("team/p", Scope("team", "p")), ("t-1/a.b-c", Scope("t-1", "a.b-c"))],
+)
+def test_a_scope_is(text: str, scope: Scope) -> None:
+    assert parse_scope(text) == scope
+
+
+@pytest.mark.parametrize("text", ["", "Team", "team/", "/p", "a/b/c", "a b", "team/P", "a.b", "-a", "team/p\n", "é"])
+def test_no_scope_is(text: str) -> None:
+    with pytest.raises(ValueError, match="^it should be NAMESPACE/POOL, or NAMESPACE for all HostPools there$"):
+        parse_scope(text)

@@ -1,0 +1,109 @@
+"""``release``: hosts of HostPools given back, while no controller acts."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.app.clusters import configuration_of
+from webhook.cluster.connection import Connection
+from webhook.cluster.failure import Failure
+from webhook.cluster.service_account import own_namespace
+from webhook.cluster.writes import Writes
+from webhook.controller.candidates import LABELS, candidates, end_candidates
+from webhook.controller.election import Election, own_identity
+from webhook.controller.program import Place
+from webhook.controller.release import Freed, Release, Scope
+from webhook.controller.tenure import LostError, Tenure
+from webhook.controller.terms import Terms
+from webhook.placement.problem import enumerated
+from webhook.server.trouble import Trouble
+from webhook.settings import Settings
+
+_log: Final = logging.getLogger(__name__)
+
+NAMED: Final = 3
+"""Controllers that a message names."""
+
+
+class Wish(Struct, frozen=True):
+    """What is to be released. ``wait`` is for how many seconds a controller that acts is waited for."""
+
+    scopes: Sequence[Scope]
+    dry_run: bool = False
+    end_controllers: bool = False
+    wait: float = 30.0
+
+
+Tell = Callable[[Freed], None]
+"""Told of every pool, as soon as it is done."""
+
+
+async def release(settings: Settings, wish: Wish, tell: Tell) -> None:
+    """Give hosts back; Trouble without a cluster, or while a controller acts, which would give them again."""
+    configuration = await asyncio.to_thread(configuration_of, settings)
+    namespace = settings.lease_namespace or own_namespace()
+    try:
+        async with Connection(configuration) as connection:
+            if wish.dry_run:
+                await _run(Release(Writes(connection), dry_run=True), wish, tell)
+            elif namespace:
+                await _led(connection, Place(namespace, settings.lease_name), wish, tell)
+            else:
+                await _alone(Writes(connection))
+                await _run(Release(Writes(connection)), wish, tell)
+    except (Failure, LostError) as failure:
+        raise Trouble(f"hosts could not be given back: {failure}") from failure
+
+
+async def _run(release: Release, wish: Wish, tell: Tell) -> None:
+    async for freed in release.run(wish.scopes):
+        tell(freed)
+
+
+async def _alone(reader: Writes) -> None:
+    """Trouble if a controller runs: which Lease it shares is not known."""
+    running = await candidates(reader)
+    if running:
+        namespace = running[0].partition("/")[0]
+        raise Trouble(
+            f"controllers run, and would give hosts again: {enumerated(running, NAMED)}; stop them first: "
+            f"kubectl --namespace {namespace} scale deployment --selector {LABELS} --replicas 0"
+        )
+
+
+async def _led(connection: Connection, place: Place, wish: Wish, tell: Tell) -> None:
+    """Do it as the one that holds the Lease of the controllers; the Lease is given back at the end."""
+    server = Writes(connection)
+    if wish.end_controllers:
+        left = await end_candidates(server, place.namespace, place.lease, wait=wish.wait)
+        if left:
+            _log.warning("controllers have not ended, so the Lease decides: %s", enumerated(left, NAMED))
+    identity, terms = own_identity(), Terms()
+    election = Election(server, namespace=place.namespace, name=place.lease, identity=identity, terms=terms)
+    giving = Release(Writes(connection, fence=election.check))
+    try:
+        async with asyncio.timeout(wish.wait) as patience:
+
+            async def lead() -> None:
+                patience.reschedule(None)
+                await _run(giving, wish, tell)
+
+            await election.run(lead)
+    except TimeoutError:
+        raise Trouble(await _why_not(server, place, wish.wait)) from None
+
+
+async def _why_not(server: Writes, place: Place, wait: float) -> str:
+    """Why the Lease could not be had, and what helps."""
+    tenure = Tenure(server, namespace=place.namespace, name=place.lease, identity="", terms=Terms(), clock=lambda: 0.0)
+    lease = f"the Lease {tenure.name}"
+    record = await tenure.look()
+    if record is None:
+        return f"{lease} cannot be made: give --lease-namespace of a namespace that there is"
+    return (
+        f"{lease} is held by {record.holder}, a controller that would give hosts again, and was not free within "
+        f"{wait:g} s; stop it first: kubectl --namespace {place.namespace} scale deployment {place.lease} --replicas 0"
+    )

@@ -1,0 +1,115 @@
+"""``release``: gives hosts of HostPools back: labels and taints of nodes, and the finalizer of the pool."""
+
+import argparse
+from typing import Final
+
+import uvloop
+
+from webhook import app
+from webhook.app.releasing import Wish
+from webhook.cli import COMMANDS, Subparsers, flags, warn
+from webhook.cli.exits import Exit, WrongUse
+from webhook.controller.release import Freed, Scope, parse_scope
+from webhook.placement.problem import enumerated, quote
+
+_FLAGS: Final = ("context", "lease_namespace", "lease_name")
+_DESCRIPTION: Final = (
+    "Give hosts of HostPools back at once: take their labels and taints off the nodes, and the finalizer off the "
+    "HostPools. For uninstalling, and for pools that are stuck because no controller is left. Pods that run stay where "
+    "they are; HostPools are not deleted, and a controller that runs gives them hosts again. So while it works no "
+    "controller may act: it takes the Lease that controllers share, or refuses while one runs. "
+    "Done again, it does what is left."
+)
+_NAMED: Final = 10
+"""Hosts that are named in one line."""
+
+_WAIT: Final = 30.0
+"""Seconds: a controller that was killed holds the Lease for 15 more."""
+
+_LONGEST: Final = 3600.0
+"""Seconds."""
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the command."""
+    parser = subparsers.add_parser(
+        "release", help=COMMANDS["release"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
+    )
+    parser.add_argument(
+        "scopes",
+        nargs="*",
+        metavar="NAMESPACE/POOL",
+        help="A HostPool, there or gone; NAMESPACE for all of them there.",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="All HostPools, and marks on nodes that belong to no HostPool."
+    )
+    parser.add_argument("--dry-run", action="store_true", help="Only say what would be given back.")
+    parser.add_argument(
+        "--delete-controller",
+        action="store_true",
+        help="First delete the Deployment of the controllers, which is called like their Lease, as uninstalling does.",
+    )
+    parser.add_argument(
+        "--wait",
+        type=float,
+        default=_WAIT,
+        metavar="SECONDS",
+        help=f"How long controllers that run are waited for. [default: {_WAIT:g}]",
+    )
+    flags.add(parser, _FLAGS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Give back; the exit code says whether all of it was."""
+    settings = flags.read(arguments)
+    wish = Wish(_scopes(arguments), arguments.dry_run, arguments.delete_controller, arguments.wait)
+    if wish.end_controllers and not settings.lease_namespace:
+        raise WrongUse("--delete-controller needs --lease-namespace: the namespace of the Deployment, and of the Lease")
+    if not 0 < wish.wait <= _LONGEST:
+        raise WrongUse(f"--wait is {wish.wait:g}, but it should be more than 0 and at most {_LONGEST:g} seconds")
+    told: list[Freed] = []
+
+    def tell(freed: Freed) -> None:
+        told.append(freed)
+        print(_line(freed, dry_run=wish.dry_run), flush=True)
+
+    uvloop.run(app.release(settings, wish, tell))
+    if not told:
+        print("HostPools: nothing to give back")
+    if not wish.dry_run and not wish.end_controllers and any(freed.stays and freed.hosts for freed in told):
+        warn("HostPools that are not deleted get hosts again as soon as a controller runs")
+    failed = sum(bool(freed.failure) for freed in told)
+    if failed:
+        warn(f"{failed} of {len(told)} could not be released altogether: do it again")
+    return Exit.TROUBLE if failed else Exit.OK
+
+
+def _scopes(arguments: argparse.Namespace) -> list[Scope]:
+    if arguments.all:
+        if arguments.scopes:
+            raise WrongUse(f"--all is everything: leave out {', '.join(arguments.scopes)}, or --all")
+        return [Scope()]
+    if not arguments.scopes:
+        raise WrongUse("say what to release: NAMESPACE/POOL, NAMESPACE for all HostPools there, or --all")
+    return [_scope(text) for text in arguments.scopes]
+
+
+def _scope(text: str) -> Scope:
+    try:
+        return parse_scope(text)
+    except ValueError as wrong:
+        raise WrongUse(f"{quote(text)} names no HostPool: {wrong}") from wrong
+
+
+def _line(freed: Freed, *, dry_run: bool) -> str:
+    """One line for what came of a pool."""
+    if freed.failure:
+        return f"{freed.what}: not released: {freed.failure}"
+    done = []
+    if freed.hosts:
+        names = enumerated(freed.hosts, _NAMED)
+        done.append(f"{'would give' if dry_run else 'gave'} back {names}")
+    if freed.finalizer:
+        done.append("would remove its finalizer" if dry_run else "removed its finalizer")
+    return f"{freed.what}: {', '.join(done) or 'nothing to give back'}"
