@@ -5,14 +5,15 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from webhook.placement import keys
 from webhook.placement.ask import Ask, read
-from webhook.placement.cluster import BoundPod, Element, Guest, Job, Node, Phase, Pool, PoolHost, Taint
+from webhook.placement.cluster import BoundPod, Claim, Element, Guest, Job, Node, Phase, Pool, PoolHost, Taint
 from webhook.placement.decision import Decision, decide
 from webhook.placement.guests import Guests
 from webhook.placement.inventory import Inventory
-from webhook.placement.pod import LabelSelector, Pod, Requirement
+from webhook.placement.pod import LabelSelector, NodeTerm, Pod, Requirement, Toleration
 from webhook.placement.policy import Policy
 from webhook.placement.world import World
 
@@ -89,6 +90,22 @@ def bound_pod(
         repels=tuple(repels),
         guest=guest,
     )
+
+
+def sleeper(
+    *tolerations: Toleration,
+    name: str = "sleeper",
+    job: str = "",
+    namespace: str = NAMESPACE,
+    pools: Iterable[str] = (),
+    terms: Iterable[NodeTerm] | None = None,
+    terminating: bool = False,
+) -> BoundPod:
+    """A pod that waits for a node and tolerates this; every taint, if nothing is said."""
+    tolerates = tolerations or (Toleration(operator="Exists"),)
+    claim = Claim(name, terms=None if terms is None else tuple(terms), tolerates=tolerates)
+    waiting = bound_pod("", job=job, uid=f"uid-of-{name}", namespace=namespace, pools=pools, terminating=terminating)
+    return replace(waiting, claim=claim)
 
 
 def pool(

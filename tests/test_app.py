@@ -65,6 +65,11 @@ def test_every_choice_reaches_the_policy() -> None:
     assert (policy.guard_nodes, policy.guard_bindings) == ("refuse", True)
 
 
+def test_strict_is_everything_that_keeps_others_off_exclusive_hosts() -> None:
+    policy = policy_of(read({"strict": True}))
+    assert (policy.strict, policy.guard_bindings, policy.spared) == (True, True, {"kube-system"})
+
+
 @pytest.mark.parametrize(("chosen", "expected"), [("streams", None), ("all", {"kube-system"})])
 def test_what_is_kept_of_a_cluster_depends_on_who_is_a_stranger(chosen: str, expected: set[str] | None) -> None:
     settings = read({"snapshot": str(EXAMPLES / "cluster"), "exclusive_strangers": chosen})

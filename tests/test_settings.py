@@ -46,6 +46,7 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "pool_quota": "100",
         "guard_nodes": "warn",
         "guard_bindings": False,
+        "strict": False,
         "authorize_pools": False,
         "replace_unusable_after": 0.0,
         "replace_unlabelled": False,

@@ -110,6 +110,10 @@ class Settings(BaseSettings):
     guard_bindings: bool = Field(
         default=False, description="Whether bindings are refused that get round an exclusive host or a HostPool."
     )
+    strict: bool = Field(
+        default=False,
+        description="Whether every way onto an exclusive host is watched: as --guard-bindings, and all are strangers.",
+    )
 
     authorize_pools: bool = Field(
         default=False, description="Whether users need the right to use a HostPool, verb use, to name it in a pod."

@@ -6,14 +6,16 @@ import pytest
 from msgspec.structs import replace
 
 from tests.answers import refused, response, warnings
-from tests.builders import UID, Json, bound_pod, cluster, nodes, pool, review
-from webhook.admission.answer import Answer
+from tests.builders import UID, Json, bound_pod, cluster, nodes, pool, review, sleeper
+from webhook.admission.answer import Answer, Unseen
+from webhook.admission.bindings import bound_after_all
 from webhook.admission.validate import validate
-from webhook.placement.cluster import Claim
+from webhook.placement.cluster import BoundPod, Claim
 from webhook.placement.policy import Policy
 
 WAITS: Final = replace(bound_pod("", uid="uid-1"), claim=Claim("pe-0"))
-THERE: Final = cluster(nodes(2), [pool("R", size=1, mode="Exclusive", given=["node-a"])], [WAITS])
+SLEEPS: Final = sleeper(name="sleeper")
+THERE: Final = cluster(nodes(2), [pool("R", size=1, mode="Exclusive", given=["node-a"])], [WAITS, SLEEPS])
 GUARD: Final = Policy(guard_bindings=True)
 
 
@@ -46,7 +48,7 @@ def test_the_old_way_to_bind_is_looked_at_as_well() -> None:
 
 ALLOWED: dict[str, tuple[Json, dict[str, Any]]] = {
     "onto another node": (binding("node-b", name="pe-0", uid="uid-1"), {}),
-    "of a pod that is not known": (binding(name="pe-1", uid="uid-2"), {}),
+    "of a pod that is not known": (binding("node-b", name="pe-1", uid="uid-2"), {}),
     "of anything, where nobody wants to know": (binding(name="pe-0"), {"policy": Policy()}),
 }
 
@@ -54,6 +56,35 @@ ALLOWED: dict[str, tuple[Json, dict[str, Any]]] = {
 @pytest.mark.parametrize(("found", "fields"), ALLOWED.values(), ids=ALLOWED.keys())
 def test_a_binding_is_allowed(found: Json, fields: dict[str, Any]) -> None:
     assert response(bound(found, **fields)) == {"uid": UID, "allowed": True}
+
+
+def test_a_sleeper_is_kept_off_an_exclusive_host() -> None:
+    expected = "pod sleeper cannot be bound: node node-a is exclusive to another HostPool"
+    assert refused(bound(binding(name="sleeper", uid="uid-of-sleeper"))) == (403, expected)
+    assert response(bound(binding("node-b", name="sleeper", uid="uid-of-sleeper")))["allowed"]
+
+
+def test_a_pod_that_nobody_knows_has_to_be_looked_at_before_it_gets_an_exclusive_host() -> None:
+    answer = bound(binding(name="pe-1", uid="uid-2"))
+    assert (response(answer), answer.unseen) == ({"uid": UID, "allowed": True}, Unseen("default", "pe-1", "uid-2"))
+    assert bound(binding(), name="other").unseen == Unseen("default", "other", "")
+    assert bound(binding("node-b", name="pe-1")).unseen is None
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        pytest.param(bound_pod("", uid="u", job=""), False, id="one of others"),
+        pytest.param(bound_pod("", uid="u", pools=["R"]), True, id="one of the pool"),
+    ],
+)
+def test_when_it_was_looked_at_it_is_judged(seen: BoundPod, *, expected: bool) -> None:
+    body = review(binding(name="pe-1", uid="u"), kind="Binding", subresource="binding")
+    answer = bound_after_all(body, seen, THERE, GUARD)
+    assert response(answer)["allowed"] is expected
+    if not expected:
+        said = "pod pe-1 cannot be bound: node node-a is exclusive to another HostPool"
+        assert refused(answer) == (403, said)
 
 
 def test_in_audit_mode_it_is_a_warning() -> None:

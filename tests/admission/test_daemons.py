@@ -47,6 +47,19 @@ def test_one_is_refused_while_hosts_are_exclusive() -> None:
     assert refused(guarded(daemons(ONE, EVERYTHING))) == (403, said(1))
 
 
+STRICT = Policy(strict=True)
+MASTER = {"node-role.kubernetes.io/control-plane": ""}
+
+
+def test_with_strict_one_is_refused_before_any_host_is_exclusive() -> None:
+    open_to_all = cluster([*nodes(2), node("master", labels=MASTER)])
+    assert refused(guarded(daemons(ONE, EVERYTHING), open_to_all, STRICT)) == (403, said(1))
+    assert response(guarded(daemons(EVERYTHING, nodeSelector=MASTER), open_to_all, STRICT))["allowed"]
+    assert response(guarded(daemons(ONE), open_to_all, STRICT))["allowed"]
+    again = guarded(daemons(EVERYTHING, priority=7), open_to_all, STRICT, old=daemons(EVERYTHING))
+    assert response(again)["allowed"]
+
+
 def test_each_toleration_of_everything_is_named() -> None:
     both = daemons(EVERYTHING, {**EVERYTHING, "effect": "NoSchedule"})
     assert refused(guarded(both)) == (403, f"{said(0)}\n{said(1)}")

@@ -5,13 +5,14 @@ import copy
 import pytest
 
 from tests.answers import patched, refused, response
-from tests.builders import UID, Json, cluster, node, nodes, pod, review
+from tests.builders import GATES, UID, Json, cluster, node, nodes, pod, review
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
 from webhook.placement import keys
 from webhook.placement.cluster import Taint
 from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
+from webhook.placement.sleepers import LOOSE, NARROWED
 
 POLICY = Policy()
 
@@ -134,6 +135,30 @@ def test_everything_is_not_tolerated_later_where_there_are_exclusive_hosts(
     assert response(answer)["allowed"] is allowed
     kept = review(pod(tolerations=[EVERYTHING]), "UPDATE", old=pod(tolerations=[EVERYTHING]))
     assert response(validate(kept, inventory, POLICY))["allowed"]
+
+
+HOST_Z = {keys.HOSTNAME: "node-z"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        pytest.param({}, LOOSE, id="let loose"),
+        pytest.param({"nodeSelector": HOST_Z}, LOOSE, id="let loose onto one"),
+        pytest.param({"nodeSelector": HOST_Z, "schedulingGates": GATES}, NARROWED, id="left with one alone"),
+        pytest.param({"nodeSelector": {keys.HOSTNAME: "node-a"}}, None, id="let loose elsewhere"),
+        pytest.param({"schedulingGates": GATES, "priority": 7}, None, id="changed in another way"),
+    ],
+)
+def test_a_sleeper_is_not_let_loose_onto_an_exclusive_host(spec: Json, said: str | None) -> None:
+    before = pod(job=None, pe=None, tolerations=[EVERYTHING], schedulingGates=GATES)
+    answer = validate(
+        review(pod(job=None, pe=None, tolerations=[EVERYTHING], **spec), "UPDATE", old=before), CLOSED, POLICY
+    )
+    if said is None:
+        assert response(answer) == {"uid": UID, "allowed": True}
+    else:
+        assert refused(answer) == (403, f"spec.tolerations[0]: {said}")
 
 
 def test_a_pod_without_a_spec_tolerates_nothing() -> None:

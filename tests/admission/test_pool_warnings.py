@@ -6,12 +6,16 @@ import pytest
 
 from tests.admission.pools import ELASTIC, host_pool, validated
 from tests.answers import refused, response, warnings
-from tests.builders import UID, bound_pod, cluster, nodes, pool, review
+from tests.builders import UID, bound_pod, cluster, nodes, pool, review, sleeper
 from webhook.admission.validate import validate
 from webhook.placement import keys
 from webhook.placement.cluster import BoundPod, Phase
 from webhook.placement.policy import Policy
 from webhook.placement.quota import Quota
+
+SLEEPERS: Final = (
+    "2 pods that wait tolerate its taint and may come to its hosts: only the setting strict keeps such pods off"
+)
 
 # More nodes are expected
 
@@ -25,6 +29,21 @@ def test_where_nodes_may_still_come_it_is_a_warning(spec: dict[str, Any], policy
         "no hosts yet: HostPool P1 cannot be completed: it needs 4 hosts and 3 nodes are eligible."
     ]
     assert response(found)["allowed"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "policy", "expected"),
+    [
+        pytest.param("Exclusive", Policy(), [SLEEPERS], id="an exclusive pool"),
+        pytest.param("Shared", Policy(), [], id="a shared one"),
+        pytest.param("Exclusive", Policy(guard_bindings=True), [], id="one that they cannot come to"),
+    ],
+)
+def test_sleepers_are_warned_of(mode: str, policy: Policy, expected: list[str]) -> None:
+    body = review(host_pool(name="P1", size=2, mode=mode), kind="HostPool", group="streams.ibm.com")
+    there = cluster(nodes(2), pods=[sleeper(name="one"), sleeper(name="two")])
+    found = validate(body, there, policy)
+    assert (response(found)["allowed"], response(found).get("warnings", [])) == (True, expected)
 
 
 UNSIZED: dict[str, tuple[dict[str, Any], str]] = {

@@ -161,3 +161,23 @@ def test_a_review_knows_what_it_is_about(asked: tuple[str, str, str], *, expecte
 def test_a_subresource_is_not_the_object_itself() -> None:
     found: dict[str, Any] = REQUEST | {"subResource": "status"}
     assert not read_review(envelope(found)).what("", "Pod", "CREATE")
+
+
+@pytest.mark.parametrize("part", ["object", "oldObject"])
+def test_an_object_is_bounded(part: str) -> None:
+    whole = b'{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u","%s":"%s"}}'
+    text = b"x" * (4 * 1024**2 - 1)
+    with pytest.raises(Unreadable, match=f"^request.{part} is over 4 MiB, more than the API server takes$"):
+        read_review(whole % (part.encode(), text))
+    assert read_review(whole % (part.encode(), text[1:])).uid == "u"
+
+
+@pytest.mark.parametrize(
+    ("fields", "key"),
+    [(b'"uid":"u","a":12,"a":1', "a"), (b'"uid":"u","a":1 , "\\u0061":1', "a"), (b'"uid":"v","uid":"u"', "uid")],
+    ids=["of which one begins like the other", "spelled in two ways", "with other values"],
+)
+def test_a_key_stands_once_however_it_is_written(fields: bytes, key: str) -> None:
+    body = b' {"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{%s}}' % fields
+    with pytest.raises(Unreadable, match=f'^the key "{key}" stands twice in the review$'):
+        read_review(body)

@@ -103,17 +103,17 @@ KINDS: Final[dict[str, tuple[int, Kind]]] = {
         9_990, _required(lambda at: {"key": f"k{at % 64}", "operator": "NotIn", "values": [f"w{at}"]}),
     ),
     "comparisons of node terms": (
-        9_990, _required(lambda at: {"key": "size", "operator": "Gt", "values": [str(at % 900)]}),
+        1_980, _required(lambda at: {"key": "size", "operator": "Gt", "values": [str(at % 900)]}),
     ),
     "comparisons with no number": (
-        9_990, _required(lambda at: {"key": "size", "operator": "Gt", "values": [f"x{at}"]}),
+        1_980, _required(lambda at: {"key": "size", "operator": "Gt", "values": [f"x{at}"]}),
     ),
     "values of an expression": (19_999, _values),
     "expressions of preferred node terms": (9_990, _preferred),
     "terms near pods": (1000, _about_pods("podAffinity")),
     "terms away from pods": (1000, _about_pods("podAntiAffinity")),
-    "spread constraints": (64, _spread({"matchLabels": {"a": "b"}})),
-    "spread constraints within the job": (64, _spread({"matchLabels": {keys.JOB: "parallel"}})),
+    "spread constraints": (10, _spread({"matchLabels": {"a": "b"}})),
+    "spread constraints within the job": (10, _spread({"matchLabels": {keys.JOB: "parallel"}})),
     "tolerations": (2000, _listed("tolerations", lambda at: {"key": f"k{at}", "operator": "Exists"})),
     "tolerations of a taint": (
         2000, _listed("tolerations", lambda at: {"key": "a", "operator": "Equal", "value": f"x{at}"}),

@@ -132,7 +132,7 @@ def test_nothing_depends_on_chance_time_or_the_cluster(name: str) -> None:
 def test_the_conditions_say_the_keys_of_the_code() -> None:
     conditions = TEMPLATES["_conditions.tpl"]
     quoted = set(re.findall(r"'(streams\.ibm\.com[^']*)'", conditions))
-    assert quoted == {keys.PREFIX, keys.PREFIX.rstrip("/"), keys.JOB, keys.PE, *keys.FOREIGN}
+    assert quoted == {keys.PREFIX, keys.PREFIX.rstrip("/"), keys.JOB, keys.PE, keys.EXCLUSIVE, *keys.FOREIGN}
 
 
 def test_the_policies_say_the_keys_of_the_code() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.cluster.objects import pod
 from webhook.cluster import translate, wire
 from webhook.placement.cluster import Claim
-from webhook.placement.pod import NodeTerm, Requirement
+from webhook.placement.pod import NodeTerm, Requirement, Toleration
 
 JOB = {"streams.ibm.com/job": "parallel"}
 GPU = {"key": "gpu", "operator": "Exists"}
@@ -52,6 +52,41 @@ def affinity(**node: Any) -> dict[str, Any]:
 )
 def test_a_pod_of_a_job_that_waits_demands(spec: dict[str, Any], expected: Claim) -> None:
     assert claim(**spec) == expected
+
+
+EVERY = {"operator": "Exists"}
+OURS = {"key": "streams.ibm.com/exclusive", "value": "a.b"}
+OTHERS = {"key": "gpu", "operator": "Exists"}
+
+
+def test_tolerations_that_open_exclusive_hosts_are_kept() -> None:
+    every, ours = Toleration(operator="Exists"), Toleration(key="streams.ibm.com/exclusive", value="a.b")
+    found = claim(tolerations=[OTHERS, EVERY, OURS])
+    assert found == Claim("web-1", tolerates=(every, ours))
+
+
+@pytest.mark.parametrize(
+    ("spec", "sleeps"),
+    [
+        pytest.param({"tolerations": [EVERY]}, True, id="of everything"),
+        pytest.param({"tolerations": [OURS]}, True, id="of exclusive hosts"),
+        pytest.param({"tolerations": [OTHERS]}, False, id="of something else"),
+        pytest.param({}, False, id="none"),
+        pytest.param({"tolerations": [EVERY], "nodeName": "node-a"}, False, id="of everything, where it is bound"),
+    ],
+)
+def test_of_others_only_sleepers_are_known_to_wait(spec: dict[str, Any], *, sleeps: bool) -> None:
+    assert (claim({}, **spec) is not None) is sleeps
+
+
+def test_an_agent_of_a_daemon_set_is_no_sleeper() -> None:
+    made = {**pod(labels={}), "spec": {"tolerations": [EVERY]}}
+    made["metadata"] |= {
+        "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "controller": True}]
+    }
+    found = translate.bound_pod(msgspec.convert(made, wire.Pod))[0]
+    assert found is not None
+    assert (found.claim, found.sleeps) == (None, False)
 
 
 def test_a_pod_that_has_its_node_demands_nothing_more() -> None:

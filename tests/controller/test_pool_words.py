@@ -4,8 +4,9 @@ from typing import Any, Literal
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
-from tests.builders import bound_pod, cluster, node, nodes, pool, selector
+from tests.builders import bound_pod, cluster, node, nodes, pool, selector, sleeper
 from tests.controller.controllers import Line, Said
 from tests.controller.kube import Kube, pool_path
 from webhook.cluster.failure import Cause, Failure
@@ -190,7 +191,7 @@ class TestAState:
         cordoned = node("node-a", taints=[Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")])
         asked = pool(size=2, given=["node-a", "node-b"])
         found = cluster([cordoned, node("node-b")], [asked])
-        state = pool_states.ready(asked, plan(asked, found, Policy()), found)
+        state = pool_states.ready(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.ready, state.degraded) == (1, ("host 0 (node-a) is cordoned",))
 
     @pytest.mark.parametrize(
@@ -258,7 +259,7 @@ class TestAState:
     def test_of_a_pool_with_an_empty_place_says_why(self) -> None:
         asked = pool(size=4, given=["node-a", "node-b", "node-c", "gone"])
         found = inventory(asked)
-        assert pool_states.ready(asked, plan(asked, found, Policy()), found).degraded == (
+        assert pool_states.ready(asked, plan(asked, found, Policy()), found, Policy()).degraded == (
             "it needs 4 hosts and 3 nodes are eligible, so a host that is gone has not been replaced",
         )
 
@@ -274,9 +275,23 @@ class TestAState:
     def test_of_an_exclusive_pool_names_strangers(self) -> None:
         asked = pool(size=1, mode="Exclusive", given=["node-a"])
         found = cluster(nodes(1), [asked], [bound_pod("node-a")])
-        assert pool_states.ready(asked, plan(asked, found, Policy()), found).degraded == (
+        assert pool_states.ready(asked, plan(asked, found, Policy()), found, Policy()).degraded == (
             "host 0 (node-a) runs a processing element of another pool or job",
         )
+
+    @pytest.mark.parametrize(
+        ("policy", "message", "count"),
+        [
+            (Policy(), "it has 1 host; 1 pod that waits tolerates its taint and may come to its hosts", 1),
+            (Policy(guard_bindings=True), "it has 1 host", 0),
+        ],
+        ids=["which may come", "which nobody would bind there"],
+    )
+    def test_of_an_exclusive_pool_counts_sleepers(self, policy: Policy, message: str, count: int) -> None:
+        asked = pool(size=1, mode="Exclusive", given=["node-a"])
+        found = cluster(nodes(1), [asked], [sleeper()])
+        state = pool_states.ready(asked, plan(asked, found, policy), found, policy)
+        assert (state.message, state.sleepers) == (message, count)
 
     @pytest.mark.parametrize(("mode", "expected"), [("Exclusive", ("DaemonSet logging/agent",)), ("Shared", None)])
     def test_names_guests_of_an_exclusive_pool(
@@ -286,7 +301,7 @@ class TestAState:
         guest = Guest("DaemonSet/agent", ("NoSchedule",))
         there = bound_pod("node-a", job="", pe="", namespace="logging", guest=guest)
         found = cluster(nodes(1), [asked], [there], guests=Guests(()))
-        assert pool_states.ready(asked, plan(asked, found, Policy()), found).guests == expected
+        assert pool_states.ready(asked, plan(asked, found, Policy()), found, Policy()).guests == expected
 
 
 def told(before: Pool | None, state: State) -> list[News]:
@@ -303,6 +318,13 @@ class TestNews:
         assert told(pool(size=2, phase=Phase.PENDING), READY) == [
             News("Normal", "HostsAssigned", "2 hosts: node-a, node-b")
         ]
+
+    def test_sleepers_are_told_of_with_new_hosts_and_not_again(self) -> None:
+        state = replace(READY, sleepers=2)
+        [_, piece] = told(pool(size=2, phase=Phase.PENDING), state)
+        said = "2 pods that wait tolerate its taint and may come to its hosts: only the setting strict keeps them off"
+        assert piece == News("Warning", "SleepersWait", said)
+        assert told(replace(pool(size=2, phase=Phase.READY), given=HOSTS), state) == []
 
     def test_of_many_ten_are(self) -> None:
         hosts = tuple(PoolHost(index, f"n{index}") for index in range(12))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders import bound_pod, node, pool
+from tests.builders import bound_pod, node, pool, sleeper
 from tests.controller.quick import clock
 from webhook.controller.marks import Mark
 from webhook.controller.queue import Queue
@@ -125,6 +125,18 @@ class TestAPool:
         await desk.lead()
         desk.watched.remove_pool(*NAME)
         assert await desk.due() == (["p"], ["node-a", "node-b"])
+
+
+class TestASleeper:
+    async def test_that_comes_or_goes_is_the_business_of_exclusive_pools_with_hosts(self, desk: Desk) -> None:
+        desk.watched.set_pool(pool(name="p", size=1, mode="Exclusive", given=["node-a"]))
+        desk.watched.set_pool(pool(name="shared", size=1, given=["node-b"]))
+        desk.watched.set_pool(waiting("w", mode="Exclusive"))
+        await desk.lead()
+        desk.watched.set_pod(sleeper())
+        assert [await desk.due(1), await desk.due(10)] == [([], []), (["p"], [])]
+        desk.watched.remove_pod("uid-of-sleeper")
+        assert await desk.due(11) == (["p"], [])
 
 
 class TestANode:

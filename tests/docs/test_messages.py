@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from tests.admission.pools import host_pool, validated
 from tests.answers import refused, warnings
-from tests.builders import bound_pod, cluster, node, nodes, pod, pool, review
+from tests.builders import GATES, bound_pod, cluster, node, nodes, pod, pool, review
 from tests.docs.pages import page
 from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
 from webhook.placement.cluster import Claim
 from webhook.placement.inventory import Inventory
-from webhook.placement.keys import INJECTED, TAG
+from webhook.placement.keys import HOSTNAME, INJECTED, TAG
 from webhook.placement.policy import Policy
 from webhook.placement.quota import Quota
 
@@ -74,6 +74,14 @@ def binding() -> Answer:
     return validate(review(found, kind="Binding", subresource="binding"), HOSTED, Policy(guard_bindings=True))
 
 
+def woken(*, gated: bool = False) -> Answer:
+    """A sleeper that selects an exclusive host, and keeps a gate or not."""
+    sleeps = {"job": None, "pe": None, "tolerations": [{"operator": "Exists"}]}
+    now = {"nodeSelector": {HOSTNAME: "node-a"}} | ({"schedulingGates": GATES} if gated else {})
+    old = pod(**sleeps, schedulingGates=GATES)
+    return validate(review(pod(**sleeps, **now), "UPDATE", old=old), HOSTED, Policy())
+
+
 TEXTS = {
     "a pool without its hosts": ("hostpool.md", admitted_pool(size=4, elastic=True)),
     "a pool without any node": ("hostpool.md", admitted_pool(tags=["ib"])),
@@ -83,6 +91,8 @@ TEXTS = {
     "a node that is cordoned": ("admission.md", warnings(changed_node(Policy(), {TAG: "ib"}, cordoned=True))[0]),
     "a change of a node refused": ("admission.md", refused(changed_node(Policy(guard_nodes="refuse"), {}))[1]),
     "a binding refused": ("admission.md", refused(binding())[1]),
+    "a sleeper let loose": ("admission.md", refused(woken())[1]),
+    "a sleeper narrowed": ("admission.md", refused(woken(gated=True))[1]),
     "a pod that lost its affinity": (
         "merging.md",
         refused(validate(review(pod("host(MyPool)")), known(), Policy()))[1],

@@ -8,6 +8,7 @@ import pytest
 
 from certs import options
 from tests.docs.pages import ROOT, SOURCES, blocks, page
+from webhook.admission.review import OBJECT_LIMIT
 from webhook.cluster import folder, hpaintent_rules, hpaintent_schema, report, streamsjob, yaml_documents
 from webhook.controller import figures
 from webhook.placement import (
@@ -24,6 +25,7 @@ from webhook.placement import (
 )
 from webhook.placement.cluster import Phase
 from webhook.placement.policy import POOLS
+from webhook.placement.sizes import WORDS_LIMIT
 from webhook.server import certificate
 from webhook.server.limits import HEALTH, REVIEWS
 from webhook.server.metrics import Metrics
@@ -124,8 +126,24 @@ def test_the_grammar_is_that_of_the_parser() -> None:
 
 
 LIMITS: dict[str, tuple[Any, ...]] = {
-    "body of a request": (f"{REVIEWS.body >> 20} MiB",),
-    "one header line; header fields": (f"{REVIEWS.header_line:,} bytes", REVIEWS.header_fields),
+    "body of a request; one object in it": (f"{REVIEWS.body >> 20} MiB", f"{OBJECT_LIMIT >> 20} MiB"),
+    f"all bodies over {REVIEWS.small_body >> 10} KiB at a time; of one address": (
+        f"{REVIEWS.bodies >> 20} MiB",
+        f"{REVIEWS.share >> 20} MiB",
+        f"others wait unread, up to 256 of them, {REVIEWS.room_seconds:g} s each",
+    ),
+    f"a body over {REVIEWS.small_body >> 10} KiB, once there is room for it": (
+        f"{REVIEWS.arrival(0):g} s, and 1 s more for every {REVIEWS.body_rate >> 20} MiB",
+    ),
+    "answers that wait to be read, on one connection; on all": (
+        f"what one answer is beyond {REVIEWS.unsent >> 10} KiB",
+        f"{REVIEWS.bodies >> 20} MiB",
+    ),
+    "one header line; header fields; a whole header": (
+        f"{REVIEWS.header_line:,} bytes",
+        REVIEWS.header_fields,
+        f"{REVIEWS.header >> 10} KiB",
+    ),
     "a header, from its first byte to its end": (f"{REVIEWS.header_seconds:g} s",),
     "a TLS handshake": (f"{REVIEWS.handshake_seconds:g} s",),
     "open connections for reviews": (
@@ -138,7 +156,12 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     ),
     "one review": (f"{REVIEWS.deadline_seconds:g} s, or less as its caller says",),
     "one annotation; clauses; different tokens": (f"{spl.TEXT_LIMIT >> 10} KiB", spl.CLAUSE_LIMIT, spl.TOKEN_LIMIT),
-    "node selector terms of a merged pod": (f"{nodeterms.TERM_LIMIT:,}",),
+    "node selector terms of a merged pod; expressions and values in them": (
+        f"{nodeterms.TERM_LIMIT:,}",
+        f"{WORDS_LIMIT:,}",
+    ),
+    "containers of a pod that asks; amounts of resources; ports": ("1,000", "5,000", "20,000"),
+    "its labels in `nodeSelector`; tolerations; spread constraints; terms about pods": ("2,000", "2,000", 10, "1,000"),
     "HostPools of a namespace": (f"{POOLS}, setting `--pool-quota`",),
     "hosts of a pool; its tags": (f"{pool_spec.POOL_LIMIT:,}", pool_spec.TAG_LIMIT),
     "PEs of one job": (f"{streamsjob.JOB_LIMIT:,}",),

@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from bench.e2e import report
+from bench.e2e import bindings, report
 from bench.e2e.cluster import Cluster, cluster
 from bench.e2e.load import clients
 from bench.e2e.observation import Observation, observe
@@ -94,3 +94,9 @@ def test_clients_that_cannot_start_are_trouble(tmp_path_factory: pytest.TempPath
     with clients(folder / "missing", folder) as load, pytest.raises(Trouble) as trouble:
         load.carry_out(Order("cheap", 1, 1))
     assert "No such file or directory" in str(trouble.value)
+
+
+def test_what_bindings_cost_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bindings.main(["--rounds", "1", "--pods", "4"]) == 0
+    rows = capsys.readouterr().out.splitlines()[-4:]
+    assert [row.split(" | ")[0] for row in rows] == ["|", "|---|---|---|---|---|", "| without", "| strict"]

@@ -5,9 +5,9 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from tests.builders import bound_pod, cluster, node, nodes, pool
+from tests.builders import bound_pod, cluster, node, nodes, pool, sleeper
 from webhook.placement import keys
-from webhook.placement.binding import obstacle, waiting
+from webhook.placement.binding import closed, obstacle, waiting
 from webhook.placement.cluster import BoundPod, Claim, Phase, Pool
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import NodeTerm, Requirement
@@ -52,6 +52,8 @@ ELSEWHERE: Final = "node node-b does not meet the pod's node selector or require
         pytest.param(pod(Claim("p", terms=())), "node-b", [], ELSEWHERE, id="no term at all"),
         pytest.param(pod(None), "node-b", [], "", id="nothing is known of its demands"),
         pytest.param(pod(OF_POOL, pools=["P"]), "gone", [SIZED], "", id="a node that is not known"),
+        pytest.param(sleeper(), "node-a", [RESERVED], EXCLUSIVE, id="a sleeper on an exclusive host"),
+        pytest.param(sleeper(terms=[]), "node-b", [RESERVED], "", id="a sleeper on a node that it does not select"),
     ],
 )
 def test_what_stands_in_the_way(found: BoundPod, on: str, pools: list[Pool], expected: str) -> None:
@@ -78,6 +80,11 @@ SECOND: Final = pod(Claim("pe-1"), uid="two")
 )
 def test_a_pod_that_waits_is_found(uid: str, namespace: str, name: str, expected: BoundPod | None) -> None:
     assert waiting(uid, namespace, name, there(FIRST, SECOND)) == expected
+
+
+@pytest.mark.parametrize(("on", "expected"), [("node-a", True), ("node-b", False), ("gone", False)])
+def test_a_node_is_closed_if_it_is_exclusive_to_a_pool(on: str, *, expected: bool) -> None:
+    assert closed(on, World(cluster(nodes(2), [RESERVED]), Policy())) is expected
 
 
 def test_only_pods_with_a_claim_are_kept_while_they_wait() -> None:

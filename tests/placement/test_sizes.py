@@ -7,10 +7,11 @@ import pytest
 
 from tests.builders import cluster, nodes, pod
 from webhook.placement.decision import decide, guard
-from webhook.placement.pod import Pod
+from webhook.placement.nodeterms import conjoin
+from webhook.placement.pod import NodeAffinity, NodeSelector, NodeTerm, Pod, Requirement
 from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault
-from webhook.placement.sizes import oversized
+from webhook.placement.problem import Fault, Problem
+from webhook.placement.sizes import oversized, words
 from webhook.placement.world import World
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -86,9 +87,9 @@ CASES = {
         f"spec.tolerations: has 2001 tolerations, at most 2000 {ALLOWED}",
     ),
     "spread": (
-        {"topologySpreadConstraints": [_SPREAD] * 64},
-        {"topologySpreadConstraints": [_SPREAD] * 65},
-        f"spec.topologySpreadConstraints: has 65 constraints, at most 64 {ALLOWED}",
+        {"topologySpreadConstraints": [_SPREAD] * 10},
+        {"topologySpreadConstraints": [_SPREAD] * 11},
+        f"spec.topologySpreadConstraints: has 11 constraints, at most 10 {ALLOWED}",
     ),
 }
 
@@ -101,6 +102,19 @@ def _read(spec: dict[str, Any]) -> Pod:
 def test_a_part_of_a_spec_is_bounded(most: dict[str, Any], more: dict[str, Any], message: str) -> None:
     told = [f"{problem.field}: {problem.message}" for problem in oversized(_read(more))]
     assert (oversized(_read(most)), told) == ((), [message])
+
+
+def test_a_comparison_counts_for_ten() -> None:
+    needs = (Requirement("a", "Gt", ("1",)), Requirement("a", "Exists"))
+    assert words([NodeTerm(needs)]) == 11
+
+
+def test_the_product_of_terms_is_bounded_as_well() -> None:
+    """Else a pod that the webhook made itself would be refused when it is reviewed again."""
+    own = NodeAffinity(NodeSelector((NodeTerm((Requirement("a", "In", ("b",) * 99),)),) * 100))
+    ours = tuple(NodeTerm((Requirement("c", "In", (str(at),)),)) for at in range(3))
+    message = "with the pod's own terms this makes 30600 expressions and values, at most 20000 are allowed"
+    assert conjoin(own, [ours])[2] == [Problem("spec.affinity.nodeAffinity", message)]
 
 
 def test_a_pod_without_a_spec_says_nothing_too_much() -> None:

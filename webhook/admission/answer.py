@@ -26,13 +26,22 @@ class Workload(Struct, frozen=True, gc=False):
     name: str
 
 
+class Unseen(Struct, frozen=True, gc=False):
+    """A pod that is to be bound to an exclusive host before anything is known of it; ``uid`` may be empty."""
+
+    namespace: str
+    name: str
+    uid: str
+
+
 class Answer(Struct, frozen=True, gc=False):
     """The answer to one request body.
 
     ``status`` is the HTTP status and ``body`` its JSON. The rest is for logs and metrics: ``reason`` is a short word
     (``Invalid``, ``Forbidden``, ...) or empty, ``message`` the refusal, if any; ``uid``, ``namespace`` and ``name`` are
-    the caller's words and may hold anything. ``depends`` is the workload whose number of pods may make it another one.
-    ``waits`` is why a pod is let in that no node can run now (``Cause``), empty for all others.
+    the caller's words and may hold anything. ``depends`` is the workload whose number of pods may make it another one,
+    ``unseen`` the pod that has to be looked at before the answer holds. ``waits`` is why a pod is let in that no node
+    can run now (``Cause``), empty for all others.
     """
 
     status: int
@@ -46,4 +55,5 @@ class Answer(Struct, frozen=True, gc=False):
     name: str = ""
     message: str = ""
     depends: Workload | None = None
+    unseen: Unseen | None = None
     waits: str = ""

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.findings import Finding, Objection
+from webhook.admission.answer import Answer, Unseen
+from webhook.admission.findings import Finding, Objection, answer
 from webhook.admission.responses import unreadable_object
-from webhook.admission.review import MALFORMED, Review
-from webhook.placement.binding import obstacle, waiting
+from webhook.admission.review import MALFORMED, Review, read_review
+from webhook.placement.binding import closed, obstacle, waiting
+from webhook.placement.cluster import BoundPod
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Metadata
 from webhook.placement.policy import Policy
@@ -30,7 +32,7 @@ _BINDING = msgspec.json.Decoder(_Binding)
 
 
 def bound(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Finding]:
-    """A pod of a job that is known to wait; any other may be bound anywhere."""
+    """A pod of a job, or a sleeper, that is known to wait; any other only if the node is exclusive to a HostPool."""
     if not policy.guard_bindings:
         return
     try:
@@ -38,8 +40,23 @@ def bound(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Findin
     except MALFORMED as error:
         yield unreadable_object("Binding", error)
         return
-    name = binding.metadata.name or review.name
-    pod = waiting(binding.metadata.uid or "", review.namespace, name, cluster)
-    why = obstacle(pod, binding.target.name, World(cluster, policy)) if pod else ""
+    name, uid, world = binding.metadata.name or review.name, binding.metadata.uid or "", World(cluster, policy)
+    pod = waiting(uid, review.namespace, name, cluster)
+    if pod:
+        yield from _refused(name, pod, binding.target.name, world)
+    elif closed(binding.target.name, world):
+        yield Unseen(review.namespace, name, uid)
+
+
+def bound_after_all(body: bytes, pod: BoundPod, cluster: Inventory, policy: Policy) -> Answer:
+    """The answer to a review that found its pod to be unseen, now that somebody has looked at it."""
+    review = read_review(body)
+    binding = _BINDING.decode(review.object)
+    found = _refused(binding.metadata.name or review.name, pod, binding.target.name, World(cluster, policy))
+    return answer(review, list(found), policy)
+
+
+def _refused(name: str, pod: BoundPod, node: str, world: World) -> Iterator[Objection]:
+    why = obstacle(pod, node, world)
     if why:
         yield Objection(f"pod {name} cannot be bound: {why}")

@@ -82,6 +82,9 @@ def _opened(review: Review, world: World) -> Iterator[Problem]:
 
 
 def _hosts(found: _DaemonSet, review: Review, world: World) -> tuple[Ask, Bits]:
-    """What a pod of the DaemonSet asks for, and the exclusive hosts of others that it could get onto."""
+    """What a pod of the DaemonSet asks for, and the exclusive hosts of others that it could get onto.
+
+    Where all is strict hosts count that may be exclusive one day: the agents that come then are believed.
+    """
     ask, _ = read(found.spec.template, review.namespace, world)
-    return ask, opened(ask, constraints_of(ask, world).constraints, world)
+    return ask, opened(ask, constraints_of(ask, world).constraints, world, ever=world.policy.strict)

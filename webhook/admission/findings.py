@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from webhook.admission.answer import Answer
+from webhook.admission.answer import Answer, Unseen
 from webhook.admission.responses import allowed, denied
 from webhook.admission.review import Review
 from webhook.placement.policy import Policy
@@ -17,15 +18,21 @@ class Objection(Struct, frozen=True, gc=False):
     text: str
 
 
-Finding = Problem | Objection | str
-"""Something wrong with the request, an objection, or a warning."""
+Finding = Problem | Objection | Unseen | str
+"""Something wrong with the request, an objection, a pod that has to be looked at first, or a warning."""
 
 
 def answer(review: Review, findings: Sequence[Finding], policy: Policy) -> Answer:
-    """Refused for all problems, else for the objection, else allowed; warnings are told in any case."""
+    """Refused for all problems, else for the objection, else allowed; warnings are told in any case.
+
+    Where a pod has to be looked at first, it is allowed for want of a way to do so.
+    """
     warnings = [found for found in findings if isinstance(found, str)]
     problems = [found for found in findings if isinstance(found, Problem)]
     objections = [found.text for found in findings if isinstance(found, Objection)]
+    unseen = next((found for found in findings if isinstance(found, Unseen)), None)
+    if unseen:
+        return replace(allowed(review, warnings), unseen=unseen)
     if policy.audit:
         refusals = [*(problem.message for problem in problems), *(text.partition("\n")[0] for text in objections)]
         return allowed(review, [*(f"audit: this would be refused: {text}" for text in refusals), *warnings])

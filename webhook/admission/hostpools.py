@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from webhook.admission.findings import Finding, Objection
 from webhook.admission.review import Review
+from webhook.placement.bits import union
 from webhook.placement.cluster import Pool
 from webhook.placement.completion import complete
 from webhook.placement.inventory import Inventory
@@ -15,6 +16,7 @@ from webhook.placement.pod import Metadata
 from webhook.placement.policy import Policy
 from webhook.placement.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec
 from webhook.placement.problem import Fault, Problem, quote
+from webhook.placement.sleepers import in_words, sleepers
 from webhook.placement.world import World
 
 DEFAULTS: Final[dict[str, Any]] = {
@@ -61,6 +63,10 @@ def _completed(pool: Pool, world: World) -> Iterator[Finding]:
         yield found.warning
     if found.refusal:
         yield Objection(found.refusal)
+    elif not world.policy.guard_bindings:
+        count = sleepers(pool, union(map(world.named, found.hosts)), world.cluster, world.policy)
+        if count:
+            yield f"{in_words(count)}: only the setting strict keeps such pods off"
 
 
 def _value(new: HostPool, namespace: str) -> Pool:

@@ -99,9 +99,9 @@ def read_review(body: bytes) -> Review:
     uid, kind, operation, subresource, namespace, name = found
     if not 0 < len(uid) <= UID_LIMIT:
         raise Unreadable(f"request.uid must be a text of 1 to {UID_LIMIT} characters")
-    for name in ("object", "oldObject"):
-        if len(fields.get(name, _NULL)) > OBJECT_LIMIT:
-            raise Unreadable(f"request.{name} is over {OBJECT_LIMIT // 1024**2} MiB, more than the API server takes")
+    for part in ("object", "oldObject"):
+        if len(fields.get(part, _NULL)) > OBJECT_LIMIT:
+            raise Unreadable(f"request.{part} is over {OBJECT_LIMIT // 1024**2} MiB, more than the API server takes")
     return Review(
         uid,
         kind,

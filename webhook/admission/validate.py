@@ -24,6 +24,7 @@ from webhook.placement.pod import Metadata, Pod, Toleration
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault, Problem
 from webhook.placement.sizes import oversized
+from webhook.placement.sleepers import stir, stirred
 from webhook.placement.trespass import trespass
 from webhook.placement.verdict import constraints_of
 from webhook.placement.verification import undone
@@ -89,8 +90,8 @@ def _said(pod: Pod, namespace: str, world: World) -> tuple[Ask, tuple[Constraint
     return ask, constraints, (*problems, *more)
 
 
-def _updated(review: Review, cluster: Inventory, _policy: Policy) -> Iterator[Problem]:
-    """A pod after its creation: what the webhook read and wrote must not change behind its back."""
+def _updated(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Problem]:
+    """A pod after its creation: what the webhook read and wrote must not change, and no sleeper is let loose."""
     new, old = _POD.decode(review.object), _POD.decode(review.old)
     if (new.metadata or _NOTHING).deletion_timestamp:
         return
@@ -102,6 +103,10 @@ def _updated(review: Review, cluster: Inventory, _policy: Policy) -> Iterator[Pr
         if opens and toleration not in known:
             message = f"a toleration of {keys.EXCLUSIVE} cannot be added to a pod: name the HostPool when you create it"
             yield Problem(f"spec.tolerations[{at}]", message, fault=Fault.FORBIDDEN)
+    if stirred(new, old):
+        world = World(cluster, policy)
+        ask, _ = read(new, review.namespace, world)
+        yield from stir(ask, constraints_of(ask, world).constraints, world)
 
 
 def _changed(field: str, old: dict[str, str], new: dict[str, str]) -> Iterator[Problem]:

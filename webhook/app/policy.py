@@ -10,6 +10,7 @@ from webhook.settings import Settings
 
 def policy_of(settings: Settings) -> Policy:
     """The settings that change decisions; ``ValueError`` for a selector that is none."""
+    everybody = settings.strict or settings.exclusive_strangers == "all"
     excluded = parse_namespaces(settings.excluded_namespaces)
     return Policy(
         host_binding=settings.host_binding,
@@ -23,8 +24,9 @@ def policy_of(settings: Settings) -> Policy:
         quota=parse_quota(settings.exclusive_quota),
         pool_quota=parse_quota(settings.pool_quota),
         guard_nodes=settings.guard_nodes,
-        guard_bindings=settings.guard_bindings,
-        spared=excluded if settings.exclusive_strangers == "all" else None,
+        guard_bindings=settings.guard_bindings or settings.strict,
+        strict=settings.strict,
+        spared=excluded if everybody else None,
         excluded=excluded,
     )
 

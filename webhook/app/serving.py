@@ -11,9 +11,11 @@ from webhook.admission.pool_use import use_of
 from webhook.admission.validate import validate
 from webhook.app.clusters import Cluster, cluster_of
 from webhook.app.policy import policy_of
-from webhook.cluster.asking import authorized
+from webhook.cluster.asking import authorized, met
 from webhook.cluster.authorization import Authorization
 from webhook.cluster.live import LiveCluster
+from webhook.cluster.newcomers import SECONDS as LOOK_SECONDS
+from webhook.cluster.newcomers import Newcomers
 from webhook.cluster.workload_sizes import SECONDS, WorkloadSizes
 from webhook.cluster.writes import Writes
 from webhook.placement.memo import Memo
@@ -32,9 +34,10 @@ async def serve(settings: Settings, announce: Announce) -> None:
     cluster = await asyncio.to_thread(cluster_of, settings)
     authorization = authorization_of(cluster) if settings.authorize_pools else None
     _watch(cluster, metrics)
+    newcomers = newcomers_of(cluster) if policy.guard_bindings else None
     reviewers: dict[str, Reviewer] = {
         "/mutate": mutator(cluster, policy),
-        "/validate": validator(cluster, policy, authorization),
+        "/validate": validator(cluster, policy, authorization, newcomers),
         "/guard": lambda body: guard_daemons(body, cluster.inventory, policy),
     }
     service = Service(reviewers, cluster.reason, (cluster.run,))
@@ -57,11 +60,19 @@ def mutator(cluster: Cluster, policy: Policy) -> Reviewer:
     return mutating
 
 
-def validator(cluster: Cluster, policy: Policy, authorization: Authorization | None) -> Reviewer:
-    """The reviewer of what is finished; with an ``authorization`` it asks whether pools may be used."""
+def validator(
+    cluster: Cluster, policy: Policy, authorization: Authorization | None = None, newcomers: Newcomers | None = None
+) -> Reviewer:
+    """The reviewer of what is finished.
+
+    With an ``authorization`` it asks whether pools may be used, with ``newcomers`` about pods that are bound unseen.
+    """
 
     def validating(body: bytes) -> Answer | Awaitable[Answer]:
         answer = validate(body, cluster.inventory, policy)
+        if answer.unseen is not None:
+            unseen = answer.unseen
+            return met(answer, body, unseen, newcomers, cluster.inventory, policy) if newcomers else answer
         if authorization is None or answer.outcome is not Outcome.ALLOWED:
             return answer
         use = use_of(body, cluster.inventory, policy)
@@ -75,6 +86,11 @@ def authorization_of(cluster: Cluster) -> Authorization:
     if not isinstance(cluster, LiveCluster):
         raise Trouble("--authorize-pools asks an API server about rights, and a snapshot has none")
     return Authorization(Writes(cluster.connection))
+
+
+def newcomers_of(cluster: Cluster) -> Newcomers | None:
+    """Pods that are not known can be looked at where there is an API server."""
+    return Newcomers(Writes(cluster.connection, seconds=LOOK_SECONDS)) if isinstance(cluster, LiveCluster) else None
 
 
 def _watch(cluster: Cluster, metrics: Metrics) -> None:

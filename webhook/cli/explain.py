@@ -48,7 +48,9 @@ def add(subparsers: Subparsers) -> None:
         default="text",
         help="Form of the answer (default: text).",
     )
-    parser.add_argument("--strict", action="store_true", help="Exit with 2 where there is nothing to judge.")
+    parser.add_argument(
+        "--strict", dest="must_judge", action="store_true", help="Exit with 2 where there is nothing to judge."
+    )
     flags.add(parser, _FLAGS)
 
 
@@ -58,12 +60,14 @@ def run(arguments: argparse.Namespace) -> int:
     given = manifests.read(arguments)
     if arguments.output == "review":
         reviews = list(_reviews(given))
-        _note_nothing("no review to write: there is no pod and no workload", reviews, given, strict=arguments.strict)
+        _note_nothing(
+            "no review to write: there is no pod and no workload", reviews, given, strict=arguments.must_judge
+        )
         _write(reviews)
         return Exit.OK
     explanations = _judged(given, settings)
     nothing = "nothing to judge: there is no pod, no workload and no HostPool"
-    _note_nothing(nothing, explanations, given, strict=arguments.strict)
+    _note_nothing(nothing, explanations, given, strict=arguments.must_judge)
     if arguments.output == "text":
         _show(explanations)
     else:

@@ -1,8 +1,9 @@
-"""What a pod demands of its node, kept while it waits for one."""
+"""What a pod demands of its node, and what keeps it off none, kept while it waits for one."""
 
 from webhook.placement.cluster import Claim
 from webhook.placement.pod import LabelSelector, PodSpec
 from webhook.placement.selector import requirements_of
+from webhook.placement.sleepers import opening
 
 
 def claim_of(name: str, spec: PodSpec) -> Claim:
@@ -13,4 +14,5 @@ def claim_of(name: str, spec: PodSpec) -> Claim:
         name,
         requirements_of(LabelSelector(match_labels=spec.node_selector)),
         (required.node_selector_terms or ()) if required else None,
+        opening(spec.tolerations),
     )

@@ -26,6 +26,7 @@ from webhook.placement.pool_spec import HostPoolSpec, pool_of_spec
 from webhook.placement.problem import quote
 from webhook.placement.quantity import milli, parse_quantity, whole
 from webhook.placement.requests import pod_requests
+from webhook.placement.sleepers import opening
 
 Notes = list[str]
 """Parts of an object that were left out, and why: a path, then the reason."""
@@ -94,7 +95,7 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
         terminating=metadata.deletion_timestamp is not None,
         bound=bool(job) and to_cpus(metadata),
         owner=sys.intern(_owner(metadata, spec, job, daemons)),
-        claim=claim_of(name, spec) if job and not spec.node_name else None,
+        claim=claim_of(name, spec) if not spec.node_name and (job or _sleeps(spec, daemons)) else None,
         guards=_guards(spec),
         repels=repels,
         waits=_waits(name, metadata, spec),
@@ -228,6 +229,11 @@ def _owner(metadata: wire.Metadata, spec: PodSpec, job: str, daemons: wire.Owner
     if job or (daemons and is_daemon_set(daemons)):
         return owner_of(metadata.owner_references, metadata.labels)
     return ""
+
+
+def _sleeps(spec: PodSpec, daemons: wire.Owner | None) -> bool:
+    """Whether a pod of others that waits may come to exclusive hosts, and is no agent of a DaemonSet."""
+    return bool(opening(spec.tolerations)) and not (daemons and is_daemon_set(daemons))
 
 
 def _static(metadata: wire.Metadata) -> bool:

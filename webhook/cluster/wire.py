@@ -31,6 +31,7 @@ class Owner(Struct, frozen=True, gc=False, rename="camel"):
     api_version: str = ""
     kind: str = ""
     name: str = ""
+    uid: str = ""
     controller: bool | None = None
 
 

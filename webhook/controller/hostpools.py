@@ -117,7 +117,7 @@ class HostPools:
         """What there is to say when all hosts of the choice are marked and have settled."""
         if not choice.plan.hosts:
             return pool_states.short(pool, choice.plan, self._cluster, self._policy)
-        return pool_states.ready(pool, choice.plan, self._cluster)
+        return pool_states.ready(pool, choice.plan, self._cluster, self._policy)
 
     async def _provide(self, stored: StoredPool) -> float:
         pool = stored.pool

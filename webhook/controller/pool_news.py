@@ -9,6 +9,7 @@ from webhook.controller.pool_status import State, shared
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.pool_plan import published
 from webhook.placement.problem import counted, enumerated
+from webhook.placement.sleepers import in_words
 
 NAMED: Final = 10
 """Hosts named in one Event; the status has all of them."""
@@ -35,7 +36,10 @@ def news(before: Pool | None, state: State) -> Iterator[News]:
     if state.phase is Phase.FAILED:
         yield News("Warning", state.reason, state.message)
     if state.phase is Phase.READY and before is not None and before.sized:
-        yield from _replaced(before, state) if published(before) else _assigned(state)
+        changes = list(_replaced(before, state) if published(before) else _assigned(state))
+        yield from changes
+        if changes and state.sleepers:
+            yield News("Warning", "SleepersWait", f"{in_words(state.sleepers)}: only the setting strict keeps them off")
     if state.degraded:
         yield News("Warning", "Degraded", "; ".join(state.degraded))
     if state.guests:

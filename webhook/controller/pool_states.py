@@ -5,6 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from webhook.controller.pool_status import State
+from webhook.placement.bits import Bits, union
 from webhook.placement.cluster import Phase, Pool
 from webhook.placement.host_list import entries
 from webhook.placement.inventory import Inventory
@@ -14,6 +15,7 @@ from webhook.placement.pool_labels import labels_of
 from webhook.placement.pool_plan import PoolPlan, plan
 from webhook.placement.problem import counted
 from webhook.placement.selector import matching_all
+from webhook.placement.sleepers import in_words, sleepers
 
 WAITING: Final = frozenset({"WaitingForNodes", "NotEnoughNodes"})
 """Reasons of pools that may get hosts as soon as there are more nodes."""
@@ -57,8 +59,9 @@ def settling(found: PoolPlan) -> State:
     return State(Phase.PENDING, "Settling", what, eligible=found.eligible, ready=0)
 
 
-def ready(pool: Pool, found: PoolPlan, cluster: Inventory) -> State:
+def ready(pool: Pool, found: PoolPlan, cluster: Inventory, policy: Policy) -> State:
     """It has its hosts, all of them or, if some cannot be replaced, the rest; but not if all are another pool's."""
+    asleep = 0 if policy.guard_bindings else sleepers(pool, _nodes(found, cluster), cluster, policy)
     given = replace(pool, given=found.hosts)
     wrong = list(troubles(given, cluster))
     out = {trouble.host.index for trouble in wrong if trouble.kind == "gone" or trouble.kind in OUT}
@@ -68,11 +71,12 @@ def ready(pool: Pool, found: PoolPlan, cluster: Inventory) -> State:
     return State(
         Phase.FAILED if lost else Phase.READY,
         "HostsTaken" if lost else "HostsAssigned",
-        f"it has {counted(len(found.hosts), 'host')}{_of_which(taken, len(found.hosts))}",
+        f"it has {counted(len(found.hosts), 'host')}{_of_which(taken, len(found.hosts))}{_asleep(asleep)}",
         hosts=found.hosts,
         ready=len(found.hosts) - len(out),
         eligible=found.eligible,
         degraded=(*missing, *map(str, wrong)),
+        sleepers=asleep,
         guests=guests(given, cluster) if pool.exclusive else None,
     )
 
@@ -83,6 +87,15 @@ def _of_which(taken: int, hosts: int) -> str:
         return ""
     number = "" if hosts == 1 else "all of " if taken == hosts else f"{taken} of "
     return f", {number}which {'is' if taken == 1 else 'are'} exclusive to another HostPool"
+
+
+def _asleep(number: int) -> str:
+    """How many pods that wait may come to the hosts, in a clause; nothing if there are none."""
+    return f"; {in_words(number)}" if number else ""
+
+
+def _nodes(found: PoolPlan, cluster: Inventory) -> Bits:
+    return union(cluster.nodes.named(host.name) for host in found.hosts)
 
 
 def releasing(pool: Pool, busy: int) -> State:

@@ -30,6 +30,8 @@ class State(Struct, frozen=True):
     eligible: int | None = None
     degraded: Sequence[str] = ()
     """Sentences without their full stops; none if all is well."""
+    sleepers: int = 0
+    """Pods that wait and may come to its hosts, whosever these are; the message says so."""
     guests: tuple[str, ...] | None = None
     """Who runs on its exclusive hosts because he tolerates them; ``None`` for a pool without such hosts."""
 

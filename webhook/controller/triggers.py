@@ -1,5 +1,6 @@
 """What has to be looked at when something changes: from values before and after to keys of queues."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from webhook.controller.pool_kind import unreadable
@@ -36,6 +37,8 @@ class Triggers:
         self._waiting = Rounds(pools, AGAIN)
         """Pools that are to have more hosts of their own than they have, or fewer."""
         self._counted = Rounds(pools, COUNTED)
+        self._open = Rounds(pools, COUNTED)
+        """Pools that say how many sleepers there are."""
         watched.on_pool.append(self._pool)
         watched.on_node.append(self._node)
         watched.on_pod.append(self._pod)
@@ -49,9 +52,9 @@ class Triggers:
             self._orphaned(node)
 
     def _pool(self, name: Name, before: Pool | None, after: Pool | None) -> None:
-        goes = None if after is None else self._rounds(after)
-        for rounds in (self._waiting, self._counted):
-            (rounds.join if rounds is goes else rounds.leave)(name)
+        goes = set() if after is None else set(self._rounds(after))
+        for rounds in (self._waiting, self._counted, self._open):
+            (rounds.join if rounds in goes else rounds.leave)(name)
         if not self._leading:
             return
         self._pools.add(name)
@@ -61,13 +64,16 @@ class Triggers:
             for node in marked_nodes(name, self._cluster):
                 self._nodes.add(node)
 
-    def _rounds(self, pool: Pool) -> Rounds | None:
-        """What the pool takes part in."""
+    def _rounds(self, pool: Pool) -> Iterator[Rounds]:
+        """The rounds that the pool takes part in."""
         if unreadable(pool):
-            return None
+            return
+        if pool.exclusive and pool.given:
+            yield self._open
         if pool.phase is Phase.READY and not pool.sized:
-            return self._counted
-        return self._waiting if _incomplete(pool) else None
+            yield self._counted
+        elif _incomplete(pool):
+            yield self._waiting
 
     def _node(self, _: str, before: Node | None, after: Node | None) -> None:
         if not self._leading:
@@ -83,6 +89,8 @@ class Triggers:
     def _pod(self, _: str, before: BoundPod | None, after: BoundPod | None) -> None:
         if not self._leading:
             return
+        if any(pod is not None and pod.sleeps for pod in (before, after)):
+            self._open.ask()
         concerning = (pod for pod in (before, after) if pod is not None and self._cluster.concerns_pools(pod))
         seen = {pod.node for pod in concerning if pod.node}
         for node in seen:

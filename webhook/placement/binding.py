@@ -1,24 +1,27 @@
 """May a pod that waits be bound to a node? As far as its pools, and what it demands of the node, can tell.
 
-Neighbours, room and taints are the scheduler's business; of a pod that is not known nothing is said
-(``docs/admission.md``, bindings).
+Neighbours, room and taints are the scheduler's business (``docs/admission.md``, bindings).
 """
 
 from webhook.placement.allocation import pool_of
-from webhook.placement.bits import Bits
-from webhook.placement.cluster import BoundPod, Claim
+from webhook.placement.cluster import BoundPod
 from webhook.placement.constraints.exclusive import NobodyElses
 from webhook.placement.inventory import Inventory
-from webhook.placement.selector import Nodes, matching_all, matching_any
+from webhook.placement.sleepers import demanded
 from webhook.placement.world import World
 
 
 def waiting(uid: str, namespace: str, name: str, cluster: Inventory) -> BoundPod | None:
-    """The pod of a job that waits, by its uid or, where none is given, by its name."""
+    """The pod that waits, if it is of a job or a sleeper, by its uid or, where none is given, by its name."""
     if uid:
         return cluster.waiting.get(uid)
     pods = (pod for pod in cluster.waiting.values() if pod.namespace == namespace)
     return next((pod for pod in pods if pod.claim and pod.claim.name == name), None)
+
+
+def closed(node: str, world: World) -> bool:
+    """Whether the node is exclusive to some HostPool."""
+    return bool(world.named(node) & world.cluster.pools.exclusive())
 
 
 def obstacle(pod: BoundPod, node: str, world: World) -> str:
@@ -31,11 +34,6 @@ def obstacle(pod: BoundPod, node: str, world: World) -> str:
     if not there & NobodyElses(exclusive).filter(world):
         return f"node {node} is exclusive to another HostPool"
     # Labels are written before a pool says who its hosts are, and seen after: what either tells will do.
-    if pod.claim and not there & (_demanded(pod.claim, world) | _demanded(pod.claim, world.cluster.nodes)):
+    if pod.job and pod.claim and not there & (demanded(pod.claim, world) | demanded(pod.claim, world.cluster.nodes)):
         return f"node {node} does not meet the pod's node selector or required node affinity"
     return ""
-
-
-def _demanded(claim: Claim, nodes: Nodes) -> Bits:
-    found = matching_all(nodes, claim.selector)
-    return found if claim.terms is None else found & matching_any(nodes, claim.terms)

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from webhook.placement.pod import LabelSelector, NodeTerm, Requirement
+from webhook.placement.pod import LabelSelector, NodeTerm, Requirement, Toleration
 
 Tally = Mapping[str, int]
 """Amounts by resource name: milli-units of ``cpu``, whole units (bytes, counts) of everything else."""
@@ -42,12 +42,14 @@ class Node(Struct, frozen=True, gc=False):
 class Claim(Struct, frozen=True, gc=False):
     """What a pod that waits demands of its node: its ``nodeSelector``, and the terms of its required node affinity.
 
-    ``name`` is the pod's. Without ``terms`` (``None``) any node that meets the selector will do.
+    ``name`` is the pod's. Without ``terms`` (``None``) any node that meets the selector will do. ``tolerates`` are its
+    tolerations of everything, and of the taint of exclusive hosts.
     """
 
     name: str
     selector: tuple[Requirement, ...] = ()
     terms: tuple[NodeTerm, ...] | None = None
+    tolerates: tuple[Toleration, ...] = ()
 
 
 class Waiting(Struct, frozen=True, gc=False):
@@ -78,13 +80,13 @@ class BoundPod(Struct, frozen=True, gc=False):
     """A pod that is not finished, as far as it holds something that others may want.
 
     ``node`` is empty while the pod waits. ``labels`` are its labels under the product's prefix only, and ``isolated``
-    the operators whose ``hostIsolation`` it carries, ``claim`` what it demands of a node while it waits for one; all
-    empty, like ``job`` and ``pe``, for pods of others. ``owner`` is the workload that it is a replica of, such as
-    ``Deployment/pipeline``, of pods of others only if they go with their node. ``bound`` says that it is one that is
-    bound to cpus. ``guards`` are the topology keys of its required podAntiAffinity, of pods of others too; ``repels``
-    are the labels under the product's prefix that this keeps away within its job. ``guest`` is what a pod of others is,
-    if it may run on exclusive hosts. ``waits`` is there while a pod, of others too, has no node, and had none when it
-    was let in.
+    the operators whose ``hostIsolation`` it carries; both are empty, like ``job`` and ``pe``, for pods of others.
+    ``claim`` is what it demands of a node while it waits for one, of pods of others only if they are sleepers.
+    ``owner`` is the workload that it is a replica of, such as ``Deployment/pipeline``, of pods of others only if they
+    go with their node. ``bound`` says that it is one that is bound to cpus. ``guards`` are the topology keys of its
+    required podAntiAffinity, of pods of others too; ``repels`` are the labels under the product's prefix that this
+    keeps away within its job. ``guest`` is what a pod of others is, if it may run on exclusive hosts. ``waits`` is
+    there while a pod, of others too, has no node, and had none when it was let in.
     """
 
     uid: str
@@ -109,6 +111,11 @@ class BoundPod(Struct, frozen=True, gc=False):
     def of_node(self) -> bool:
         """Whether it goes with its node: it is one of a DaemonSet, or static (Kubernetes, mirror pods)."""
         return self.owner.partition("/")[0] in OF_NODE
+
+    @property
+    def sleeps(self) -> bool:
+        """Whether it waits for a node, and tolerates what keeps others off exclusive hosts."""
+        return self.claim is not None and bool(self.claim.tolerates)
 
 
 class Phase(enum.StrEnum):

@@ -28,7 +28,7 @@ class Inventory:
 
     __slots__ = (
         "_clock", "_guarding", "_guards", "_held", "_siblings", "guests", "intents", "jobs", "jobs_version", "leaving",
-        "leaving_changed", "nodes", "outsiders", "pools", "visitors", "waiting",
+        "leaving_changed", "nodes", "outsiders", "pools", "sleepers", "visitors", "waiting",
     )  # fmt: skip
 
     def __init__(self, spared: Collection[str] | None = None, guests: Guests | None = None) -> None:
@@ -46,7 +46,9 @@ class Inventory:
         self.visitors: dict[str, BoundPod] = {}
         """Bound pods of no job that name host pools, by uid: they hold a pool that is deleted."""
         self.waiting: dict[str, BoundPod] = {}
-        """Pods of jobs that wait for a node, by uid."""
+        """Pods of jobs that wait for a node, and sleepers, by uid."""
+        self.sleepers: dict[str, BoundPod] = {}
+        """Those of them that tolerate what keeps others off exclusive hosts."""
         self._siblings: dict[Name, Siblings] = {}
         self._guards: dict[str, dict[int, set[str]]] = {}
         self._guarding: dict[str, tuple[str, ...]] = {}
@@ -87,6 +89,8 @@ class Inventory:
         if not pod.node:
             if pod.claim:
                 self.waiting[pod.uid] = pod
+            if pod.sleeps:
+                self.sleepers[pod.uid] = pod
             return
         slot = self.nodes.reserve(pod.node)
         self.nodes.capacity.take(slot, pod.requests)
@@ -116,14 +120,15 @@ class Inventory:
         return uid in self._held
 
     def concerns_pools(self, pod: BoundPod) -> bool:
-        """Whether the pod may be a pool's own, or a stranger to one."""
-        return bool(pod.job or pod.pools) or self.outsiders.include(pod) or self.guests.include(pod)
+        """Whether the pod may be a pool's own, a stranger to one, or become one."""
+        return bool(pod.job or pod.pools) or pod.sleeps or self.outsiders.include(pod) or self.guests.include(pod)
 
     def remove_pod(self, uid: str) -> None:
         """A pod is gone, or finished."""
         held = self._held.pop(uid, None)
         if held is None:
             self.waiting.pop(uid, None)
+            self.sleepers.pop(uid, None)
             return
         if isinstance(held, BoundPod):
             slot, requests = self.nodes.slot_of[held.node], held.requests

@@ -25,10 +25,10 @@ class Policy(Struct, frozen=True):
     that grow on demand; ``unsatisfiable_pods`` is what becomes of a pod that a controller of Kubernetes makes while no
     node can run it; ``audit`` neither patches nor refuses, and says what would have happened. ``quota`` bounds the
     exclusive hosts of namespaces and ``pool_quota`` their HostPools, ``guard_nodes`` is what becomes of changes to
-    nodes that break a pool, and ``guard_bindings`` whether bindings are looked at. ``spared`` are the namespaces whose
-    pods keep no exclusive pool away, while all others do but those of DaemonSets; with ``None`` only processing
-    elements do. It takes effect through the inventories that are made with it. ``excluded`` are the namespaces that are
-    left alone in any case.
+    nodes that break a pool, and ``guard_bindings`` whether bindings are looked at; ``strict`` also asks for the right
+    to tolerate exclusive hosts before there are any. ``spared`` are the namespaces whose pods keep no exclusive pool
+    away, while all others do but those of DaemonSets; with ``None`` only processing elements do. It takes effect
+    through the inventories that are made with it. ``excluded`` are the namespaces that are left alone in any case.
     """
 
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"
@@ -45,5 +45,6 @@ class Policy(Struct, frozen=True):
     pool_quota: Quota = Quota(POOLS)
     guard_nodes: Literal["warn", "refuse", "off"] = "warn"
     guard_bindings: bool = False
+    strict: bool = False
     spared: frozenset[str] | None = None
     excluded: frozenset[str] = frozenset({"kube-system"})

@@ -12,7 +12,10 @@ from webhook.placement.problem import Problem
 
 WORDS_LIMIT: Final = 20_000
 """Expressions in node terms, and their values, counted together: the scheduler reads each for every node. A list of all
-5,000 hosts of a pool fits into four terms."""
+5,000 hosts of a pool fits into three terms."""
+
+_COMPARISON: Final = {"Gt": 8, "Lt": 8}
+"""What an expression that compares numbers counts for besides: it takes as long as ten others."""
 
 _SPEC: Final = PodSpec()
 
@@ -30,7 +33,7 @@ def oversized(pod: Pod) -> tuple[Problem, ...]:
 def words(terms: Iterable[NodeTerm]) -> int:
     """Expressions in node terms, and their values, counted together."""
     return sum(
-        len(needs) + sum([len(need.values or ()) for need in needs])
+        len(needs) + sum([len(need.values or ()) + _COMPARISON.get(need.operator, 0) for need in needs])
         for term in terms
         for needs in (term.match_expressions or (), term.match_fields or ())
     )
@@ -75,7 +78,7 @@ _LIMITS: Final[tuple[tuple[str, str, int, Callable[[PodSpec], int]], ...]] = (
     ("spec.affinity", "terms about pods", 1000, _pod_terms),
     ("spec.tolerations", "tolerations", 2000, lambda spec: len(spec.tolerations or ())),
     (
-        "spec.topologySpreadConstraints", "constraints", 64,
+        "spec.topologySpreadConstraints", "constraints", 10,
         lambda spec: len(spec.topology_spread_constraints or ()),
     ),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from webhook.placement.constraints.topology_spread import Evenly
 from webhook.placement.owner import of_daemon_set
 from webhook.placement.pool_index import Name
 from webhook.placement.problem import Fault, Problem
+from webhook.placement.selector import matching_all, requirements_of
 from webhook.placement.verdict import judge
 from webhook.placement.world import World
 
@@ -46,10 +47,15 @@ def opening(ask: Ask, world: World) -> list[int]:
     return [at for at, toleration in tolerations if toleration.of_everything and toleration.effect in effects]
 
 
-def opened(ask: Ask, constraints: Iterable[Constraint], world: World) -> Bits:
-    """The hosts, exclusive to others, that a toleration of everything lets the pod onto; none without one."""
-    foreign = _foreign(ask, world) if opening(ask, world) else 0
-    return foreign and _reach(constraints, world) & foreign
+def opened(ask: Ask, constraints: Iterable[Constraint], world: World, *, ever: bool = False) -> Bits:
+    """The hosts, exclusive to others, that a toleration of everything lets the pod onto; none without one.
+
+    With ``ever`` those count that may be exclusive one day: all that pools may use.
+    """
+    if not opening(ask, world):
+        return 0
+    hosts = matching_all(world.cluster.nodes, requirements_of(world.policy.poolable)) if ever else _foreign(ask, world)
+    return hosts and reach(constraints, world) & hosts
 
 
 def _own(ask: Ask) -> frozenset[Name]:
@@ -62,7 +68,7 @@ def _foreign(ask: Ask, world: World) -> Bits:
     return world.everything & ~NobodyElses(tuple(_own(ask))).filter(world)
 
 
-def _reach(constraints: Iterable[Constraint], world: World) -> Bits:
+def reach(constraints: Iterable[Constraint], world: World) -> Bits:
     """The nodes that the pod's own clauses leave, but for what holds only as long as other pods lie as they do now.
 
     Standing conditions, exclusivity among them, are left aside.

@@ -84,9 +84,14 @@ t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists'
 object.spec.template.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }}) && (request.operation != 'UPDATE' || object.spec.template.spec.?tolerations != oldObject.spec.template.spec.?tolerations || object.spec.template.spec.?nodeSelector != oldObject.spec.template.spec.?nodeSelector || object.spec.template.spec.?affinity != oldObject.spec.template.spec.?affinity) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
 
-{{/* The same on a pod that exists: a toleration of everything that was not there. */}}
-{{- define "streams-placement.guardAdded" -}}
-object.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }} && !(t in oldObject.spec.?tolerations.orValue([]))) && !{{ include "streams-placement.mayTolerate" . }}
+{{/* The same on a pod that exists: a toleration of everything that was not there, or of that or exclusive hosts on a pod whose scheduling gates, or nodes while it has any, are others now. */}}
+{{- define "streams-placement.guardChanged" -}}
+object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') in ['', 'streams.ibm.com/exclusive'] && ({{ include "streams-placement.ofEverything" . }} && !(t in oldObject.spec.?tolerations.orValue([])) || has(oldObject.spec.schedulingGates) && (object.spec.?schedulingGates != oldObject.spec.?schedulingGates || object.spec.?nodeSelector != oldObject.spec.?nodeSelector || object.spec.?affinity != oldObject.spec.?affinity))) && !{{ include "streams-placement.mayTolerate" . }}
+{{- end -}}
+
+{{/* What becomes of a review that nobody answers, of a pod that asks for nothing: with strict nobody gets round an exclusive host then, either. */}}
+{{- define "streams-placement.guardFailurePolicy" -}}
+{{ .Values.webhook.guardFailurePolicy | default (.Values.settings.strict | ternary "Fail" "Ignore") }}
 {{- end -}}
 
 {{/* A node whose pods, or pools, may care: heartbeats cost no call. */}}

@@ -112,7 +112,7 @@ priorityClassName: {{ . }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-# Of every effect: were all nodes exclusive, nobody would be left to give one back. A policy lets our accounts have it.
+# Of every effect: were all nodes exclusive, nobody would be left to give one back. The policies leave our namespace alone.
 tolerations:
   {{- toYaml (concat (list (dict "key" "streams.ibm.com/exclusive" "operator" "Exists")) .Values.tolerations | uniq) | nindent 2 }}
 securityContext:

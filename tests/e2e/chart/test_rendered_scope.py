@@ -88,6 +88,24 @@ def test_an_installation_may_guard_exclusive_hosts_at_the_price_of_availability(
     assert {hook["failurePolicy"] for hook in hooks(objects) if "nodes" not in hook["name"]} == {"Fail"}
 
 
+STRICT: dict[str, tuple[Values, list[str]]] = {
+    "by itself": ({}, ["Ignore", "Fail", "Fail", "Fail"]),
+    "at the price of everything": ({"guardFailurePolicy": "Fail"}, ["Fail", "Fail", "Fail", "Fail"]),
+    "at no price": ({"guardFailurePolicy": "Ignore"}, ["Ignore", "Ignore", "Ignore", "Ignore"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "policies"), STRICT.values(), ids=STRICT.keys())
+def test_strict_closes_what_it_can_and_bindings_only_if_asked_for(values: Values, policies: list[str]) -> None:
+    """What happens while nobody answers: without bindings nothing in a cluster starts."""
+    objects = render({"settings": {"strict": True}, "webhook": values})
+    found = {hook["name"].partition(".")[0]: hook["failurePolicy"] for hook in hooks(objects)}
+    assert [found[name] for name in ("bindings", "guard", "tolerations", "workload-guard")] == policies
+    (role,) = (one for one in of_kind(objects, "ClusterRole") if one["metadata"]["name"] == RELEASE)
+    daemons = {"apiGroups": ["apps"], "resources": ["daemonsets"], "verbs": ["get"]}
+    assert daemons in role["rules"]
+
+
 GUARDS: dict[str, tuple[Values, set[str], list[str]]] = {
     "by default": ({}, {"nodes"}, ["Warn"]),
     "refused": ({"guardNodes": "refuse"}, {"nodes"}, ["Deny"]),

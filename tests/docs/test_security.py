@@ -1,0 +1,45 @@
+"""The threat model names, for every attack, a test that is there."""
+
+import ast
+import functools
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.docs.pages import ROOT, page
+
+TESTS: Final = ROOT / "tests"
+HEAD: Final = "| attack | by | met by | test |\n|---|---|---|---|\n"
+
+ROWS: Final = [
+    [cell.strip() for cell in row.strip("|").split(" | ")]
+    for table in page("security.md").split(HEAD)[1:]
+    for row in table.partition("\n\n")[0].splitlines()
+]
+NAMED: Final = sorted({name for row in ROWS for name in re.findall(r"`([\w/]+\.py::\w+)`", row[-1])})
+
+
+@functools.cache
+def functions(path: Path) -> frozenset[str]:
+    """The names of all functions of a file."""
+    found = ast.walk(ast.parse(path.read_text()))
+    return frozenset(one.name for one in found if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_every_attack_is_tried_by_a_test(row: list[str]) -> None:
+    assert len(row) == 4, row
+    assert re.fullmatch(r"`[\w/]+\.py::test_\w+`(, `[\w/]+\.py::test_\w+`)*", row[3])
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_test_that_is_named_is_there(name: str) -> None:
+    path, _, function = name.partition("::")
+    assert (TESTS / path).is_file()
+    assert function in functions(TESTS / path)
+
+
+def test_there_are_attacks() -> None:
+    assert len(ROWS) > 30
