@@ -36,6 +36,7 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "host_binding": "auto",
         "unknown_annotations": "refuse",
         "elastic": False,
+        "unsatisfiable_pods": "wait",
         "verify_pods": True,
         "exclusive_effect": "NoSchedule",
         "exclusive_strangers": "streams",

@@ -72,6 +72,10 @@ class Settings(BaseSettings):
     elastic: bool = Field(
         default=False, description="Whether hosts may still come, so that a pool without any is a warning."
     )
+    unsatisfiable_pods: Literal["wait", "refuse"] = Field(
+        "wait",
+        description="What happens to a pod that a controller of Kubernetes makes while no node can run it.",
+    )
     verify_pods: bool = Field(
         default=True, description="Whether /validate refuses pods that have lost what their constraints require."
     )

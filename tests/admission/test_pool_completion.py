@@ -5,8 +5,9 @@ from typing import Any, Final
 import pytest
 
 from tests.admission.pools import host_pool, validated
-from tests.answers import refused, response
+from tests.answers import refused, response, warnings
 from tests.builders import UID, bound_pod, cluster, node, nodes, pool, review, selector
+from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
 from webhook.placement import keys
 from webhook.placement.cluster import Node, Taint
@@ -17,16 +18,20 @@ BLUE: Final = {f"{keys.TAGS}blue": "", f"{keys.TAGS}ib": ""}
 INFRA: Final = Taint("dedicated", "infra", "NoSchedule")
 CORDONED: Final = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 UNREADY: Final = tuple(Taint("node.kubernetes.io/not-ready", "", effect) for effect in ("NoSchedule", "NoExecute"))
-UNREACHABLE: Final = Taint("node.kubernetes.io/unreachable", "", "NoSchedule")
 OTHER: Final = pool("Other", size=1, mode="Exclusive", given=["node-x"], namespace="secret")
 
 
 def told(there: Inventory, policy: Policy | None = None, **spec: Any) -> str:
     """The refusal of a pool that is created there."""
-    body = review(host_pool("pool", **{"name": "P1", "size": 9} | spec), kind="HostPool", group="streams.ibm.com")
-    code, text = refused(validate(body, there, policy or Policy()))
+    code, text = refused(validated_in(there, policy, **spec))
     assert code == 403
     return text
+
+
+def validated_in(there: Inventory, policy: Policy | None = None, **spec: Any) -> Answer:
+    """What is said of a pool that is created there."""
+    body = review(host_pool("pool", **{"name": "P1", "size": 9} | spec), kind="HostPool", group="streams.ibm.com")
+    return validate(body, there, policy or Policy())
 
 
 def few(good: int, *others: Node, labels: dict[str, str] | None = None) -> Inventory:
@@ -97,16 +102,6 @@ FIXES: dict[str, tuple[Inventory, dict[str, Any], str]] = {
         "take the taint dedicated=infra:NoSchedule off one more node, or lower size to 1",
     ),
     "a cordon": (few(1, node("node-x", taints=[CORDONED])), {"size": 2}, "uncordon one more node, or lower size to 1"),
-    "unready nodes, which have two taints": (
-        few(1, node("node-x", taints=UNREADY), node("node-y", taints=UNREADY)),
-        {"size": 3},
-        "make 2 more nodes ready, or lower size to 1",
-    ),
-    "an unreachable node": (
-        few(1, node("node-x", taints=[UNREACHABLE])),
-        {"size": 2},
-        "make one more node reachable, or lower size to 1",
-    ),
     "the taint that alone keeps most nodes": (
         few(1, *(node(f"n{at}", taints=[INFRA, CORDONED]) for at in range(3)), node("node-x", taints=[INFRA])),
         {"size": 2},
@@ -204,3 +199,40 @@ def test_of_a_long_list_some_entries_are_named_and_all_counted() -> None:
     text = told(cluster(), size=None, hosts=[f"h{at}" for at in range(5000)])
     assert text.splitlines()[-2] == f"  and {5000 - len(text.splitlines()) + 3} more reasons"
     assert len(text) <= 1024
+
+
+RECOVERING = {
+    "nodes that are not ready": (
+        few(1, node("node-x", taints=UNREADY), node("node-y", taints=UNREADY)),
+        {"size": 3},
+        "it needs 3 hosts and 1 node is eligible",
+    ),
+    "a node that is not reachable": (
+        few(1, node("node-x", taints=[Taint("node.kubernetes.io/unreachable", "", "NoSchedule")])),
+        {"size": 2},
+        "it needs 2 hosts and 1 node is eligible",
+    ),
+}
+
+
+@pytest.mark.parametrize(("there", "spec", "why"), RECOVERING.values(), ids=RECOVERING)
+def test_a_pool_waits_for_nodes_that_only_have_to_recover(there: Inventory, spec: dict[str, Any], why: str) -> None:
+    found = validated_in(there, **spec)
+    assert warnings(found) == [f"no hosts yet, until nodes have recovered: HostPool P1 cannot be completed: {why}."]
+
+
+def test_a_pool_for_which_there_are_not_enough_even_then_is_refused_with_a_size_that_can_be_had() -> None:
+    there = few(1, node("node-x", taints=UNREADY), node("node-y", taints=[CORDONED, *UNREADY]))
+    assert told(there, size=3) == (
+        "HostPool P1 cannot be completed: it needs 3 hosts and 2 nodes are eligible.\n"
+        "  1 node is cordoned\n"
+        "Nearest fix: uncordon one more node, or lower size to 2."
+    )
+    assert response(validated_in(there, size=2))["allowed"]
+
+
+def test_an_elastic_pool_for_which_there_are_not_enough_even_then_waits_for_more() -> None:
+    found = validated_in(few(1, node("node-x", taints=UNREADY)), size=3, elastic=True)
+    assert warnings(found) == [
+        "no hosts yet: HostPool P1 cannot be completed: it needs 3 hosts and 2 nodes are eligible."
+    ]

@@ -61,8 +61,8 @@ def test_a_pool_that_cannot_is_shown_with_the_refusal_and_exit_code_1(explain: E
     assert code == 1
     assert out.startswith(
         "pool.yaml: HostPool mine in namespace default\n"
-        "  refused, 7 of 13 nodes could be its hosts\n"
-        "  HostPool Mine cannot be completed: it needs 20 hosts and 7 nodes are eligible.\n"
+        "  refused, 8 of 13 nodes could be its hosts\n"
+        "  HostPool Mine cannot be completed: it needs 20 hosts and 8 nodes are eligible.\n"
         "    2 nodes are exclusive to another HostPool\n"
     )
 

@@ -115,7 +115,7 @@ def test_json_says_also_which_nodes_get_no_replica(text: Text) -> None:
 
 def test_json_shares_what_fits_of_replicas_that_do_not_all_fit(text: Text) -> None:
     [found] = json.loads(text("-o", "json", "-f", "examples/refused-replicas.yaml", *CLUSTER))
-    assert (found["verdict"], sum(each["replicas"] for each in found["ranking"])) == ("refused", 6)
+    assert (found["verdict"], sum(each["replicas"] for each in found["ranking"])) == ("refused", 7)
 
 
 def test_a_refusal_is_shown_without_costs(text: Text) -> None:

@@ -98,7 +98,7 @@ def test_a_workload_is_refused_as_a_whole(shown: str) -> None:
         "  A workload of more pods than there are nodes for, refused when it is submitted.\n"
         '  asked: streams.ibm.com/placement: hostExlocation("apart")\n'
         "  refused with 403:\n"
-        '  hostExlocation("apart") and replicas 7 cannot both hold: 6 of 7 pods fit, one on each of 6 of 13 nodes.\n'
+        '  hostExlocation("apart") and replicas 8 cannot both hold: 7 of 8 pods fit, one on each of 7 of 13 nodes.\n'
     ) in shown
 
 

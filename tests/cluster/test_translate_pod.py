@@ -8,7 +8,7 @@ import pytest
 from tests.cluster.objects import PLACEMENT, pod
 from webhook.cluster import translate, wire
 from webhook.cluster.translate import MalformedError
-from webhook.placement.cluster import BoundPod, Guest
+from webhook.placement.cluster import BoundPod, Guest, Waiting
 from webhook.placement.keys import EXCLUSIVE
 
 JOB = {"streams.ibm.com/job": "parallel"}
@@ -269,3 +269,12 @@ def test_a_pod_that_requires_others_to_keep_away_guards_its_node(away: object, g
     source = pod()
     source["spec"]["affinity"] = {"podAntiAffinity": away}
     assert bound(source).guards == guards
+
+
+def test_a_pod_that_was_let_in_to_wait_is_known_to_wait_until_it_has_a_node() -> None:
+    source = pod(annotations={"streams.ibm.com/waits": "no node yet: why"})
+    assert bound(source).waits is None
+    del source["spec"]["nodeName"]
+    assert bound(source).waits == Waiting("web-1", "no node yet: why")
+    source["metadata"]["annotations"] = {"streams.ibm.com/waits": ""}
+    assert bound(source).waits is None

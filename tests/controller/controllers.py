@@ -23,16 +23,18 @@ NOWHERE = float("inf")
 
 
 class Said:
-    """Events, as they are told: reason and note."""
+    """Events, as they are told: reason and note, and what they are about."""
 
     def __init__(self) -> None:
         self.all: list[tuple[str, str]] = []
+        self.about: list[Regarding] = []
 
-    def normal(self, _: Regarding, reason: str, note: str) -> None:
+    def normal(self, regarding: Regarding, reason: str, note: str) -> None:
         self.all.append((reason, note))
+        self.about.append(regarding)
 
-    def warning(self, _: Regarding, reason: str, note: str) -> None:
-        self.all.append((reason, note))
+    def warning(self, regarding: Regarding, reason: str, note: str) -> None:
+        self.normal(regarding, reason, note)
 
 
 class Line:
@@ -120,7 +122,8 @@ class Candidate:
     ) -> None:
         self.line = Line(kube, latency=latency)
         self.said = Said()
-        self.work = Work(self.line, self.said, rules or Rules(Policy()), clock=clock)
+        self.of_pods = Said()
+        self.work = Work(self.line, self.said, rules or Rules(Policy()), of_pods=self.of_pods, clock=clock)
         self._delays = delays or {}
         self.kinds = {kind.path: kind for kind in self.work.kinds}
         self.shelves = {path: Shelf(kind, self.work.watched, lambda _: None) for path, kind in self.kinds.items()}

@@ -87,9 +87,9 @@ def _of_a_sized_pool(each: Json, found: Pool, cluster: Inventory, told: str) -> 
         case "Ready", "HostsAssigned":
             right = complete or (degraded and bool(best.reason))
         case "Failed", "NotEnoughNodes":
-            right = waits and not found.elastic
+            right = waits and not _may_come(found, cluster)
         case "Pending", "WaitingForNodes":
-            right = waits and found.elastic
+            right = waits and _may_come(found, cluster)
         case _:
             right = False
     if not right:
@@ -101,6 +101,12 @@ def _is_another_s(name: str, found: Pool, cluster: Inventory) -> bool:
     taints = there.taints if there else ()
     hard = {"NoSchedule", "NoExecute"}
     return any(each.key == keys.EXCLUSIVE and each.value != own and each.effect in hard for each in taints)
+
+
+def _may_come(pool: Pool, cluster: Inventory) -> bool:
+    """Whether nodes may come for the pool, or only have to recover."""
+    later = cluster.recovered()
+    return pool.elastic or (later is not None and not plan(pool, later, Policy()).reason)
 
 
 def truth(kube: Kube) -> Inventory:

@@ -168,6 +168,19 @@ class TestAState:
             0,
         )
 
+    @pytest.mark.parametrize(
+        ("word", "expected"),
+        [
+            ("not-ready", (Phase.PENDING, "WaitingForNodes")),
+            ("unschedulable", (Phase.FAILED, "NotEnoughNodes")),
+        ],
+    )
+    def test_of_a_pool_whose_nodes_only_have_to_recover(self, word: str, expected: tuple[Phase, str]) -> None:
+        there = inventory(taints=[Taint(f"node.kubernetes.io/{word}", "", "NoSchedule")])
+        asked = pool(size=3, phase=Phase.PENDING)
+        found = pool_states.short(asked, plan(asked, there, Policy()), there, Policy())
+        assert (found.phase, found.reason, found.message) == (*expected, "it needs 3 hosts and 0 nodes are eligible")
+
     def test_of_a_pool_whose_hosts_settle(self) -> None:
         asked = pool(size=2, phase=Phase.PENDING)
         assert pool_states.settling(plan(asked, inventory(asked), Policy())).message == (

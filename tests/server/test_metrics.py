@@ -44,3 +44,12 @@ def test_two_servers_share_nothing() -> None:
     first, second = Metrics(), Metrics()
     first.http_error(400)
     assert second.registry.get_sample_value("streams_placement_http_errors_total", {"code": "400"}) is None
+
+
+def test_pods_that_wait_are_counted_by_cause() -> None:
+    metrics = Metrics()
+    for waits in ("condition", "", "controlled", "condition"):
+        metrics.reviewed("/mutate", Answer(200, b"", Outcome.PATCHED, kind="Pod", waits=waits), 0.001)
+    name = "streams_placement_waiting_pods_total"
+    found = {cause: metrics.registry.get_sample_value(name, {"cause": cause}) for cause in ("condition", "controlled")}
+    assert found == {"condition": 2, "controlled": 1}

@@ -12,11 +12,14 @@ from msgspec.structs import replace
 
 from webhook.admission.review import MALFORMED, Review
 from webhook.placement.owner import is_daemon_set, of_daemon_set
-from webhook.placement.pod import Pod
+from webhook.placement.pod import Metadata, Pod
 
 _MANAGER: Final = "system:kube-controller-manager"
 _ACCOUNTS: Final = "system:serviceaccount:kube-system:"
 """Whom Kubernetes' own controllers are (kube-controller-manager, ``--use-service-account-credentials``)."""
+
+_OWNERS: Final = frozenset({"ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"})
+"""Kinds of workloads that are decided about when they are submitted; Kubernetes' own controllers make their pods."""
 
 _OF_DAEMON_SETS: Final = frozenset({_MANAGER, f"{_ACCOUNTS}daemon-set-controller"})
 """The accounts that pods of DaemonSets are made under; the first where all controllers share one."""
@@ -52,6 +55,16 @@ def user_of(review: Review) -> User:
         return _USER.decode(review.user) or _NOBODY
     except MALFORMED:
         return _NOBODY
+
+
+def controlled(review: Review, metadata: Metadata | None) -> bool:
+    """Whether a controller of Kubernetes makes the pod, of a workload that was decided about when it was submitted.
+
+    A controller's account makes other pods as well, so the owner counts, too.
+    """
+    owners = (metadata.owner_references if metadata else None) or ()
+    owned = any(owner.controller and owner.kind in _OWNERS for owner in owners)
+    return owned and user_of(review).a_controller
 
 
 def believed(pod: Pod, review: Review) -> Pod:

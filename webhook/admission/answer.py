@@ -40,7 +40,8 @@ class Answer(Struct, frozen=True, gc=False):
     ``status`` is the HTTP status and ``body`` its JSON. The rest is for logs and metrics: ``reason`` is a short word
     (``Invalid``, ``Forbidden``, ...) or empty, ``message`` the refusal, if any; ``uid``, ``namespace`` and ``name`` are
     the caller's words and may hold anything. ``depends`` is the workload whose number of pods may make it another one,
-    ``unseen`` the pod that has to be looked at before the answer holds.
+    ``unseen`` the pod that has to be looked at before the answer holds. ``waits`` is why a pod is let in that no node
+    can run now (``Cause``), empty for all others.
     """
 
     status: int
@@ -55,3 +56,4 @@ class Answer(Struct, frozen=True, gc=False):
     message: str = ""
     depends: Workload | None = None
     unseen: Unseen | None = None
+    waits: str = ""

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.admission.accounts import believed
+from webhook.admission.accounts import believed, controlled
 from webhook.admission.answer import Answer, Outcome, Workload
 from webhook.admission.patch import encode, operations
 from webhook.admission.responses import allowed, denied, resumed, tail, unreadable, unreadable_object
@@ -15,7 +15,7 @@ from webhook.placement import keys
 from webhook.placement.decision import Decision, decide
 from webhook.placement.intended import consumes
 from webhook.placement.inventory import Inventory
-from webhook.placement.memo import LENGTH_LIMIT, Memo, key_of
+from webhook.placement.memo import LENGTH_LIMIT, Key, Memo, key_of
 from webhook.placement.pod import Metadata, Pod
 from webhook.placement.policy import Policy
 from webhook.placement.problem import MESSAGE_LIMIT, Fault, escape
@@ -31,15 +31,21 @@ _MEMORABLE = 16 * LENGTH_LIMIT
 _POD = msgspec.json.Decoder(Pod)
 _NOTHING = Metadata()
 
+_PATIENT = "patient"
+"""What the key of a kept ruling ends in, of a pod that may wait."""
+
 
 class Ruling(Struct, frozen=True, gc=False):
     """What becomes of a pod, whatever it is called: refused with a ``message``, else admitted.
 
-    ``rest`` is then the answer but for its beginning, ``changes`` whether there is a patch in it.
+    ``rest`` is then the answer but for its beginning, ``changes`` whether there is a patch in it, and ``waits`` why it
+    is let in if no node can run it. ``refused`` is also said of a pod that would be refused but for audit mode.
     """
 
     message: str = ""
     fault: Fault = Fault.INVALID
+    refused: bool = False
+    waits: str = ""
     rest: bytes = b""
     changes: bool = False
     warnings: tuple[str, ...] = ()
@@ -89,21 +95,37 @@ def _created(review: Review, world: World, known: Known) -> Answer:
 
 
 def _asked(pod: Pod, review: Review, world: World, known: Known) -> Answer:
-    """The answer about a pod that asks for placement; where the number of such pods matters, with that number."""
-    ruling = _rule(pod, review, world, known)
+    """The answer about a pod that asks for placement; where the number of such pods matters, with that number.
+
+    Who made it is looked at only if it would be refused: a pod of a workload that was decided about may wait.
+    """
+    small = len(review.object) <= _MEMORABLE  # of a larger object not even its key is made
+    key = key_of(pod, review.namespace, world.cluster) if known.memo is not None and small else None
+    ruling = _rule(pod, key, review, world, known)
+    if ruling.refused and ruling.fault is Fault.FORBIDDEN and _may_wait(pod, review, world.policy):
+        patient = World(world.cluster, world.policy, promises=known.promises, patient=True)
+        patient_key = key and (*key, _PATIENT)
+        patiently = _rule(pod, patient_key, review, patient, known)
+        if not patiently.refused:
+            world, key, ruling = patient, patient_key, patiently
     if not ruling.depends:
         return _answer(review, ruling)
     workload = _workload(pod.metadata or _NOTHING, review.namespace)
     count = known.count(workload)
     if count is None:
         return replace(_answer(review, ruling), depends=workload)
-    return _answer(review, _rule(pod, review, world, known, count))
+    return _answer(review, _rule(pod, key and (*key, count), review, world, known, count))
+
+
+def _may_wait(pod: Pod, review: Review, policy: Policy) -> bool:
+    return policy.unsatisfiable_pods == "wait" and controlled(review, pod.metadata)
 
 
 def _answer(review: Review, ruling: Ruling) -> Answer:
     if ruling.message:
         return denied(review, ruling.fault, ruling.message, ruling.warnings, ruling.audit)
-    return resumed(review, ruling.rest, Outcome.PATCHED if ruling.changes else Outcome.ALLOWED)
+    answer = resumed(review, ruling.rest, Outcome.PATCHED if ruling.changes else Outcome.ALLOWED)
+    return replace(answer, waits=ruling.waits) if ruling.waits else answer
 
 
 def _workload(metadata: Metadata, namespace: str) -> Workload:
@@ -112,12 +134,10 @@ def _workload(metadata: Metadata, namespace: str) -> Workload:
     return Workload(namespace, owner.api_version, owner.kind, owner.name)
 
 
-def _rule(pod: Pod, review: Review, world: World, known: Known, count: int | None = None) -> Ruling:
-    small = len(review.object) <= _MEMORABLE  # of a larger object not even its key is made
-    key = key_of(pod, review.namespace, world.cluster) if known.memo is not None and small else None
+def _rule(pod: Pod, key: Key | None, review: Review, world: World, known: Known, count: int | None = None) -> Ruling:
+    """What becomes of the pod; kept under the ``key``, which says everything that is read of it."""
     if known.memo is None or key is None:
         return _decided(pod, review, world, known, count)[1]
-    key = key if count is None else (*key, count)
     kept = known.memo.find(world.cluster, key)
     if kept is not None:
         return kept
@@ -136,16 +156,17 @@ def _decided(pod: Pod, review: Review, world: World, known: Known, count: int | 
 
 def _ruling(pod: Pod, decision: Decision, policy: Policy) -> Ruling:
     warnings, noted = decision.warnings, audit(decision)
+    refused, fault = decision.refused, decision.fault
+    waits = decision.wait.cause.value if decision.wait else ""
     if policy.audit:
-        return _admitted(b"", (_would(pod, decision), *warnings), noted)
+        rest = tail(b"", (_would(pod, decision), *warnings), noted)
+        return Ruling(fault=fault, refused=refused, waits=waits, rest=rest)
     if decision.additions is None:
-        return Ruling(decision.message, decision.fault, warnings=warnings, audit=noted)
+        return Ruling(decision.message, fault, refused, warnings=warnings, audit=noted)
     steps = operations(pod, decision.additions)
-    return _admitted(encode(steps) if steps else b"", warnings, noted, depends=decision.depends)
-
-
-def _admitted(patch: bytes, warnings: tuple[str, ...], noted: dict[str, str], *, depends: bool = False) -> Ruling:
-    return Ruling(rest=tail(patch, warnings, noted), changes=bool(patch), depends=depends)
+    patch = encode(steps) if steps else b""
+    rest = tail(patch, warnings, noted)
+    return Ruling(rest=rest, changes=bool(patch), waits=waits, depends=decision.depends)
 
 
 def _would(pod: Pod, decision: Decision) -> str:
@@ -174,7 +195,7 @@ def audit(decision: Decision) -> dict[str, str]:
     """The decision for the API server's audit log: verdict, the clauses behind it, and how many nodes were left."""
     clauses = decision.refusal.clauses if decision.refusal else map(str, decision.ask.clauses)
     rule = escape("; ".join(clauses))[:MESSAGE_LIMIT]
-    found = {"verdict": "refused" if decision.refused else "admitted", "rule": rule}
+    found = {"verdict": "refused" if decision.refused else "waits" if decision.wait else "admitted", "rule": rule}
     if decision.verdict:
         found["candidates"] = str(decision.verdict.candidates.bit_count())
     return found

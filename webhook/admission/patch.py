@@ -44,9 +44,7 @@ def operations(pod: Pod, additions: Additions) -> list[Operation]:
     """The patch that makes the pod say what it lacks; empty when it lacks nothing."""
     metadata, spec = pod.metadata, pod.spec or _NO_SPEC
     steps: list[Operation] = []
-    _entries(
-        steps, "/metadata/annotations", metadata.annotations if metadata else None, {keys.INJECTED: additions.injected}
-    )
+    _annotations(steps, metadata.annotations if metadata else None, additions)
     if additions.labels:
         _entries(steps, "/metadata/labels", metadata.labels if metadata else None, additions.labels)
     above = len(steps)
@@ -70,6 +68,17 @@ def encode(steps: Sequence[Operation]) -> bytes:
 def pointer(name: str) -> str:
     """A name as part of a JSON pointer (RFC 6901)."""
     return name.replace("~", "~0").replace("/", "~1")
+
+
+def _annotations(steps: list[Operation], there: Mapping[str, object] | None, additions: Additions) -> None:
+    """What the webhook tells by annotations; what others wrote in their place goes."""
+    path = "/metadata/annotations"
+    if additions.waits:
+        _entries(steps, path, there, {keys.INJECTED: additions.injected, keys.WAITS: additions.waits})
+        return
+    _entries(steps, path, there, {keys.INJECTED: additions.injected})
+    if there and keys.WAITS in there:
+        steps.append(Operation("remove", f"{path}/{pointer(keys.WAITS)}"))
 
 
 def _entries(steps: list[Operation], path: str, there: Mapping[str, object] | None, wanted: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.accounts import User, user_of
+from webhook.admission.accounts import User, controlled, user_of
 from webhook.admission.answer import Answer
 from webhook.admission.findings import answer
 from webhook.admission.review import MALFORMED, Review, read_review
@@ -18,15 +18,12 @@ from webhook.placement.ask import read
 from webhook.placement.inventory import Inventory
 from webhook.placement.keys import PLACEMENT
 from webhook.placement.placement_text import annotation
-from webhook.placement.pod import Metadata, Pod
+from webhook.placement.pod import Pod
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault, Problem, quote
 from webhook.placement.world import World
 
 _POD: Final = ("", "Pod", "", "CREATE")
-
-_OWNERS: Final = frozenset({"ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"})
-"""Kinds whose pods nobody has to answer for again: their workloads are asked about when they are submitted."""
 
 
 class Use(Struct, frozen=True):
@@ -45,7 +42,7 @@ def use_of(body: bytes, cluster: Inventory, policy: Policy) -> Use | None:
         return None
     user = user_of(review)
     try:
-        pod = _pod_of(review, user) if what == _POD else _template_of(review, user)
+        pod = _pod_of(review) if what == _POD else _template_of(review, user)
     except MALFORMED:  # what cannot be read has been answered already
         return None
     if pod is None:
@@ -65,16 +62,11 @@ def unauthorized(use: Use, refused: list[tuple[str, str]], policy: Policy) -> An
     return answer(use.review, problems, policy)
 
 
-def _pod_of(review: Review, user: User) -> Pod | None:
+def _pod_of(review: Review) -> Pod | None:
     pod = msgspec.json.decode(review.object, type=Pod)
-    return None if user.a_controller and _owned(pod.metadata) else pod
+    return None if controlled(review, pod.metadata) else pod
 
 
 def _template_of(review: Review, user: User) -> Pod | None:
     found = described(review, trusted=user.a_controller)
     return msgspec.convert(found.pod, Pod) if found else None
-
-
-def _owned(metadata: Metadata | None) -> bool:
-    owners = (metadata.owner_references if metadata else None) or ()
-    return any(owner.controller and owner.kind in _OWNERS for owner in owners)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from webhook.admission.accounts import believed
+from webhook.admission.accounts import believed, controlled
 from webhook.admission.answer import Answer
 from webhook.admission.bindings import bound
 from webhook.admission.findings import Finding, answer
@@ -16,7 +16,8 @@ from webhook.admission.responses import allowed, denied, unreadable, unreadable_
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
 from webhook.admission.submission import WORKLOADS, submitted
 from webhook.placement import keys
-from webhook.placement.ask import read
+from webhook.placement.ask import Ask, read
+from webhook.placement.constraint import Constraint
 from webhook.placement.decision import guard
 from webhook.placement.inventory import Inventory
 from webhook.placement.pod import Metadata, Pod, Toleration
@@ -69,15 +70,24 @@ def _created(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Pro
     if too_much := oversized(pod):
         yield from too_much
         return
-    ask, problems = read(pod, review.namespace, world)
-    constraints, more, _ = constraints_of(ask, world)
+    ask, constraints, problems = _said(pod, review.namespace, world)
+    if problems and policy.unsatisfiable_pods == "wait" and controlled(review, metadata):
+        world = World(cluster, policy, patient=True)
+        ask, constraints, problems = _said(pod, review.namespace, world)
     if policy.verify_pods:
-        yield from (*problems, *more)
-        if problems or more:
+        yield from problems
+        if problems:
             return
         if not policy.audit:  # nothing was added there that could have been undone
             yield from undone(pod, constraints, world)
     yield from trespass(ask, constraints, world)
+
+
+def _said(pod: Pod, namespace: str, world: World) -> tuple[Ask, tuple[Constraint, ...], tuple[Problem, ...]]:
+    """What the pod asks for, what that demands of its node, and all problems."""
+    ask, problems = read(pod, namespace, world)
+    constraints, more, _ = constraints_of(ask, world)
+    return ask, constraints, (*problems, *more)
 
 
 def _updated(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Problem]:

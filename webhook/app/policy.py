@@ -16,6 +16,7 @@ def policy_of(settings: Settings) -> Policy:
         host_binding=settings.host_binding,
         unknown_annotations=settings.unknown_annotations,
         elastic=settings.elastic,
+        unsatisfiable_pods=settings.unsatisfiable_pods,
         audit=settings.mode == "audit",
         verify_pods=settings.verify_pods,
         exclusive_effect=settings.exclusive_effect,

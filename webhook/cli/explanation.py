@@ -90,7 +90,8 @@ def explain(file: str, document: Document, found: Found, world: World) -> PodExp
     patch = msgspec.json.decode(encode(steps))
     verdict = decision.verdict
     # Where it was decided: the live pods of a workload that is being changed are no neighbours to its new ones.
-    decided_in = World(world.cluster, world.policy, leaving=found.replicas.owner)
+    now = World(world.cluster, world.policy, leaving=found.replicas.owner)
+    decided_in = (now.recovered() if decision.recovered else None) or now
     return PodExplanation(
         file=file,
         origin=found.origin,
@@ -108,7 +109,7 @@ def explain(file: str, document: Document, found: Found, world: World) -> PodExp
         removed=[
             Removed(judged.constraint.clause, reason.one, names(reason.nodes, world))
             for judged, out in (verdict.removed() if verdict else ())
-            for reason in judged.constraint.explain(world, out)
+            for reason in judged.constraint.explain(decided_in, out)
         ],
         patch=patch,
         before=found.pod,

@@ -18,7 +18,7 @@ from webhook.cluster.hostpool import faults
 from webhook.cluster.taints import taints
 from webhook.placement import keys
 from webhook.placement.clauses import ClauseName, PoolName
-from webhook.placement.cluster import BoundPod, Guest, Node, Phase, Pool, PoolHost, Tally
+from webhook.placement.cluster import BoundPod, Guest, Node, Phase, Pool, PoolHost, Tally, Waiting
 from webhook.placement.owner import DAEMON_SET, is_daemon_set, owner_of
 from webhook.placement.placement_text import PlacementText, read_placement
 from webhook.placement.pod import Amount, PodSpec, Toleration
@@ -98,6 +98,7 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
         claim=claim_of(name, spec) if not spec.node_name and (job or _sleeps(spec, daemons)) else None,
         guards=_guards(spec),
         repels=repels,
+        waits=_waits(name, metadata, spec),
         guest=None if job or pools else _guest(name, metadata, spec, daemons),
     )
     return pod, [_uncounted(path, value) for path, value in invalid]
@@ -201,6 +202,12 @@ def _guards(spec: PodSpec) -> tuple[str, ...]:
     away = spec.affinity.pod_anti_affinity if spec.affinity else None
     terms = (away.required if away else None) or ()
     return tuple(dict.fromkeys(sys.intern(term.topology_key) for term in terms))
+
+
+def _waits(name: str, metadata: wire.Metadata, spec: PodSpec) -> Waiting | None:
+    """What the pod waits for; pods of one template wait for the same, in one text."""
+    text = metadata.annotations.waits if metadata.annotations and not spec.node_name else None
+    return Waiting(name, sys.intern(text)) if text else None
 
 
 def _claimed(references: tuple[wire.Owner, ...] | None) -> wire.Owner | None:

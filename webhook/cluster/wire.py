@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from webhook.admission.mutate import MIRROR
-from webhook.placement.keys import BIND, PLACEMENT, PREFERRED, UNIFORM
+from webhook.placement.keys import BIND, PLACEMENT, PREFERRED, UNIFORM, WAITS
 from webhook.placement.pod import Amount, PodSpec
 from webhook.placement.pool_spec import HostPoolSpec
 
@@ -21,6 +21,7 @@ class Annotations(Struct, frozen=True, gc=False):
     preferred: str | None = field(name=PREFERRED, default=None)
     bind: str | None = field(name=BIND, default=None)
     uniform: str | None = field(name=UNIFORM, default=None)
+    waits: str | None = field(name=WAITS, default=None)
     mirror: str | None = field(name=MIRROR, default=None)
 
 

@@ -26,7 +26,7 @@ def figures(controller: Controller, gauge: Gauge) -> None:
     gauge("queue_oldest_seconds", "For how long the first of them has been waiting.", lambda: pools.oldest)
     gauge("queue_failing", "Host pools whose last look failed.", lambda: float(pools.failing))
     gauge("queue_retries", "Looks that were repeated after a failure.", lambda: float(pools.retries))
-    gauge("events_written", "Events written.", lambda: float(controller.events.written))
+    gauge("events_written", "Events written.", lambda: float(_written(controller)))
     gauge("events_lost", "Events that could not be written, or were too many.", lambda: float(_lost(controller)))
 
 
@@ -44,4 +44,8 @@ def _gone(controller: Controller) -> int:
 
 
 def _lost(controller: Controller) -> int:
-    return controller.events.failed + controller.events.dropped
+    return sum(events.failed + events.dropped for events in (controller.events, controller.of_pods))
+
+
+def _written(controller: Controller) -> int:
+    return controller.events.written + controller.of_pods.written

@@ -12,7 +12,7 @@ from webhook.placement.inventory import Inventory
 from webhook.placement.policy import Policy
 from webhook.placement.pool_health import OUT, guests, troubles
 from webhook.placement.pool_labels import labels_of
-from webhook.placement.pool_plan import PoolPlan
+from webhook.placement.pool_plan import PoolPlan, plan
 from webhook.placement.problem import counted
 from webhook.placement.selector import matching_all
 from webhook.placement.sleepers import in_words, sleepers
@@ -40,12 +40,17 @@ def surplus(reason: str) -> State:
 
 
 def short(pool: Pool, found: PoolPlan, cluster: Inventory, policy: Policy) -> State:
-    """There are not enough nodes, so it has no host."""
+    """There are not enough nodes, so it has no host; it waits for those that come, or only have to recover."""
     faults = [entry.fault for entry in entries(pool, cluster, policy) if entry.fault]
-    phase, reason = (
-        (Phase.PENDING, "WaitingForNodes") if pool.elastic or policy.elastic else (Phase.FAILED, "NotEnoughNodes")
-    )
+    waits = pool.elastic or policy.elastic or _recovering(pool, cluster, policy)
+    phase, reason = (Phase.PENDING, "WaitingForNodes") if waits else (Phase.FAILED, "NotEnoughNodes")
     return State(phase, reason, found.reason, eligible=found.eligible, ready=0, degraded=faults)
+
+
+def _recovering(pool: Pool, cluster: Inventory, policy: Policy) -> bool:
+    """Whether there are enough nodes once conditions have passed that pass by themselves."""
+    later = cluster.recovered()
+    return later is not None and not plan(pool, later, policy).reason
 
 
 def settling(found: PoolPlan) -> State:

@@ -20,7 +20,8 @@ from webhook.controller.together import all_of
 from webhook.controller.work import Work
 
 NAME: Final = "streams.ibm.com/hostpools"
-"""What Events call the controller."""
+OF_PODS: Final = "streams.ibm.com/placement"
+"""What Events about pools, and about pods that wait, call the controller."""
 
 _LOOK: Final = 0.05
 """Seconds between two looks whether everything has been listed."""
@@ -56,7 +57,8 @@ class Controller:
         )  # fmt: skip
         server = Writes(self._connection, fence=self.election.check)
         self.events = Events(server, controller=NAME, instance=identity)
-        self.work = Work(server, self.events, rules)
+        self.of_pods = Events(server, controller=OF_PODS, instance=identity)
+        self.work = Work(server, self.events, rules, of_pods=self.of_pods)
         self.cluster = LiveCluster(
             self._connection, self.work.watched, kinds=self.work.kinds, limit=limit, tell=tell
         )  # fmt: skip
@@ -87,7 +89,7 @@ class Controller:
         await self.election.run(self._lead)
 
     async def _lead(self) -> None:
-        await all_of([self.work.run(), self.events.run(), self._look_out()])
+        await all_of([self.work.run(), self.events.run(), self.of_pods.run(), self._look_out()])
 
     async def _look_out(self) -> None:
         """End with a Failure when what is known is too old to act on: another candidate may be better off."""

@@ -13,6 +13,7 @@ from webhook.controller.queue import Queue
 from webhook.controller.rules import Rules
 from webhook.controller.together import all_of
 from webhook.controller.triggers import Triggers
+from webhook.controller.waiting_pods import WaitingPods
 from webhook.controller.watched import Watched
 from webhook.controller.whose import Whose
 from webhook.controller.workers import SEATS, run_workers
@@ -29,9 +30,12 @@ class Queues(Struct, frozen=True):
 
 
 class Work:
-    """``watched`` is to be fed with objects of ``kinds``; nothing is done before :meth:`run`."""
+    """``watched`` is to be fed with objects of ``kinds``; nothing is done before :meth:`run`.
 
-    def __init__(self, server: Server, events: Tells, rules: Rules, *, clock: Clock = seconds) -> None:
+    ``events`` hears of pools and ``of_pods`` of pods: these may be many, and shall not hold up the others.
+    """
+
+    def __init__(self, server: Server, events: Tells, rules: Rules, *, of_pods: Tells, clock: Clock = seconds) -> None:
         policy = rules.policy
         self.watched = Watched(Inventory(policy.spared, Guests(policy.excluded, policy.exclusive_effect)))
         self.queues = Queues(Queue(flow=_namespace, seats=SEATS, clock=clock), Queue(clock=clock))
@@ -41,14 +45,17 @@ class Work:
         self._hostpools = HostPools(server, inventory, reports, rules, learn=nodes.learn, clock=clock)
         self._orphans = Orphans(server, inventory, whose, clock=clock)
         self._triggers = Triggers(self.watched, whose, self.queues.pools, self.queues.nodes)
+        self._waiting = WaitingPods(self.watched, of_pods, clock=clock)
 
     async def run(self) -> None:
         """Work until cancelled; LostError when this process may act no more."""
         self._triggers.begin()
+        self._waiting.begin()
         await all_of(
             [
                 run_workers(self.queues.pools, self._hostpools.reconcile, name="host pool"),
                 run_workers(self.queues.nodes, self._orphans.reconcile, name="node", workers=1),
+                run_workers(self._waiting.queue, self._waiting.tell, name="waiting pod", workers=1),
             ]
         )
 

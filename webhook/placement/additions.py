@@ -32,7 +32,7 @@ class Additions(Struct, frozen=True, gc=False):
 
     ``edits`` change the pod's own required node terms, ``terms`` are new ones to append (or, where the pod has none,
     all there are). ``resources`` are at most one for each container. ``injected`` is the annotation that says what was
-    added and why.
+    added and why, ``waits`` the one that says what the pod waits for.
     """
 
     labels: dict[str, str]
@@ -45,10 +45,11 @@ class Additions(Struct, frozen=True, gc=False):
     tolerations: tuple[Toleration, ...]
     injected: str
     resources: tuple[ContainerAmounts, ...] = ()
+    waits: str = ""
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The kinds of things that the pod lacks, the annotation aside."""
+        """The kinds of things that the pod lacks, annotations aside."""
         lacking = {
             "labels": self.labels,
             "nodeName": self.node_name,

@@ -26,7 +26,7 @@ from webhook.placement.worker_mapping import NOTHING, WorkerMapping, read_mappin
 from webhook.placement.world import World
 
 _KNOWN = keys.ANNOTATIONS | keys.FOREIGN
-_WRITABLE = sorted(key.removeprefix(keys.PREFIX) for key in keys.ANNOTATIONS - {keys.INJECTED})
+_WRITABLE = sorted(key.removeprefix(keys.PREFIX) for key in keys.ANNOTATIONS - keys.WRITTEN)
 _EQUIPMENT = frozenset(keys.EQUIPMENT)
 _NO_SPEC, _NOBODY = PodSpec(), Metadata()
 _NOTHING: Mapping[str, str] = {}
@@ -100,7 +100,7 @@ def read(pod: Pod, namespace: str, world: World, dropped: Collection[str] = ()) 
         warnings += tuple(problem.message for problem in missing)
     else:
         problems += tuple(missing)
-    elastic, pending = _expected(pools, world)
+    elastic, pending = _expected(pools, spec, world)
     elastic = elastic and not spec.node_name  # no node that comes is of use to a pod that has its node
     requests, unreadable = pod_requests(spec)
     binding: Binding = "nodeAffinity"
@@ -160,9 +160,14 @@ def _provided(
     return replace(provision, problems=(*problems, *provision.problems)) if problems else provision
 
 
-def _expected(pools: tuple[tuple[Clause, Pool], ...], world: World) -> tuple[bool, bool]:
-    """Whether nodes are expected to come for the pod, and whether one of its pools is yet to get a host."""
-    elastic, pending = world.policy.elastic, False
+def _expected(pools: tuple[tuple[Clause, Pool], ...], spec: PodSpec, world: World) -> tuple[bool, bool]:
+    """Whether nodes are expected to come for the pod, and whether it waits for something of those there are.
+
+    That is a host of one of its pools, or the end of a condition of nodes. A pod that tolerates everything may not wait
+    for what the cluster lacks: hosts that become exclusive in the meantime would be open to it.
+    """
+    patient = world.patient and not any(toleration.of_everything for toleration in spec.tolerations or ())
+    elastic, pending = world.policy.elastic or patient, world.unbound
     for _, pool in pools:
         elastic = elastic or pool.elastic
         pending = pending or (pool.sized and not world.complete(pool))

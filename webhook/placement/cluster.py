@@ -52,6 +52,13 @@ class Claim(Struct, frozen=True, gc=False):
     tolerates: tuple[Toleration, ...] = ()
 
 
+class Waiting(Struct, frozen=True, gc=False):
+    """A pod without a node that was let in although no node could run it: its ``name``, and what it waits for."""
+
+    name: str
+    text: str
+
+
 OF_NODE: Final = frozenset({"DaemonSet", "Node"})
 """Kinds of controllers whose pods go with their node."""
 
@@ -78,7 +85,8 @@ class BoundPod(Struct, frozen=True, gc=False):
     ``owner`` is the workload that it is a replica of, such as ``Deployment/pipeline``, of pods of others only if they
     go with their node. ``bound`` says that it is one that is bound to cpus. ``guards`` are the topology keys of its
     required podAntiAffinity, of pods of others too; ``repels`` are the labels under the product's prefix that this
-    keeps away within its job. ``guest`` is what a pod of others is, if it may run on exclusive hosts.
+    keeps away within its job. ``guest`` is what a pod of others is, if it may run on exclusive hosts. ``waits`` is
+    there while a pod, of others too, has no node, and had none when it was let in.
     """
 
     uid: str
@@ -97,6 +105,7 @@ class BoundPod(Struct, frozen=True, gc=False):
     guards: tuple[str, ...] = ()
     repels: tuple[tuple[str, str], ...] = ()
     guest: Guest | None = None
+    waits: Waiting | None = None
 
     @property
     def of_node(self) -> bool:

@@ -43,10 +43,24 @@ def complete(pool: Pool, world: World) -> Completion:
     if over and not world.complete(pool):
         return Completion(refusal=_over_quota(pool, over), reasons=tuple(ruled_out(hurdles(pool, world), world)))
     found = _literal(pool, world) if pool.hosts is not None else _sized(pool, world)
+    later = world.recovered() if found.refusal else None
+    if later:
+        return _in_time(found, complete(pool, later))
     if found.refusal and (pool.elastic or world.policy.elastic):
-        headline = found.refusal.partition("\n")[0]
-        return replace(found, refusal="", warning=f"no hosts yet: {headline}")
+        return replace(found, refusal="", warning=f"no hosts yet: {_headline(found)}")
     return found
+
+
+def _in_time(now: Completion, later: Completion) -> Completion:
+    """What is said of a pool that cannot be completed now, once conditions of nodes have passed."""
+    if later.refusal or later.warning:
+        return later
+    return replace(now, refusal="", warning=f"no hosts yet, until nodes have recovered: {_headline(now)}")
+
+
+def _headline(refused: Completion) -> str:
+    """The first line of the refusal, which stands alone."""
+    return refused.refusal.partition("\n")[0]
 
 
 def _sized(pool: Pool, world: World) -> Completion:

@@ -17,7 +17,8 @@ from webhook.placement.problem import Fault, Problem, render
 from webhook.placement.refusal import Refusal, refuse
 from webhook.placement.sizes import oversized
 from webhook.placement.trespass import TOLERATIONS, trespass
-from webhook.placement.verdict import Verdict, constraints_of, judge, standing_of
+from webhook.placement.verdict import Parsed, Verdict, constraints_of, judge, standing_of
+from webhook.placement.wait import Wait, in_the_way
 from webhook.placement.whole_group import first_of_group, made_in_numbers, whole_group
 from webhook.placement.wishes import granted_wishes
 from webhook.placement.world import World
@@ -27,7 +28,9 @@ class Decision(Struct, frozen=True, gc=False):
     """What is to become of a pod: refused for ``problems`` or a ``refusal``, else admitted with ``additions``.
 
     ``verdict`` is there unless problems came first. ``warnings`` are for the person who submitted the pod.
-    ``depends`` says that the decision may be another once it is known how many such pods there are to be.
+    ``depends`` says that the decision may be another once it is known how many such pods there are to be. ``wait`` is
+    what an admitted pod waits for that no node can run now. ``recovered`` says that nodes were taken as they will be
+    once conditions have passed that pass by themselves (``World.recovered``), since no node could run the pod before.
     """
 
     ask: Ask
@@ -37,6 +40,8 @@ class Decision(Struct, frozen=True, gc=False):
     additions: Additions | None = None
     warnings: tuple[str, ...] = ()
     depends: bool = False
+    wait: Wait | None = None
+    recovered: bool = False
 
     @property
     def refused(self) -> bool:
@@ -67,7 +72,8 @@ class Decision(Struct, frozen=True, gc=False):
 def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> Decision:
     """Read the pod, judge it, and say what it lacks. Pure and total: nothing that a user writes raises.
 
-    ``count`` is how many pods of this kind there are to be at a time, ``None`` where nobody knows.
+    ``count`` is how many pods of this kind there are to be at a time, ``None`` where nobody knows. Where no node can
+    run the pod, conditions of nodes that pass by themselves are left aside: nobody is refused for them.
     """
     if too_much := oversized(pod):
         return Decision(read(replace(pod, spec=None), namespace, world)[0], too_much)
@@ -77,10 +83,18 @@ def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> 
 def _decided(pod: Pod, namespace: str, world: World, count: int | None) -> Decision:
     """The decision about a pod of a size that people write."""
     ask, problems = read(pod, namespace, world)
-    constraints, more, told = constraints_of(ask, world)
-    if problems or more:
-        return Decision(ask, (*problems, *more), warnings=ask.warnings)
-    verdict = judge(constraints, world)
+    parsed = constraints_of(ask, world)
+    if problems or parsed.problems:
+        return Decision(ask, (*problems, *parsed.problems), warnings=ask.warnings)
+    verdict = judge(parsed.constraints, world)
+    if not verdict.candidates and (later := world.recovered()):
+        return _in_time(pod, namespace, later, world, count)
+    return _judged(pod, ask, parsed, verdict, world, count)
+
+
+def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, count: int | None) -> Decision:
+    """What becomes of a pod without problems of its own, and what it lacks."""
+    constraints, told = parsed.constraints, parsed.warnings
     effects, unmet = effects_of(constraints, world), tuple[str, ...]()
     refusal = None
     if not verdict.candidates:
@@ -104,9 +118,26 @@ def _decided(pod: Pod, namespace: str, world: World, count: int | None) -> Decis
     additions, wrong = _contrary(pod, ask, effects)
     if wrong:
         return Decision(ask, wrong, verdict, warnings=ask.warnings)
-    doubts = [f"no node yet: {refusal.headline}"] if refusal else list(verdict.disappointed())
+    doubts = () if refusal else verdict.disappointed()
     depends = count is None and not refusal and first_of_group(constraints) is not None and made_in_numbers(ask)
-    return Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *told, *unmet, *doubts), depends)
+    decision = Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *told, *unmet, *doubts), depends)
+    return _waiting(decision, Wait.for_nodes(refusal, patient=world.patient)) if refusal else decision
+
+
+def _in_time(pod: Pod, namespace: str, later: World, now: World, count: int | None) -> Decision:
+    """The decision about a pod that no node can run ``now``, once conditions of nodes have passed."""
+    found = replace(decide(pod, namespace, later, count), recovered=True)
+    if found.additions and found.additions.node_name and (unbound := now.recovered(unbound=True)):
+        found = replace(decide(pod, namespace, unbound, count), recovered=True)
+    if found.refused or found.wait or found.verdict is None:
+        return found
+    return _waiting(found, Wait.for_recovery(in_the_way(found.ask, found.verdict.candidates, now)))
+
+
+def _waiting(admitted: Decision, wait: Wait) -> Decision:
+    """The decision about a pod that no node can run now, and that is told what it waits for."""
+    additions = replace(admitted.additions or NOTHING, waits=wait.text)
+    return replace(admitted, additions=additions, warnings=(*admitted.warnings, wait.headline), wait=wait)
 
 
 def guard(pod: Pod, namespace: str, world: World) -> Decision:

@@ -89,12 +89,8 @@ def _poolable(world: World) -> Hurdle:
     )
 
 
-_CURES = {
-    "is cordoned": ("uncordon", ""),
-    "is not ready": ("make", " ready"),
-    "is not reachable": ("make", " reachable"),
-}
-"""What a taint says of its node, and what helps."""
+_CURES = {"is cordoned": ("uncordon", "")}
+"""What a taint says of its node, and what helps; for conditions that pass by themselves no pool is refused."""
 
 
 def _untainted(world: World) -> Hurdle:

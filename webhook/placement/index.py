@@ -4,6 +4,7 @@ Every question of a request is answered by a handful of set operations, whatever
 what changed. Slots belong to node *names*: a pod may be seen before its node, and outlive it.
 """
 
+import copy
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from webhook.placement.addresses import canonical
 from webhook.placement.bits import Bits, slots, union
 from webhook.placement.capacity import Capacity
 from webhook.placement.cluster import Node, Taint
+from webhook.placement.conditions import PASSING
 from webhook.placement.numbers import Numbers
 from webhook.placement.slot_sets import SlotSets
 from webhook.placement.topology import Domains, Topology
@@ -147,6 +149,19 @@ class NodeIndex:
             tainted = (nodes for key, nodes in self.tainted.items() if key != keys.EXCLUSIVE)
             self._kept_away = union(tainted)
         return self._kept_away
+
+    def recovered(self) -> "NodeIndex | None":
+        """The same nodes without the taints of conditions that pass by themselves; ``None`` where no node has one.
+
+        It is for reading, until the next change of a node.
+        """
+        if PASSING.keys().isdisjoint(self.tainted):
+            return None
+        found = copy.copy(self)
+        found.taints = {key: taints for key, taints in self.taints.items() if key not in PASSING}
+        found.tainted = {key: nodes for key, nodes in self.tainted.items() if key not in PASSING}
+        found._kept_away = None  # noqa: SLF001 -- its own
+        return found
 
     def ranks(self) -> npt.NDArray[np.int64]:
         """The place of each slot's name among all names, by slot."""

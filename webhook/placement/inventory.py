@@ -4,6 +4,7 @@ It holds no clock and reads nothing: whoever watches the cluster, or reads a sna
 ``remove_``. Every update costs what changed, every question a few set operations.
 """
 
+import copy
 from collections.abc import Collection, Iterator
 
 from webhook.placement.bits import slots
@@ -53,6 +54,18 @@ class Inventory:
         self._guarding: dict[str, tuple[str, ...]] = {}
         self._clock = 0
         self._held: dict[str, tuple[int, Tally] | tuple[int, Tally, Ties] | BoundPod] = {}
+
+    def recovered(self) -> "Inventory | None":
+        """The cluster once the conditions of its nodes have passed that pass by themselves; ``None`` without any.
+
+        It is for reading, until the next change.
+        """
+        nodes = self.nodes.recovered()
+        if nodes is None:
+            return None
+        found = copy.copy(self)
+        found.nodes = nodes
+        return found
 
     # Nodes
 

@@ -15,6 +15,7 @@ PLACEMENT: Final = f"{PREFIX}placement"
 PREFERRED: Final = f"{PREFIX}preferred"
 HOST_BINDING: Final = f"{PREFIX}host-binding"
 INJECTED: Final = f"{PREFIX}injected"
+WAITS: Final = f"{PREFIX}waits"
 
 MAPPED: Final = f"{PREFIX}kubernetes.worker.to.node.mapping"
 MAPPING_KEY: Final = f"{PREFIX}kubernetes.worker.mapping.key"
@@ -43,7 +44,10 @@ INJECT: Final = f"{PREFIX}inject"
 ENABLED: Final = "enabled"
 """Its value; with any other it is as good as absent."""
 
-ANNOTATIONS: Final = frozenset({PLACEMENT, PREFERRED, HOST_BINDING, INJECTED, *WORKER_MAPPING, *EQUIPMENT})
+WRITTEN: Final = frozenset({INJECTED, WAITS})
+"""Annotations that only the webhook writes, and that it never believes: what was added, and what the pod waits for."""
+
+ANNOTATIONS: Final = frozenset({PLACEMENT, PREFERRED, HOST_BINDING, *WRITTEN, *WORKER_MAPPING, *EQUIPMENT})
 """Annotations this version acts on, or writes."""
 
 FOREIGN: Final = frozenset(

@@ -36,7 +36,7 @@ def look_up(
         if clause.argument.name == DEFAULT_POOL and clause.argument.index is None:
             continue
         pool = _named(clause.argument, namespace, job, world.cluster, listing=not problems)
-        wrong = pool if isinstance(pool, str) else _unusable(pool, clause.argument)
+        wrong = pool if isinstance(pool, str) else _unusable(pool, clause.argument, world)
         if wrong or isinstance(pool, str):
             problems.append(_problem(clause, wrong, text))
         else:
@@ -69,9 +69,12 @@ def _usable(pool: Pool, namespace: str, job: str) -> bool:
     return pool.namespace == namespace and (pool.job is None or pool.job == job)
 
 
-def _unusable(pool: Pool, name: PoolName) -> str:
-    """Why the pod cannot use the pool it found, or nothing."""
-    if pool.phase is Phase.FAILED:
+def _unusable(pool: Pool, name: PoolName, world: World) -> str:
+    """Why the pod cannot use the pool it found, or nothing.
+
+    A pool that has failed gets its hosts when nodes come, so a pod that may wait waits for them by the pool's label.
+    """
+    if pool.phase is Phase.FAILED and not world.patient:
         return f"HostPool {pool.spl_name} failed: {pool.reason or 'its controller gave no reason'}"
     if pool.phase is Phase.RELEASING:
         return f"HostPool {pool.spl_name} is being deleted"

@@ -24,7 +24,7 @@ SIZE = 4096
 LENGTH_LIMIT = 8192
 """Bytes of a spec, as far as it is read here, of a pod whose answer is kept: four times what most have."""
 
-_WRITTEN = keys.ANNOTATIONS - {keys.INJECTED}
+_WRITTEN = keys.ANNOTATIONS - keys.WRITTEN
 _OWN = frozenset({keys.JOB, keys.PE})
 _TOGETHER = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION, ClauseName.ISOLATION})
 

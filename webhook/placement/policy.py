@@ -22,7 +22,8 @@ class Policy(Struct, frozen=True):
     """Choices that change decisions; the defaults are the product's.
 
     ``poolable`` selects the nodes that host pools may take; ``elastic`` turns "no node" into a warning, for clusters
-    that grow on demand; ``audit`` neither patches nor refuses, and says what would have happened. ``quota`` bounds the
+    that grow on demand; ``unsatisfiable_pods`` is what becomes of a pod that a controller of Kubernetes makes while no
+    node can run it; ``audit`` neither patches nor refuses, and says what would have happened. ``quota`` bounds the
     exclusive hosts of namespaces and ``pool_quota`` their HostPools, ``guard_nodes`` is what becomes of changes to
     nodes that break a pool, and ``guard_bindings`` whether bindings are looked at; ``strict`` also asks for the right
     to tolerate exclusive hosts before there are any. ``spared`` are the namespaces whose pods keep no exclusive pool
@@ -33,6 +34,7 @@ class Policy(Struct, frozen=True):
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"
     unknown_annotations: Literal["refuse", "warn"] = "refuse"
     elastic: bool = False
+    unsatisfiable_pods: Literal["wait", "refuse"] = "wait"
     audit: bool = False
     verify_pods: bool = True
     exclusive_effect: Literal["NoSchedule", "NoExecute"] = "NoSchedule"

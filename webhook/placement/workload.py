@@ -19,14 +19,19 @@ from webhook.placement.pod import Pod
 from webhook.placement.policy import Policy
 from webhook.placement.problem import Fault, Problem
 from webhook.placement.verdict import Verdict, judge
+from webhook.placement.wait import in_the_way
 from webhook.placement.whole_group import first_of_group
 from webhook.placement.world import World
 
 
 def decide_replicas(pod: Pod, namespace: str, cluster: Inventory, policy: Policy, replicas: Replicas) -> Decision:
     """Decide about one pod of the template, as for that pod, and then about all of them."""
-    world = World(cluster, policy, leaving=replicas.owner)
-    decision = decide(pod, namespace, world)
+    return _decide_all(pod, namespace, World(cluster, policy, leaving=replicas.owner), replicas)
+
+
+def _decide_all(pod: Pod, namespace: str, now: World, replicas: Replicas) -> Decision:
+    decision = decide(pod, namespace, now)
+    world = (now.recovered() or now) if decision.recovered else now
     if replicas.everywhere and (wrong := tuple(_chosen(decision.ask))):
         return replace(decision, problems=(*wrong, *decision.problems), additions=None)
     if decision.refused:
@@ -37,7 +42,7 @@ def decide_replicas(pod: Pod, namespace: str, cluster: Inventory, policy: Policy
     # Nobody is promised what he only wants, so every node counts that can run one of them.
     verdict = replace(decision.verdict, hard=crowd.hard, candidates=crowd.candidates, granted=())
     if crowd.room(replicas.count) >= replicas.needed and first_of_group(judged.constraint for judged in crowd.hard):
-        decision = decide(pod, namespace, world, replicas.count)
+        decision = decide(pod, namespace, now, replicas.count)
     if crowd.room(replicas.count) >= replicas.count:
         return decision
     return _crowded(pod, decision, crowd, verdict, world, replicas)
@@ -56,10 +61,24 @@ def _crowded(
     if crowd.room(replicas.count) >= replicas.needed:
         text = queueing(crowd, verdict, decision.ask, world, replicas, fitting)
         return replace(decision, warnings=(*decision.warnings, text))
+    if later := world.recovered():
+        return _in_time(_decide_all(pod, decision.ask.namespace, later, replicas), crowd, world, replicas)
     refusal = crowding(crowd, verdict, decision.ask, world, replicas, fitting)
     if decision.ask.elastic and refusal.fault is Fault.FORBIDDEN:
         return replace(decision, warnings=(*decision.warnings, f"no room yet: {refusal.headline}"))
     return _or_later(replace(decision, refusal=refusal, additions=None), replicas)
+
+
+def _in_time(later: Decision, now: Crowd, world: World, replicas: Replicas) -> Decision:
+    """What is said of pods that there is not enough room for now, once conditions of nodes have passed."""
+    later = replace(later, recovered=True)
+    if later.refused or later.verdict is None or replicas.idle:
+        return later
+    room, count = now.room(replicas.count), replicas.count
+    fit = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
+    why = in_the_way(later.ask, later.verdict.candidates, world) or "nodes are yet to recover"
+    doubt = f"no room now: {fit}; the others wait until it has passed that {why}"
+    return replace(later, warnings=(*later.warnings, doubt))
 
 
 def guard_replicas(pod: Pod, namespace: str, world: World, replicas: Replicas) -> Decision:

@@ -27,16 +27,30 @@ class World:
     """A cluster, a policy, and the hosts that pools have or would get; made anew for every decision.
 
     ``leaving`` is a workload whose live pods are no neighbours to anyone: they make room for those decided about.
-    ``promises`` are pods that were bound a moment ago and may not be in the cluster yet.
+    ``promises`` are pods that were bound a moment ago and may not be in the cluster yet. ``patient`` tells that the pod
+    may wait for what the cluster lacks, and ``unbound`` that it is to wait, so that it is bound to no node past the
+    scheduler.
     """
 
-    __slots__ = ("_allocations", "_hosts", "_known", "_leaving", "_promises", "cluster", "everything", "policy")
+    __slots__ = (
+        "_allocations", "_hosts", "_known", "_leaving", "_promises", "cluster", "everything", "patient", "policy",
+        "unbound",
+    )  # fmt: skip
 
     def __init__(
-        self, cluster: Inventory, policy: Policy, *, leaving: str = "", promises: Promises | None = None
+        self,
+        cluster: Inventory,
+        policy: Policy,
+        *,
+        leaving: str = "",
+        promises: Promises | None = None,
+        patient: bool = False,
+        unbound: bool = False,
     ) -> None:
         self.cluster = cluster
         self.policy = policy
+        self.patient = patient
+        self.unbound = unbound
         self._leaving = leaving
         self._promises = promises
         self.everything: Bits = cluster.nodes.everything
@@ -50,6 +64,15 @@ class World:
         if found is None:
             found = self._known[id(part)] = part, judge(part, self)  # with the part itself, lest its id be another's
         return cast("_Judged", found[1])
+
+    def recovered(self, *, unbound: bool = False) -> "World | None":
+        """The world once the conditions of nodes have passed that pass by themselves; ``None`` where there are none."""
+        cluster = self.cluster.recovered()
+        if cluster is None:
+            return None
+        return World(
+            cluster, self.policy, leaving=self._leaving, promises=self._promises, patient=self.patient, unbound=unbound
+        )
 
     @property
     def predicted(self) -> bool:

@@ -38,6 +38,9 @@ class Metrics:
         self._reviews = Counts(
             f"{PREFIX}reviews", "Reviews answered.", ("path", "outcome", "reason", "kind"), self.registry
         )
+        self._waiting = Counts(
+            f"{PREFIX}waiting_pods", "Pods let in that no node could run then.", ("cause",), self.registry
+        )
         self._seconds = self._histogram(
             "review_seconds", "From a review's first byte to its answer, in seconds.", REVIEW_BUCKETS
         )
@@ -65,6 +68,8 @@ class Metrics:
         reason = answer.reason if answer.reason in REASONS else OTHER
         kind = answer.kind if answer.kind in KINDS else OTHER
         self._reviews.count(path, answer.outcome.value, reason, kind)
+        if answer.waits:
+            self._waiting.count(answer.waits)
 
     def decided(self, seconds: float) -> None:
         """One decision took so long."""

@@ -114,17 +114,17 @@ def test_more_pods_than_fit_are_refused_and_the_others_stay(admin: Api, plane: C
     assert nodes_of(admin, "scaled") == ALL_NODES
 
 
-def test_a_scale_is_not_reviewed_and_the_pods_are_refused_one_by_one(admin: Api, plane: ControlPlane) -> None:
+def test_a_scale_is_not_reviewed_and_the_pod_too_many_waits(admin: Api, plane: ControlPlane) -> None:
     standing(admin, plane, "scale")
     done = plane.kubectl("scale", "deployment/scale", "--replicas=4", "--namespace", SPACE)
     assert done.returncode == 0, done.stderr
 
-    def failure() -> str:
-        conditions = admin.get(f"{APPS}/deployments/scale")["status"]["conditions"]
-        return next((str(one["message"]) for one in conditions if one["type"] == "ReplicaFailure"), "")
+    def waits() -> str:
+        found = (one["metadata"]["annotations"] for one in admin.get(PODS, labelSelector="app=scale")["items"])
+        return next((str(one["streams.ibm.com/waits"]) for one in found if "streams.ibm.com/waits" in one), "")
 
-    message = until(failure, "the Deployment says why a pod is missing", SECONDS)
-    assert 'hostExlocation("apart") cannot hold: 0 of 3 nodes can run this pod.' in message
+    message = until(waits, "a pod says what it waits for", SECONDS)
+    assert message.startswith('no node yet: hostExlocation("apart") cannot hold: 0 of 3 nodes can run this pod.')
     assert nodes_of(admin, "scale") == ALL_NODES
 
 

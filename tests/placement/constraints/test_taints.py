@@ -14,9 +14,7 @@ from webhook.placement.pod import Toleration
 INFRA = Taint("dedicated", "infra", "NoSchedule")
 EVICT = Taint("dedicated", "infra", "NoExecute")
 BARE = Taint("maintenance", "", "NoSchedule")
-CORDONED, NOT_READY, UNREACHABLE = (
-    Taint(f"node.kubernetes.io/{word}", "", "NoSchedule") for word in ("unschedulable", "not-ready", "unreachable")
-)
+CORDONED = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 
 
 @pytest.mark.parametrize(
@@ -77,38 +75,6 @@ REFUSALS: dict[str, tuple[Inventory, str]] = {
             "No node is open to this pod: 0 of 2 nodes can run this pod.\n"
             "  2 nodes are cordoned\n"
             "Nearest fix: uncordon one node."
-        ),
-    ),
-    "not ready": (
-        cluster(nodes(1, taints=[NOT_READY])),
-        (
-            "No node is open to this pod: 0 of 1 node can run this pod.\n"
-            "  1 node is not ready\n"
-            "Nearest fix: make one more node ready."
-        ),
-    ),
-    "all not ready": (
-        cluster(nodes(2, taints=[NOT_READY])),
-        (
-            "No node is open to this pod: 0 of 2 nodes can run this pod.\n"
-            "  2 nodes are not ready\n"
-            "Nearest fix: make one more node ready."
-        ),
-    ),
-    "not reachable": (
-        cluster(nodes(1, taints=[UNREACHABLE])),
-        (
-            "No node is open to this pod: 0 of 1 node can run this pod.\n"
-            "  1 node is not reachable\n"
-            "Nearest fix: make one more node reachable."
-        ),
-    ),
-    "all not reachable": (
-        cluster(nodes(2, taints=[UNREACHABLE])),
-        (
-            "No node is open to this pod: 0 of 2 nodes can run this pod.\n"
-            "  2 nodes are not reachable\n"
-            "Nearest fix: make one more node reachable."
         ),
     ),
     "different taints": (

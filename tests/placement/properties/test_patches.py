@@ -103,6 +103,7 @@ def test_the_pod_gains_exactly_what_its_clauses_stand_for(cluster: Cluster, pod:
     assert {*within(result, "metadata", "annotations")} == {
         *within(pod, "metadata", "annotations"),
         f"{PREFIX}injected",
+        *([f"{PREFIX}waits"] if core.decided(pod, cluster).wait else []),
     }
     assert {*result} == {*pod}
     assert {*spec} - {*pod["spec"]} <= {"nodeName", "affinity", "tolerations"}

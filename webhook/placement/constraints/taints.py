@@ -13,18 +13,17 @@ from webhook.placement import keys
 from webhook.placement.ask import Ask
 from webhook.placement.bits import Bits, union
 from webhook.placement.cluster import Taint
+from webhook.placement.conditions import PASSING
 from webhook.placement.constraint import Constraint, Reason, Spread
 from webhook.placement.effects import Effect
 from webhook.placement.pod import Toleration
 from webhook.placement.problem import Problem
 from webhook.placement.world import World
 
-_CONDITIONS = {
-    "node.kubernetes.io/unschedulable": ("is cordoned", "are cordoned", "uncordon one node"),
-    "node.kubernetes.io/not-ready": ("is not ready", "are not ready", "make one more node ready"),
-    "node.kubernetes.io/unreachable": ("is not reachable", "are not reachable", "make one more node reachable"),
-}
-"""Taints that Kubernetes derives from a node's condition, in words."""
+_CORDONED = "node.kubernetes.io/unschedulable"
+
+_CONDITIONS = {_CORDONED: ("is cordoned", "are cordoned"), **PASSING}
+"""Taints that Kubernetes derives from a node's state, in words."""
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:
@@ -82,11 +81,13 @@ class Tolerated(Struct, frozen=True, gc=False):
                 yield Reason(f"has the taint {taint}", f"have the taint {taint}", nodes)
 
     def mend(self, world: World, out: Bits) -> str:
-        """Tolerate the taint, or mend the condition, that alone keeps the pod off most of these nodes."""
+        """Tolerate the taint, or lift the cordon, that alone keeps the pod off most of these nodes.
+
+        Conditions that pass by themselves are none of it: nobody is refused for them.
+        """
         keeping: dict[str, Bits] = {}
         for taint in self._untolerated(world):
-            words = _CONDITIONS.get(taint.key)
-            fix = words[2] if words else f"tolerate {taint}"
+            fix = "uncordon one node" if taint.key == _CORDONED else f"tolerate {taint}"
             keeping[fix] = keeping.get(fix, 0) | world.cluster.nodes.taints[taint.key][taint] & out
         alone = {
             fix: (nodes & ~union(keeping[other] for other in keeping if other != fix)) for fix, nodes in keeping.items()

@@ -1,0 +1,91 @@
+"""Pods that were let in although no node could run them are told why, once."""
+
+import asyncio
+
+import pytest
+
+from tests.controller.kube import pod_path
+from tests.controller.stage import Stage
+from webhook.controller.event import Regarding
+from webhook.placement import keys
+
+TEXT = "no node yet: No node is open to this pod: 0 of 3 nodes can run this pod.\n  3 nodes are cordoned"
+SOON = 5.0
+
+
+def waiting(stage: Stage, name: str = "w", *, node: str | None = None, job: bool = True, text: str = TEXT) -> str:
+    """A pod that was let in to wait; returns its uid."""
+    labels = {keys.JOB: "job"} if job else {}
+    spec = {"containers": []} | ({"nodeName": node} if node else {})
+    metadata = {"labels": labels, "annotations": {keys.WAITS: text}}
+    found = stage.kube.create(pod_path(name), metadata=metadata, spec=spec, status={"phase": "Pending"})
+    uid: str = found["metadata"]["uid"]
+    return uid
+
+
+def told(stage: Stage) -> list[tuple[str, str]]:
+    return stage.candidate.of_pods.all
+
+
+@pytest.mark.parametrize("job", [True, False], ids=["of a job", "of no job"])
+async def test_a_pod_that_waits_is_told_why(stage: Stage, *, job: bool) -> None:
+    await stage.lead()
+    uid = waiting(stage, job=job)
+    await asyncio.sleep(SOON - 0.5)
+    assert told(stage) == []
+    await asyncio.sleep(1)
+    assert told(stage) == [("PlacementWaiting", TEXT)]
+    assert stage.candidate.of_pods.about == [
+        Regarding(api_version="v1", kind="Pod", name="w", namespace="default", uid=uid)
+    ]
+    assert stage.said == []
+
+
+async def test_it_is_told_once_whatever_happens_to_it(stage: Stage) -> None:
+    await stage.lead()
+    waiting(stage)
+    for at in range(3):
+        await asyncio.sleep(4)
+        stage.kube.change(pod_path("w"), {"metadata": {"labels": {"at": str(at)}}})
+    await asyncio.sleep(2000)
+    assert len(told(stage)) == 1
+
+
+async def test_those_that_waited_before_are_told_by_whoever_leads(stage: Stage) -> None:
+    waiting(stage)
+    await stage.lead(SOON + 1)
+    assert told(stage) == [("PlacementWaiting", TEXT)]
+
+
+async def test_nobody_is_told_by_a_process_that_does_not_lead(stage: Stage) -> None:
+    await stage.lead()
+    await stage.candidate.end()
+    waiting(stage)
+    await asyncio.sleep(100)
+    assert told(stage) == []
+
+
+async def test_a_pod_that_gets_its_node_soon_is_told_nothing(stage: Stage) -> None:
+    await stage.lead()
+    waiting(stage)
+    await asyncio.sleep(1)
+    stage.kube.change(pod_path("w"), {"spec": {"nodeName": "node-a"}})
+    await asyncio.sleep(100)
+    assert told(stage) == []
+
+
+async def test_nor_is_a_pod_that_goes_or_is_gone(stage: Stage) -> None:
+    await stage.lead()
+    for name in ("goes", "gone"):
+        waiting(stage, name)
+    await asyncio.sleep(1)
+    stage.kube.change(pod_path("goes"), {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
+    stage.kube.delete(pod_path("gone"))
+    await asyncio.sleep(100)
+    assert told(stage) == []
+
+
+async def test_nor_is_a_pod_that_has_had_its_node_all_along(stage: Stage) -> None:
+    waiting(stage, node="node-a")
+    await stage.lead(100)
+    assert told(stage) == []
