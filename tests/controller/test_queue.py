@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.controller.quick import clock
+from tests.controller.quick import clock, settle
 from webhook.controller.queue import Queue
 from webhook.controller.retries import Backoff, Bucket
 
@@ -178,6 +178,14 @@ async def test_what_is_added_meanwhile_does_not_replace_what_is_to_come(queue: Q
 
 
 # Failures
+
+
+async def test_a_key_that_is_due_in_less_than_a_tick_of_the_clock_comes_after_that(queue: Queue[str]) -> None:
+    due = clock() + 1e-13
+    queue.add_after("a", due - clock())
+    await settle()
+    assert (queue.depth, queue.scheduled) == (0, 1)
+    assert (await queue.take(), clock() > due) == ("a", True)
 
 
 async def test_each_failure_in_a_row_doubles_the_pause_up_to_a_minute(queue: Queue[str]) -> None:

@@ -11,12 +11,16 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from webhook.controller.clock import Clock
 from webhook.controller.retries import MOST, Backoff, Bucket
 
 K = TypeVar("K", bound=Hashable)
+
+SHORTEST: Final = 0.001
+"""Seconds that a key which is to be added later waits at least. Event loops fire timers a tick of the clock early, so
+that a key which is due in less than a tick could be looked at for ever before its time has come."""
 
 
 class Queue(Generic[K]):
@@ -91,6 +95,7 @@ class Queue(Generic[K]):
             self.add(key)
             return
         loop = asyncio.get_running_loop()
+        seconds = max(seconds, SHORTEST)
         later = self._later.get(key)
         if later is not None:
             if later.when() <= loop.time() + seconds:
