@@ -148,10 +148,13 @@ class Reviews:
         if hdrs.EXPECT in request.headers and request.transport is not None:
             request.transport.write(_CONTINUE)
         body = bytearray()
-        async with asyncio.timeout(latest - perf_counter()):
-            while len(body) <= self._limits.body and (piece := await request.content.readany()):
-                body += piece
-        return bytes(body)
+        try:
+            async with asyncio.timeout(latest - perf_counter()):
+                while len(body) <= self._limits.body and (piece := await request.content.readany()):
+                    body += piece
+            return bytes(body)
+        finally:
+            body.clear()  # where the client hung up, the exception keeps this frame until garbage is collected
 
     def _review(self, path: str, body: bytes, asker: Asker, kin: Account | None) -> Answer | Awaitable[Answer]:
         before = perf_counter()
