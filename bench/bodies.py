@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from bench.pods import container, spec
 from bench.streams import job_name
 from bench.topology import DOMAIN, ELEMENTS, NAMESPACE, uid
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 SIZES = (4, 10)
 """KB of a pod: a small one, and one with sidecars."""

@@ -18,12 +18,12 @@ from bench.generator import fill, inventory
 from bench.topology import NAMESPACE, Scale
 from webhook.admission.mutate import mutate
 from webhook.admission.review import read_review
-from webhook.placement import keys
-from webhook.placement.decision import decide
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Pod
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.decision.decision import decide
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Pod
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 ROUNDS = 1000
 """Times that every body of the mixed set is decided: 120 of the 12,000 durations are beyond the 99th percentile."""

@@ -16,9 +16,9 @@ from bench.pods import pod_objects
 from bench.streams import job_objects, pool_objects
 from bench.topology import Scale, topology
 from bench.trouble import Trouble
-from webhook.cluster.reading import Reading
-from webhook.cluster.sink import Sink
-from webhook.placement.inventory import Inventory
+from webhook.cluster.objects.sink import Sink
+from webhook.cluster.snapshot.loader import Reading
+from webhook.placement.inventory.inventory import Inventory
 
 PAGE = 250
 """Objects of one file: the largest page that the product asks the API server for."""

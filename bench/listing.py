@@ -17,7 +17,7 @@ import uvloop
 from aiohttp import web
 
 from bench.standing import stand
-from webhook.cluster.kinds import KINDS
+from webhook.cluster.objects.kinds import KINDS
 
 VERSION: Final = "1000"
 """The version that everything has for ever."""

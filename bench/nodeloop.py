@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from webhook.placement import keys
-from webhook.placement.clauses import Clause, ClauseName, PoolName
-from webhook.placement.cluster import BoundPod, Job, Node, Pool, Tally
 from webhook.placement.constraints.taints import tolerates
-from webhook.placement.index import HARD
-from webhook.placement.intents import Intents
-from webhook.placement.pod import NodeTerm, Pod, Requirement, Toleration
-from webhook.placement.pool_labels import tag_requirements
-from webhook.placement.requests import pod_requests
-from webhook.placement.spl import parse_placement
+from webhook.placement.inventory.index import HARD
+from webhook.placement.inventory.intents import Intents
+from webhook.placement.inventory.objects import BoundPod, Job, Node, Pool, Tally
+from webhook.placement.inventory.pool_labels import tag_requirements
+from webhook.placement.kube.pod import NodeTerm, Pod, Requirement, Toleration
+from webhook.placement.kube.requests import pod_requests
+from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
+from webhook.placement.spl.placement import parse_placement
+from webhook.placement.text import keys
 
 
 class Objects:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bench.topology import DOMAIN, NAMESPACE, SEVERAL_TAGS, TAGGED, Topology, node_name, pick, state, uid
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 _SIZES = ((16, 64), (32, 128), (64, 256))
 """Cores and GiB of the machine types."""

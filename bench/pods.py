@@ -5,7 +5,7 @@ from typing import Any
 
 from bench.streams import element_labels, job_name, placement
 from bench.topology import DOMAIN, ELEMENTS, NAMESPACE, Scale, Topology, node_name, pick, uid
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 _CPU = ("50m", "100m", "150m", "200m", "250m", "500m")
 _MEMORY = ("64Mi", "128Mi", "256Mi", "512Mi")

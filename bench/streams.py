@@ -15,8 +15,8 @@ from bench.topology import (
     node_name,
     uid,
 )
-from webhook.placement import keys
 from webhook.placement.constraints.isolation import mark
+from webhook.placement.text import keys
 
 MODELS = 50
 """Job objects at most; the jobs with an even number have one, the others only pods."""

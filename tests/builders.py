@@ -7,15 +7,15 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from webhook.placement import keys
-from webhook.placement.ask import Ask, read
-from webhook.placement.cluster import BoundPod, Claim, Element, Guest, Job, Node, Phase, Pool, PoolHost, Taint
-from webhook.placement.decision import Decision, decide
-from webhook.placement.guests import Guests
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import LabelSelector, NodeTerm, Pod, Requirement, Toleration
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.inventory.guests import Guests
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod, Claim, Element, Guest, Job, Node, Phase, Pool, PoolHost, Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import LabelSelector, NodeTerm, Pod, Requirement, Toleration
+from webhook.placement.request.ask import Ask, read
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 NAMESPACE = "default"
 JOB = "parallel"

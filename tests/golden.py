@@ -19,10 +19,10 @@ from webhook.admission.validate import validate
 from webhook.admission.workloads import pods_of
 from webhook.cli.client import is_workload, review
 from webhook.cli.differences import as_yaml
-from webhook.cluster.manifests import read_manifests
-from webhook.cluster.snapshot import read_snapshot
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
+from webhook.cluster.snapshot.manifests import read_manifests
+from webhook.cluster.snapshot.snapshot import read_snapshot
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
 
 Entry = Callable[[bytes, Inventory, Policy], Answer]
 

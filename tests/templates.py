@@ -6,13 +6,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from tests.builders import NAMESPACE, Json, bound_pod, pod, typed
-from webhook.placement import keys
-from webhook.placement.cluster import BoundPod
-from webhook.placement.crowd import Replicas
-from webhook.placement.decision import Decision
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.workload import decide_replicas
+from webhook.placement.decision.crowd import Replicas
+from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
+from webhook.placement.workload.workload import decide_replicas
 
 NUMBERS = {"Job": "parallelism", "CronJob": "parallelism"}
 """What a kind calls its number of pods, if not ``replicas``."""

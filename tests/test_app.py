@@ -13,10 +13,10 @@ from webhook import app
 from webhook.app.clusters import cluster_of
 from webhook.app.policy import policy_of
 from webhook.app.telling import tell_reading
-from webhook.cluster.snapshot import read_snapshot
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Requirement
-from webhook.placement.quota import Quota
+from webhook.cluster.snapshot.snapshot import read_snapshot
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.quota import Quota
+from webhook.placement.kube.pod import Requirement
 from webhook.server.trouble import Trouble
 from webhook.settings import Settings, read
 

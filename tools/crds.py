@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import yaml
 
-from webhook.cluster.definitions import DEFINITIONS
+from webhook.cluster.crds.definitions import DEFINITIONS
 
 FOLDER: Final = Path(__file__).parents[1] / "charts" / "streams-placement" / "crds"
 
-_HEAD: Final = "# Made by python -m tools.crds from webhook/cluster/definitions.py.\n"
+_HEAD: Final = "# Made by python -m tools.crds from webhook/cluster/crds/definitions.py.\n"
 
 _WIDTH: Final = 120
 """Columns, as in all files of the repository."""

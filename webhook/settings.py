@@ -10,11 +10,11 @@ from typing import Any, Final, Literal, get_args
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from webhook.placement.outsiders import parse_namespaces
-from webhook.placement.policy import POOLS
-from webhook.placement.problem import quote
-from webhook.placement.quota import parse_quota
-from webhook.placement.selector_text import parse_selector
+from webhook.placement.inventory.outsiders import parse_namespaces
+from webhook.placement.inventory.policy import POOLS
+from webhook.placement.inventory.quota import parse_quota
+from webhook.placement.kube.selector_text import parse_selector
+from webhook.placement.text.problem import quote
 
 PREFIX: Final = "STREAMS_PLACEMENT_"
 """Every environment variable of the product starts with it."""

@@ -28,7 +28,7 @@ from tests.e2e.plane import ControlPlane
 from tests.e2e.process import Process
 from tests.e2e.waiting import until
 from tests.e2e.workloads import namespace
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 POOLS: Final[Mapping[str, tuple[str, ...]]] = {"Fast": (pods.FAST,), "Wide": pods.WIDE}
 """Tags of each HostPool, by its name in SPL."""

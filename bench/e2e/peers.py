@@ -19,7 +19,7 @@ from bench.trouble import Trouble
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import PORT
 from tests.e2e.chart.rendering import RELEASE
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 NAMESPACE: Final = "bench-peer"
 SERVICE: Final = "echo"

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 OTHER: Final = "example.invalid/"
 """Prefix of annotations and labels that mean nothing to the webhook; as long as its own."""

@@ -7,11 +7,11 @@ import msgspec
 
 from tests.builders import cluster, job, node, pool, typed
 from webhook.admission.patch import encode, operations
-from webhook.placement import keys
-from webhook.placement.decision import decide
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.decision.decision import decide
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 Json = dict[str, Any]
 

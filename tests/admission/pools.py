@@ -6,8 +6,8 @@ from typing import Any
 from tests.builders import Json, cluster, review
 from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
-from webhook.placement.cluster import Node, Pool
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.objects import Node, Pool
+from webhook.placement.inventory.policy import Policy
 
 
 def host_pool(object_name: str | None = "ib-blue", /, **spec: Any) -> Json:

@@ -11,8 +11,8 @@ from tests.builders import UID, cluster, job, nodes, pool
 from webhook.admission.answer import Answer, Outcome
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
 
 CLUSTER = cluster(nodes(2), pools=[pool(tags=["a"])], jobs=[job({"parallel-1": "hostIsolation"})])
 

@@ -6,8 +6,8 @@ from tests.answers import response, warnings
 from tests.builders import UID, Json, cluster, job, nodes, pod, review
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
-from webhook.placement import keys
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 TWO = cluster(nodes(2), jobs=[job({})])
 AUDIT = Policy(audit=True)

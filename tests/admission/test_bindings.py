@@ -10,8 +10,8 @@ from tests.builders import UID, Json, bound_pod, cluster, nodes, pool, review, s
 from webhook.admission.answer import Answer, Unseen
 from webhook.admission.bindings import bound_after_all
 from webhook.admission.validate import validate
-from webhook.placement.cluster import BoundPod, Claim
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.objects import BoundPod, Claim
+from webhook.placement.inventory.policy import Policy
 
 WAITS: Final = replace(bound_pod("", uid="uid-1"), claim=Claim("pe-0"))
 SLEEPS: Final = sleeper(name="sleeper")

@@ -9,10 +9,10 @@ from tests.builders import Json, cluster, node, nodes, pool, review
 from tests.templates import workload
 from webhook.admission.answer import Answer, Outcome
 from webhook.admission.daemons import guard_daemons
-from webhook.placement import keys
-from webhook.placement.cluster import Taint
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 CLOSED = cluster(
     [node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.closed", "NoSchedule")]), node("node-b")],

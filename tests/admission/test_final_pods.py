@@ -12,10 +12,10 @@ from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
 from webhook.admission.workloads import pods_of
 from webhook.cli.explanation import explain
-from webhook.placement import keys
-from webhook.placement.cluster import Taint
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.inventory.objects import Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 POLICY = Policy()
 APART = 'hostExlocation("a")'

@@ -9,10 +9,10 @@ from tests.builders import NAMESPACE, UID, Json, cluster, nodes, pod, review
 from tests.placement.equipped import BOUND, GPU, amount, container, equipped, guaranteed, label, required, wanted
 from webhook.admission.mutate import concerned, mutate
 from webhook.admission.validate import validate
-from webhook.placement.intent import read_intent
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Metadata, Pod
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.intent import read_intent
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Metadata, Pod
 
 POLICY = Policy()
 OWNER = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "core", "uid": "u", "controller": True}

@@ -8,7 +8,7 @@ from tests.admission.readable import FAKE, Entry, answered, entries
 from tests.answers import Json
 from tests.builders import pod, review
 from webhook.admission.validate import validate
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 EVIL = {
     "escape sequence": "\x1b[31m",

@@ -8,7 +8,7 @@ from tests.answers import refused, response
 from tests.builders import UID, Json, cluster, review
 from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.policy import Policy
 
 WORKLOAD = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "core-fwall", "container-name": "palo-alto-e3000"}
 GPU = {"name": "nvidia.com/gpu", "limits": 1}

@@ -10,9 +10,9 @@ from tests.builders import NAMESPACE, UID, Json, cluster, node, nodes
 from tests.templates import workload
 from webhook.admission.workloads import pods_of
 from webhook.cli.explanation import explain
-from webhook.placement import keys
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 KINDS = ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"]
 APART = 'hostExlocation("a")'

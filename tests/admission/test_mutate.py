@@ -6,9 +6,9 @@ from tests.answers import refused, response, steps, warnings
 from tests.builders import UID, Json, cluster, job, nodes, pod, pool, review
 from webhook.admission.answer import Answer, Outcome
 from webhook.admission.mutate import MIRROR, mutate
-from webhook.placement import keys
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 TWO = cluster(nodes(2), jobs=[job({})])
 

@@ -8,8 +8,8 @@ from tests.answers import refused, response, warnings
 from tests.builders import UID, Json, bound_pod, cluster, node, pool, review
 from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
-from webhook.placement import keys
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 IB: Final = {keys.TAG: "ib"}
 THERE: Final = cluster(

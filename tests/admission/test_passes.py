@@ -8,9 +8,9 @@ from tests.answers import patched, response, steps
 from tests.builders import GATES, Json, cluster, job, node, nodes, pod, pool, review
 from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
-from webhook.placement import keys
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 TWO = cluster(nodes(2))
 

@@ -7,9 +7,9 @@ import pytest
 from tests.admission.patching import OTHER, OURS, POOLED, REQUIRED, Json, after, steps, terms
 from tests.builders import cluster, nodes, pod, typed
 from webhook.admission.patch import Operation, encode, operations, pointer
-from webhook.placement import keys
-from webhook.placement.effects import AddLabel
-from webhook.placement.merge import merge
+from webhook.placement.decision.merge import merge
+from webhook.placement.provision.effects import AddLabel
+from webhook.placement.text import keys
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 from tests.admission.patching import OTHER, OURS, POOLED, PREFERRED, REQUIRED, Json, after, terms
 from tests.builders import cluster, nodes, pod, pool, typed
 from webhook.admission.patch import encode, operations
-from webhook.placement import keys
-from webhook.placement.effects import RequireNodes
-from webhook.placement.merge import merge
-from webhook.placement.pod import NodeTerm, Requirement
+from webhook.placement.decision.merge import merge
+from webhook.placement.kube.pod import NodeTerm, Requirement
+from webhook.placement.provision.effects import RequireNodes
+from webhook.placement.text import keys
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from tests.answers import patched, refused, response
 from tests.builders import GATES, UID, Json, cluster, node, nodes, pod, review
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
-from webhook.placement import keys
-from webhook.placement.cluster import Taint
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.sleepers import LOOSE, NARROWED
+from webhook.placement.checks.sleepers import LOOSE, NARROWED
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 POLICY = Policy()
 

@@ -9,10 +9,10 @@ from tests.answers import refused, response, warnings
 from tests.builders import UID, bound_pod, cluster, node, nodes, pool, review, selector
 from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
-from webhook.placement import keys
-from webhook.placement.cluster import Node, Taint
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import CONTROL_PLANE, Policy
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Node, Taint
+from webhook.placement.inventory.policy import CONTROL_PLANE, Policy
+from webhook.placement.text import keys
 
 BLUE: Final = {f"{keys.TAGS}blue": "", f"{keys.TAGS}ib": ""}
 INFRA: Final = Taint("dedicated", "infra", "NoSchedule")

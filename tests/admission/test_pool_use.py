@@ -8,7 +8,7 @@ from tests.answers import refused, response
 from tests.builders import Json, cluster, nodes, pod, pool, review
 from tests.templates import group, workload
 from webhook.admission.pool_use import Use, unauthorized, use_of
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.policy import Policy
 
 CLUSTER = cluster(nodes(2, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=["ib"]), pool("Other", tags=["ib"])])
 CONTROLLER = {"username": "system:serviceaccount:kube-system:replicaset-controller"}

@@ -8,10 +8,10 @@ from tests.admission.pools import ELASTIC, host_pool, validated
 from tests.answers import refused, response, warnings
 from tests.builders import UID, bound_pod, cluster, nodes, pool, review, sleeper
 from webhook.admission.validate import validate
-from webhook.placement import keys
-from webhook.placement.cluster import BoundPod, Phase
-from webhook.placement.policy import Policy
-from webhook.placement.quota import Quota
+from webhook.placement.inventory.objects import BoundPod, Phase
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.quota import Quota
+from webhook.placement.text import keys
 
 SLEEPERS: Final = (
     "2 pods that wait tolerate its taint and may come to its hosts: only the setting strict keeps such pods off"

@@ -11,10 +11,10 @@ import pytest
 from tests.answers import patched, refused
 from tests.builders import NAMESPACE, cluster, job, node, nodes, pod, pool, review
 from webhook.admission.mutate import mutate
-from webhook.placement import keys
-from webhook.placement.cluster import Phase, Pool
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase, Pool
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 Json = dict[str, Any]
 

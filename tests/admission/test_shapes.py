@@ -11,8 +11,8 @@ from tests.answers import Json, patched
 from tests.builders import UID, cluster, envelope, job, nodes, pod, pool, review
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
-from webhook.placement import keys
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 Path = tuple[str | int, ...]
 

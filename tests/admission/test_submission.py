@@ -9,8 +9,8 @@ from tests.templates import replica, workload
 from webhook.admission.answer import Outcome
 from webhook.admission.submission import WORKLOADS
 from webhook.admission.validate import validate
-from webhook.placement import keys
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 KINDS = [
     "Deployment",

@@ -9,7 +9,7 @@ from tests.admission.submitting import submitted
 from tests.answers import refused, response
 from tests.builders import Json, cluster, nodes
 from tests.templates import replica, workload
-from webhook.placement.inventory import Inventory
+from webhook.placement.inventory.inventory import Inventory
 
 APART = 'hostExlocation("a")'
 

@@ -22,11 +22,11 @@ from tests.builders import (
 from webhook.admission.answer import Outcome
 from webhook.admission.mutate import MIRROR, Known, mutate
 from webhook.admission.validate import validate
-from webhook.placement import keys
-from webhook.placement.cluster import Taint
-from webhook.placement.inventory import Inventory
-from webhook.placement.memo import Memo
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.memo import Memo
+from webhook.placement.text import keys
 
 POLICY = Policy()
 

@@ -11,7 +11,7 @@ from webhook.admission.answer import Answer, Outcome
 from webhook.admission.patch import Operation, encode
 from webhook.admission.responses import allowed, denied, resumed, tail, unreadable
 from webhook.admission.review import GroupVersionKind, Review
-from webhook.placement.problem import Fault
+from webhook.placement.text.problem import Fault
 
 REVIEW = Review("u", GroupVersionKind("Pod"), "CREATE", namespace="n", name="p")
 

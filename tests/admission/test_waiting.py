@@ -10,11 +10,11 @@ from tests.builders import GIB, OUTRIGHT, Json, bound_pod, cluster, node, nodes,
 from webhook.admission.answer import Answer, Outcome
 from webhook.admission.mutate import Known, Ruling, mutate
 from webhook.admission.validate import validate
-from webhook.placement import keys
-from webhook.placement.cluster import Phase, Taint
-from webhook.placement.inventory import Inventory
-from webhook.placement.memo import Memo
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase, Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.memo import Memo
+from webhook.placement.text import keys
 
 REPLICASET = {"username": "system:serviceaccount:kube-system:replicaset-controller"}
 MANAGER = {"username": "system:kube-controller-manager"}

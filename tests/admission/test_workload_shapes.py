@@ -8,7 +8,7 @@ from tests.answers import refused, response
 from tests.builders import Json, cluster, nodes, review
 from tests.templates import workload
 from webhook.admission.validate import validate
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.policy import Policy
 
 TWO = cluster(nodes(2))
 

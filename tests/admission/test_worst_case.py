@@ -12,9 +12,9 @@ from tests.builders import Json, cluster, envelope, nodes, pod, review
 from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
-from webhook.placement import keys
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 LIMIT = 0.020
 """Seconds of CPU for one answer: a burst of 500 reviews is then over in the 10 seconds an API server waits at most."""

@@ -6,7 +6,7 @@ from tests.admission.large import LARGE
 from tests.admission.test_worst_case import LIMIT, SMALL, TEXT, cost, padded
 from tests.builders import pod, review
 from tests.placement.mapped import mapping
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 NOWHERE = ", ".join(f"{{key: k{at}, operator: In, values: [v]}}" for at in range(64))
 COMPARED = ", ".join(f"{{key: size, operator: Gt, values: [{at}]}}" for at in range(64))

@@ -16,8 +16,8 @@ from tests.builders import pod, review
 from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
-from webhook.placement import keys
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 BYTES: Final = 2_000_000
 """Of the part of the pod that is large: etcd takes 1.5 MiB, and protobuf writes it shorter than JSON."""

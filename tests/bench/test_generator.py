@@ -12,12 +12,12 @@ from bench.topology import NAMESPACE, Scale
 from webhook.admission.answer import Outcome
 from webhook.admission.mutate import mutate
 from webhook.admission.review import read_review
-from webhook.placement.bits import slots
-from webhook.placement.decision import decide
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Pod
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.decision.decision import decide
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.bits import slots
+from webhook.placement.kube.pod import Pod
+from webhook.placement.request.world import World
 
 SMALL = Scale(nodes=100, pods=1000)
 MIXED, FAMILIES = bodies.mixed(), bodies.families()

@@ -9,18 +9,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tools.crds import FOLDER, files
-from webhook.cluster.definitions import DEFINITIONS, hostpool_definition, hpaintent_definition
-from webhook.cluster.hostpool_patterns import HOST, NAME, VALUE
-from webhook.cluster.kinds import KINDS
-from webhook.cluster.wire import HostPoolStatus
-from webhook.placement.addresses import canonical, is_node_name
-from webhook.placement.hardware import HEAVIEST, LIGHTEST
-from webhook.placement.hardware_fields import FIELDS, fields_of
-from webhook.placement.hardware_text import REQUIREMENT_LIMIT
-from webhook.placement.intent import CONSUMER_LIMIT, read_intent
-from webhook.placement.keys import LABEL_VALUE
-from webhook.placement.pool_spec import HostPoolSpec, problems_of_spec
-from webhook.placement.resource_name import UNITS
+from webhook.cluster.crds.definitions import DEFINITIONS, hostpool_definition, hpaintent_definition
+from webhook.cluster.crds.hostpool_patterns import HOST, NAME, VALUE
+from webhook.cluster.objects.kinds import KINDS
+from webhook.cluster.objects.wire import HostPoolStatus
+from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
+from webhook.placement.annotations.hardware_fields import FIELDS, fields_of
+from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
+from webhook.placement.inventory.intent import CONSUMER_LIMIT, read_intent
+from webhook.placement.inventory.pool_spec import HostPoolSpec, problems_of_spec
+from webhook.placement.kube.addresses import canonical, is_node_name
+from webhook.placement.kube.resource_name import UNITS
+from webhook.placement.text.keys import LABEL_VALUE
 
 VERSION: dict[str, Any] = hostpool_definition()["spec"]["versions"][0]
 SCHEMA: dict[str, Any] = VERSION["schema"]["openAPIV3Schema"]

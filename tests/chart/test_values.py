@@ -10,8 +10,8 @@ from typing import Any, Final, get_args, get_origin
 import pytest
 import yaml
 
-from webhook.placement import keys
-from webhook.placement.selector_text import parse_selector
+from webhook.placement.kube.selector_text import parse_selector
+from webhook.placement.text import keys
 from webhook.settings import Settings
 
 ROOT: Final = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from tests.cli.conftest import Explain
 from tests.golden import EXAMPLES, snapshot
 from webhook.admission.answer import Outcome
 from webhook.admission.mutate import mutate
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.policy import Policy
 
 
 def test_the_review_of_a_pod_is_one_line_that_the_server_takes(explain: Explain) -> None:

@@ -52,7 +52,7 @@ def test_parts_that_were_left_out_are_named_too(explain: Explain, snapshot: Path
 def test_those_that_are_too_many_to_be_named_are_counted(
     explain: Explain, snapshot: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webhook.cluster.reading.FINDING_LIMIT", 1)
+    monkeypatch.setattr("webhook.cluster.snapshot.loader.FINDING_LIMIT", 1)
     for name in ("a", "b", "c"):
         (snapshot / f"{name}.yaml").write_text(POOL)
     _, _, err = explain("-f", "examples/pool-any.yaml", "--snapshot", str(snapshot))

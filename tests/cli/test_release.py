@@ -15,12 +15,12 @@ from tests.controller.kubeserver import KubeServer
 from webhook.app import releasing
 from webhook.app.releasing import Tell, Wish
 from webhook.cli import main
-from webhook.cluster.connection import Connection
-from webhook.cluster.failure import Failure
-from webhook.cluster.writes import Writes
-from webhook.controller.candidates import candidates, end_candidates
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.writes import Writes
+from webhook.controller.leaderelection.candidates import candidates, end_candidates
 from webhook.controller.release import Freed, Scope
-from webhook.placement import keys
+from webhook.placement.text import keys
 from webhook.server.trouble import Trouble
 from webhook.settings import Settings
 

@@ -3,8 +3,8 @@
 import dataclasses
 from typing import Any
 
-from webhook.placement.cluster import BoundPod, Job, Node, Pool
-from webhook.placement.intent import Intent
+from webhook.placement.inventory.intent import Intent
+from webhook.placement.inventory.objects import BoundPod, Job, Node, Pool
 
 PLACEMENT = "streams.ibm.com/placement"
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from tests.cluster.objects import pod
-from webhook.cluster import translate, wire
-from webhook.placement.cluster import Claim
-from webhook.placement.pod import NodeTerm, Requirement, Toleration
+from webhook.cluster.objects import translate, wire
+from webhook.placement.inventory.objects import Claim
+from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
 
 JOB = {"streams.ibm.com/job": "parallel"}
 GPU = {"key": "gpu", "operator": "Exists"}

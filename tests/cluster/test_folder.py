@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from webhook.cluster.folder import files, read, signature
-from webhook.cluster.report import SnapshotError
+from webhook.cluster.objects.report import SnapshotError
+from webhook.cluster.snapshot.folder import files, read, signature
 
 
 def test_files_are_found_below_the_folder_sorted(tmp_path: Path) -> None:

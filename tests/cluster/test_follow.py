@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.objects import Recorder, node
-from webhook.cluster.follow import SnapshotCluster, follow
-from webhook.cluster.report import Report, SnapshotError
-from webhook.placement.cluster import Node
+from webhook.cluster.objects.report import Report, SnapshotError
+from webhook.cluster.snapshot.follow import SnapshotCluster, follow
+from webhook.placement.inventory.objects import Node
 
 INTERVAL = 0.02
 LIMIT = 5.0

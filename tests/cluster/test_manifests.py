@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from webhook.cluster.manifests import ManifestError, read_manifests
+from webhook.cluster.snapshot.manifests import ManifestError, read_manifests
 
 READABLE = {
     "one document": ("a.yaml", "kind: Pod\n", ["Pod"]),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from webhook.cluster.service_account import own_namespace
+from webhook.cluster.client.service_account import own_namespace
 
 
 def test_it_stands_in_a_file_of_the_service_account(tmp_path: Path) -> None:

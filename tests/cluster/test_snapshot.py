@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from tests.cluster.objects import Recorder, consumer, intent, job, listed, namespace, node, pod, pool
-from webhook.cluster.report import Report, SnapshotError
-from webhook.cluster.snapshot import read_snapshot
-from webhook.placement.cluster import BoundPod, Node, Phase, Pool, PoolHost, Taint
-from webhook.placement.inventory import Inventory
+from webhook.cluster.objects.report import Report, SnapshotError
+from webhook.cluster.snapshot.snapshot import read_snapshot
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod, Node, Phase, Pool, PoolHost, Taint
 
 KUBECTL_YAML = """\
 apiVersion: v1

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from tests.cluster.objects import job
-from webhook.cluster import streamsjob, wire
-from webhook.cluster.translate import MalformedError
-from webhook.placement.cluster import Element, Job
+from webhook.cluster.objects import streamsjob, wire
+from webhook.cluster.objects.translate import MalformedError
+from webhook.placement.inventory.objects import Element, Job
 
 
 def read(source: dict[str, Any]) -> Job:

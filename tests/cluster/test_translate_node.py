@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from tests.cluster.objects import node
-from webhook.cluster import translate, wire
-from webhook.cluster.translate import MalformedError
-from webhook.placement.cluster import Node, Taint
+from webhook.cluster.objects import translate, wire
+from webhook.cluster.objects.translate import MalformedError
+from webhook.placement.inventory.objects import Node, Taint
 
 NOT_READY = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
 UNREACHABLE = Taint("node.kubernetes.io/unreachable", "", "NoSchedule")

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from tests.cluster.objects import PLACEMENT, pod
-from webhook.cluster import translate, wire
-from webhook.cluster.translate import MalformedError
-from webhook.placement.cluster import BoundPod, Guest, Waiting
-from webhook.placement.keys import EXCLUSIVE
+from webhook.cluster.objects import translate, wire
+from webhook.cluster.objects.translate import MalformedError
+from webhook.placement.inventory.objects import BoundPod, Guest, Waiting
+from webhook.placement.text.keys import EXCLUSIVE
 
 JOB = {"streams.ibm.com/job": "parallel"}
 PE = JOB | {"streams.ibm.com/pe": "parallel-0"}

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from tests.cluster.objects import pool
-from webhook.cluster import translate, wire
-from webhook.cluster.translate import MalformedError
-from webhook.placement.cluster import Phase, Pool, PoolHost
-from webhook.placement.pod import LabelSelector, Requirement
+from webhook.cluster.objects import translate, wire
+from webhook.cluster.objects.translate import MalformedError
+from webhook.placement.inventory.objects import Phase, Pool, PoolHost
+from webhook.placement.kube.pod import LabelSelector, Requirement
 
 
 def read(source: dict[str, Any]) -> Pool:

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.cluster.yaml_documents import Unreadable, documents
+from webhook.cluster.snapshot.yaml_documents import Unreadable, documents
 
 
 def read(text: str) -> list[object]:

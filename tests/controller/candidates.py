@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.controller.quick import clock, settle
-from webhook.cluster.failure import Cause, Failure
-from webhook.controller.election import Election
-from webhook.controller.tenure import LostError
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.controller.leaderelection.election import Election
+from webhook.controller.leaderelection.tenure import LostError
 
 OURS = {"holderIdentity": "me", "leaseDurationSeconds": 15}
 THEIRS = {"holderIdentity": "you", "leaseDurationSeconds": 15}

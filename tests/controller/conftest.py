@@ -9,8 +9,8 @@ import uvloop
 from tests.cluster.live.objectserver import ObjectServer
 from tests.controller.quick import QuickLoop
 from tests.controller.stage import Stage
-from webhook.cluster.connection import Connection
-from webhook.cluster.writes import Writes
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.writes import Writes
 
 
 def pytest_asyncio_loop_factories(

@@ -11,12 +11,12 @@ from msgspec import Raw
 
 from tests.controller.kube import PODS, Change, Kube
 from tests.controller.quick import clock
-from webhook.cluster.shelf import Shelf
-from webhook.controller.event import Regarding
-from webhook.controller.rules import Rules
-from webhook.controller.tenure import LostError
+from webhook.cluster.watch.store import Shelf
+from webhook.controller.events.event import Regarding
+from webhook.controller.hostpools.rules import Rules
+from webhook.controller.leaderelection.tenure import LostError
 from webhook.controller.work import Work
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.policy import Policy
 
 FINISHED = {"Succeeded", "Failed"}
 NOWHERE = float("inf")

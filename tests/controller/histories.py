@@ -10,10 +10,10 @@ from tests.controller.node_life import NodeLife
 from tests.controller.pod_life import PodLife
 from tests.controller.pool_life import PoolLife
 from tests.controller.scene import Scene
-from webhook.cluster.failure import Cause, Failure
-from webhook.controller.dismissals import Replacement
-from webhook.controller.rules import Rules
-from webhook.placement.policy import Policy
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.controller.hostpools.dismissals import Replacement
+from webhook.controller.hostpools.rules import Rules
+from webhook.placement.inventory.policy import Policy
 
 Json = dict[str, Any]
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from tests.cluster.live.objectserver import merged
-from webhook.cluster.failure import Cause, Failure
+from webhook.cluster.client.errors import Cause, Failure
 
 Json = dict[str, Any]
 

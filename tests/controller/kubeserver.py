@@ -11,9 +11,9 @@ from aiohttp import web
 from tests.cluster.live.loopback import answering
 from tests.cluster.live.objectserver import Given, ObjectServer, RefusedError, refused
 from tests.controller.kube import NODES, PODS, POOLS, Change, Kube
-from webhook.cluster.access import Access
-from webhook.cluster.configuration import Configuration
-from webhook.cluster.failure import Cause, Failure
+from webhook.cluster.client.access import Access
+from webhook.cluster.client.configuration import Configuration
+from webhook.cluster.client.errors import Cause, Failure
 
 JOBS = "/apis/streams.ibm.com/v1/streamsjobs"
 WATCHED = (NODES, PODS, POOLS, JOBS)

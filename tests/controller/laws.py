@@ -7,15 +7,15 @@ import msgspec
 
 from tests.controller.kube import NODES, PODS, POOLS, Kube
 from tests.controller.scene import own_labels
-from webhook.cluster import wire
-from webhook.cluster.translate import bound_pod, node, pool
-from webhook.placement import keys
-from webhook.placement.allocation import is_user
-from webhook.placement.cluster import Pool
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.pool_plan import plan
-from webhook.placement.pool_spec import HostPoolSpec
+from webhook.cluster.objects import wire
+from webhook.cluster.objects.translate import bound_pod, node, pool
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Pool
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.pool_spec import HostPoolSpec
+from webhook.placement.pools.allocation import is_user
+from webhook.placement.pools.pool_plan import plan
+from webhook.placement.text import keys
 
 Json = dict[str, Any]
 Index = int

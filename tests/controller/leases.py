@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tests.cluster.live.objectserver import Json, ObjectServer, RefusedError
-from webhook.cluster.failure import Cause, Failure
+from webhook.cluster.client.errors import Cause, Failure
 
 PATH = "/apis/coordination.k8s.io/v1/namespaces/streams/leases/controller"
 

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from tests.controller.kube import NODES, PODS, node_path
 from tests.controller.scene import Scene, own_labels, path_of
-from webhook.placement import keys
-from webhook.placement.policy import CONTROL_PLANE
+from webhook.placement.inventory.policy import CONTROL_PLANE
+from webhook.placement.text import keys
 
 Json = dict[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from tests.controller.kube import NODES, PODS, POOLS, node_path, pod_path
 from tests.controller.scene import Scene, is_open, path_of
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 Json = dict[str, Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.controller.kube import Kube, pod_path, pool_path
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 Json = dict[str, Any]
 

@@ -13,10 +13,10 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple
 
 from tests.controller.leases import Leases
-from webhook.cluster.failure import Failure
-from webhook.controller.election import Election
-from webhook.controller.tenure import LostError
-from webhook.controller.terms import Terms
+from webhook.cluster.client.errors import Failure
+from webhook.controller.leaderelection.election import Election
+from webhook.controller.leaderelection.tenure import LostError
+from webhook.controller.leaderelection.terms import Terms
 
 TICK = 1e-6
 """Seconds: more than the error of a float."""

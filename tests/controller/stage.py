@@ -5,10 +5,10 @@ from typing import Any
 
 from tests.controller.controllers import Candidate
 from tests.controller.kube import Kube, node_path, pod_path, pool_path
-from webhook.controller.dismissals import Replacement
-from webhook.controller.rules import Rules
-from webhook.placement import keys
-from webhook.placement.policy import Policy
+from webhook.controller.hostpools.dismissals import Replacement
+from webhook.controller.hostpools.rules import Rules
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 Json = dict[str, Any]
 

@@ -9,11 +9,11 @@ from tests.builders import pool
 from tests.controller.controllers import Line
 from tests.controller.kube import Kube, node_path
 from tests.controller.quick import clock
-from webhook.cluster.failure import Cause, Failure
-from webhook.controller.claims import AT_A_TIME, Claimed, Claims
-from webhook.controller.marks import mark_of
-from webhook.placement.cluster import PoolHost
-from webhook.placement.policy import Policy
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.controller.hostpools.claims import AT_A_TIME, Claimed, Claims
+from webhook.controller.hostpools.marks import mark_of
+from webhook.placement.inventory.objects import PoolHost
+from webhook.placement.inventory.policy import Policy
 
 MARK = mark_of(pool(name="p1", size=1, mode="Exclusive"), Policy())
 OWN = {"key": "streams.ibm.com/exclusive", "value": "default.p1", "effect": "NoSchedule"}

@@ -8,9 +8,9 @@ import pytest
 from tests.controller.candidates import OURS, THEIRS, candidate, complaints, for_ever, running, unreachable
 from tests.controller.leases import PATH, Leases
 from tests.controller.quick import clock
-from webhook.cluster.failure import Cause, Failure
-from webhook.controller.election import Election, own_identity
-from webhook.controller.tenure import LostError
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.controller.leaderelection.election import Election, own_identity
+from webhook.controller.leaderelection.tenure import LostError
 
 
 @pytest.fixture

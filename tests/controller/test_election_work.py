@@ -9,8 +9,8 @@ import pytest
 from tests.controller.candidates import THEIRS, candidate, complaints, running, unreachable
 from tests.controller.leases import Leases
 from tests.controller.quick import settle
-from webhook.cluster.failure import Cause, Failure
-from webhook.controller.tenure import LostError
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.controller.leaderelection.tenure import LostError
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from tests.cluster.live.objectserver import Json, ObjectServer, Seen, refused
 from tests.cluster.live.watched import until
 from tests.controller.candidates import complaints
 from tests.controller.quick import clock
-from webhook.cluster.failure import Cause, Failure
-from webhook.cluster.writes import Writes
-from webhook.controller.event import Regarding, bounded
-from webhook.controller.events import Events
-from webhook.controller.tenure import LostError
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.writes import Writes
+from webhook.controller.events.event import Regarding, bounded
+from webhook.controller.events.events import Events
+from webhook.controller.leaderelection.tenure import LostError
 
 pytestmark = pytest.mark.integration
 

@@ -7,11 +7,11 @@ import pytest
 
 from tests.controller.kube import POOLS, node_path, pod_path, pool_path
 from tests.controller.stage import LABEL, TAINT, Stage
-from webhook.cluster.failure import Cause, Failure
-from webhook.controller.rules import Rules
-from webhook.placement import keys
-from webhook.placement.policy import Policy
-from webhook.placement.quota import Quota
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.controller.hostpools.rules import Rules
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.quota import Quota
+from webhook.placement.text import keys
 
 OTHER = {"key": keys.EXCLUSIVE, "value": "nobody.x", "effect": "NoSchedule"}
 

@@ -7,9 +7,9 @@ import pytest
 
 from tests.controller.kube import node_path, pod_path, pool_path
 from tests.controller.stage import LABEL, TAINT, Stage
-from webhook.cluster.failure import Cause, Failure
-from webhook.controller.dismissals import Replacement
-from webhook.placement import keys
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.controller.hostpools.dismissals import Replacement
+from webhook.placement.text import keys
 
 
 class TestAPoolThatIsDeleted:

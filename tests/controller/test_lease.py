@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from webhook.cluster.failure import Cause, Failure
+from webhook.cluster.client.errors import Cause, Failure
 from webhook.controller.clock import micro_time, seconds
-from webhook.controller.lease import Record, made
-from webhook.controller.terms import Terms
+from webhook.controller.leaderelection.lease import Record, made
+from webhook.controller.leaderelection.terms import Terms
 
 NOW = "2030-01-01T00:00:00.000000Z"
 EARLIER = "2029-12-31T00:00:00.000000Z"

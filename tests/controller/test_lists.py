@@ -13,16 +13,16 @@ from tests.cluster.live.objectserver import Given
 from tests.controller.controllers import Line
 from tests.controller.kube import Kube, pod_path, pool_path
 from tests.controller.quick import clock
-from webhook.cluster.access import Access
-from webhook.cluster.configuration import Configuration
-from webhook.cluster.connection import Connection
-from webhook.cluster.failure import Cause, Failure
-from webhook.cluster.writes import Writes
-from webhook.controller.lists import listed
-from webhook.controller.pool_names import PoolNames
-from webhook.controller.strangers import hosts_in_use, strangers_on
-from webhook.placement import keys
-from webhook.placement.cluster import PoolHost
+from webhook.cluster.client.access import Access
+from webhook.cluster.client.configuration import Configuration
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.writes import Writes
+from webhook.cluster.watch.lists import listed
+from webhook.controller.hostpools.pool_names import PoolNames
+from webhook.controller.hostpools.strangers import hosts_in_use, strangers_on
+from webhook.placement.inventory.objects import PoolHost
+from webhook.placement.text import keys
 
 ASKED = pool("P", name="p", size=2, mode="Exclusive")
 HOSTS = [PoolHost(0, "node-a"), PoolHost(1, "node-b")]

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from tests.builders import node, pool
-from webhook.cluster.failure import Cause, Failure
-from webhook.controller.marks import Mark, StoredNode, mark_named, mark_of, read_node
-from webhook.placement.cluster import Taint
-from webhook.placement.policy import Policy
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.controller.hostpools.marks import Mark, StoredNode, mark_named, mark_of, read_node
+from webhook.placement.inventory.objects import Taint
+from webhook.placement.inventory.policy import Policy
 
 LABEL = "streams.ibm.com.node-restriction.kubernetes.io/hostpool.D5E93B968D44531D74A3685A5AB0709A3C12AEF3"
 KEY = "streams.ibm.com/exclusive"

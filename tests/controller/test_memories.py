@@ -7,17 +7,17 @@ from msgspec import structs
 
 from tests.builders import cluster, node, nodes, pool
 from tests.controller.quick import clock
-from webhook.controller.barred import Barred
-from webhook.controller.dismissals import Dismissals, Replacement
-from webhook.controller.pool_status import State
-from webhook.controller.queue import Queue
-from webhook.controller.rounds import Rounds
-from webhook.controller.settling import Settling
-from webhook.controller.together import all_of
-from webhook.controller.told import Told
-from webhook.placement.cluster import Phase, Pool, PoolHost, Taint
-from webhook.placement.inventory import Inventory
-from webhook.placement.pool_index import Name
+from webhook.controller.concurrency import gather_or_cancel
+from webhook.controller.hostpools.debounce import Rounds
+from webhook.controller.hostpools.dismissals import Dismissals, Replacement
+from webhook.controller.hostpools.node_exclusions import Barred
+from webhook.controller.hostpools.pool_status import State
+from webhook.controller.hostpools.status_cache import Told
+from webhook.controller.hostpools.taint_grace_period import Settling
+from webhook.controller.workqueue.queue import Queue
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase, Pool, PoolHost, Taint
+from webhook.placement.inventory.pool_index import Name
 
 NAME = ("default", "p")
 A, B = PoolHost(0, "node-a"), PoolHost(1, "node-b")
@@ -325,7 +325,7 @@ class TestTogether:
             await asyncio.sleep(seconds)
             return seconds
 
-        assert await all_of(after(seconds) for seconds in (3, 1, 2)) == [3, 1, 2]
+        assert await gather_or_cancel(after(seconds) for seconds in (3, 1, 2)) == [3, 1, 2]
 
     async def test_the_first_failure_is_raised_when_all_have_ended(self) -> None:
         ended = []
@@ -338,5 +338,5 @@ class TestTogether:
                 ended.append(seconds)
 
         with pytest.raises(ValueError, match="^1$"):
-            await all_of(work(seconds) for seconds in (3, 1, 2))
+            await gather_or_cancel(work(seconds) for seconds in (3, 1, 2))
         assert sorted(ended) == [1, 2, 3]

@@ -6,8 +6,8 @@ import pytest
 
 from tests.controller.kube import node_path, pool_path
 from tests.controller.stage import Stage
-from webhook.cluster.failure import Cause, Failure
-from webhook.placement import keys
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.placement.text import keys
 
 LABEL = keys.membership("team", "gone")
 TAINT = {"key": keys.EXCLUSIVE, "value": "team.gone", "effect": "NoSchedule"}

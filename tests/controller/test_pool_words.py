@@ -9,18 +9,18 @@ from msgspec.structs import replace
 from tests.builders import bound_pod, cluster, node, nodes, pool, selector, sleeper
 from tests.controller.controllers import Line, Said
 from tests.controller.kube import Kube, pool_path
-from webhook.cluster.failure import Cause, Failure
-from webhook.controller import pool_states
-from webhook.controller.pool_news import News, news, stranger
-from webhook.controller.pool_object import StoredPool, read_pool
-from webhook.controller.pool_reports import PoolReports, rfc3339
-from webhook.controller.pool_status import State, status_of
-from webhook.placement import keys
-from webhook.placement.cluster import Guest, Phase, Pool, PoolHost, Taint
-from webhook.placement.guests import Guests
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.pool_plan import plan
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.controller.hostpools import pool_states
+from webhook.controller.hostpools.pool_news import News, news, stranger
+from webhook.controller.hostpools.pool_object import StoredPool, read_pool
+from webhook.controller.hostpools.pool_reports import PoolReports, rfc3339
+from webhook.controller.hostpools.pool_status import State, status_of
+from webhook.placement.inventory.guests import Guests
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Guest, Phase, Pool, PoolHost, Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.pools.pool_plan import plan
+from webhook.placement.text import keys
 
 Json = dict[str, Any]
 

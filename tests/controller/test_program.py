@@ -10,13 +10,13 @@ import pytest
 from tests.builders import Json
 from tests.controller.kube import node_path, pool_path
 from tests.controller.kubeserver import KubeServer
-from webhook.cluster.failure import Failure
-from webhook.controller.figures import figures
+from webhook.cluster.client.errors import Failure
+from webhook.controller.hostpools.rules import Rules
+from webhook.controller.leaderelection.tenure import LostError
+from webhook.controller.leaderelection.terms import Terms
+from webhook.controller.metrics import figures
 from webhook.controller.program import Controller, Place
-from webhook.controller.rules import Rules
-from webhook.controller.tenure import LostError
-from webhook.controller.terms import Terms
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.policy import Policy
 
 pytestmark = pytest.mark.integration
 
@@ -127,7 +127,7 @@ async def test_a_fault_of_the_watching_itself_ends_it(server: KubeServer, monkey
     async def broken(_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("webhook.cluster.feed.Feed.run", broken)
+    monkeypatch.setattr("webhook.cluster.watch.reflector.Feed.run", broken)
     async with running(server) as (_, task):
         with pytest.raises(ZeroDivisionError):
             await asyncio.wait_for(asyncio.shield(task), 10)

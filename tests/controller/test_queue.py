@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from tests.controller.quick import clock, settle
-from webhook.controller.queue import Queue
-from webhook.controller.retries import Backoff, Bucket
+from webhook.controller.workqueue.queue import Queue
+from webhook.controller.workqueue.retries import Backoff, Bucket
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tests.controller.quick import QuickLoop
-from webhook.controller.queue import Queue
+from webhook.controller.workqueue.queue import Queue
 
 KEYS = st.sampled_from(["a1", "a2", "a3", "b1", "b2", "c1"])
 SEATS = 2

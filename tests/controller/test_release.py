@@ -7,10 +7,10 @@ import pytest
 from tests.controller.controllers import Line
 from tests.controller.kube import node_path, pool_path
 from tests.controller.stage import LABEL, TAINT, Stage
-from webhook.cluster.failure import Cause, Failure
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.controller.leaderelection.tenure import LostError
 from webhook.controller.release import TRIES, Freed, Release, Scope, parse_scope
-from webhook.controller.tenure import LostError
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 ALL = Scope()
 ONE = Scope("default", "p")

@@ -7,13 +7,13 @@ import pytest
 from msgspec import Raw
 
 from tests.builders import cluster
-from webhook.cluster.failure import Cause, Failure
-from webhook.cluster.shelf import Shelf
-from webhook.controller.node_kind import LearnedNodes
-from webhook.controller.pool_kind import OWN_POOLS, unreadable
-from webhook.controller.pool_object import StoredPool, path_of, read_pool
-from webhook.placement.cluster import Phase, PoolHost
-from webhook.placement.inventory import Inventory
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.watch.store import Shelf
+from webhook.controller.hostpools.node_kind import LearnedNodes
+from webhook.controller.hostpools.pool_kind import OWN_POOLS, unreadable
+from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase, PoolHost
 
 Json = dict[str, Any]
 

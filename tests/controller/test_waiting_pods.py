@@ -6,8 +6,8 @@ import pytest
 
 from tests.controller.kube import pod_path
 from tests.controller.stage import Stage
-from webhook.controller.event import Regarding
-from webhook.placement import keys
+from webhook.controller.events.event import Regarding
+from webhook.placement.text import keys
 
 TEXT = "no node yet: No node is open to this pod: 0 of 3 nodes can run this pod.\n  3 nodes are cordoned"
 SOON = 5.0

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from webhook.cluster.sink import Sink
-from webhook.controller.watched import Watched
-from webhook.placement.cluster import BoundPod, Element, Job, Node, Pool
-from webhook.placement.inventory import Inventory
+from webhook.cluster.objects.sink import Sink
+from webhook.controller.hostpools.watched import Watched
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod, Element, Job, Node, Pool
 
 NODE = Node("node-a", uid="1", labels={"rack": "r1"})
 POD = BoundPod(uid="p1", namespace="apps", node="node-a", requests={"cpu": 1000}, job="parallel", pe="pe-1")

@@ -7,16 +7,16 @@ import pytest
 
 from tests.builders import bound_pod, node, pool, sleeper
 from tests.controller.quick import clock
-from webhook.controller.marks import Mark
-from webhook.controller.queue import Queue
-from webhook.controller.triggers import Triggers
-from webhook.controller.watched import Watched
-from webhook.controller.whose import Whose
-from webhook.placement import keys
-from webhook.placement.cluster import Guest, Node, Phase, Pool, Taint
-from webhook.placement.guests import Guests
-from webhook.placement.inventory import Inventory
-from webhook.placement.pool_index import Name
+from webhook.controller.hostpools.mark_owners import Whose
+from webhook.controller.hostpools.marks import Mark
+from webhook.controller.hostpools.triggers import Triggers
+from webhook.controller.hostpools.watched import Watched
+from webhook.controller.workqueue.queue import Queue
+from webhook.placement.inventory.guests import Guests
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Guest, Node, Phase, Pool, Taint
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.text import keys
 
 LABEL, NOBODYS = keys.membership("default", "p"), keys.membership("default", "gone")
 OWN, GONE = Taint(keys.EXCLUSIVE, "default.p", "NoSchedule"), Taint(keys.EXCLUSIVE, "default.gone", "NoSchedule")

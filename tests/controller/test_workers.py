@@ -9,10 +9,10 @@ from itertools import pairwise
 import pytest
 
 from tests.controller.quick import clock, settle
-from webhook.cluster.failure import Cause, Failure
-from webhook.controller.queue import Queue
-from webhook.controller.tenure import LostError
-from webhook.controller.workers import run_workers
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.controller.leaderelection.tenure import LostError
+from webhook.controller.workqueue.queue import Queue
+from webhook.controller.workqueue.workers import run_workers
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from tests.controller.histories import History
 from tests.controller.kube import NODES, PODS, POOLS, Change, node_path
 from tests.controller.laws import Host, Index, hosts, marks_of, name_of, phase_of, pool_of, truth
 from tests.controller.scene import own_labels
-from webhook.cluster import wire
-from webhook.cluster.translate import bound_pod
-from webhook.placement import keys
-from webhook.placement.allocation import is_user
-from webhook.placement.policy import CONTROL_PLANE
+from webhook.cluster.objects import wire
+from webhook.cluster.objects.translate import bound_pod
+from webhook.placement.inventory.policy import CONTROL_PLANE
+from webhook.placement.pools.allocation import is_user
+from webhook.placement.text import keys
 
 BRIEF: Final = 0.1
 """Seconds between a look and what follows from it: a list, and some writes."""

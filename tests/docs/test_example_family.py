@@ -70,7 +70,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_family_changes_two_files_by_three_lines() -> None:
     added = {name: sum(line.startswith("+") for line in diff) for name, diff in differences()}
-    assert added == {"webhook/placement/families.py": 2, "webhook/placement/clauses.py": 1}
+    assert added == {"webhook/placement/constraints/families.py": 2, "webhook/placement/spl/clauses.py": 1}
 
 
 def test_a_pod_is_refused_as_the_page_shows(copy: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_pod_is_given_the_zone(copy: Path) -> None:
 
 
 def test_the_code_passes_the_type_checker(copy: Path) -> None:
-    files = ("webhook/placement/constraints/zone.py", "webhook/placement/families.py")
+    files = ("webhook/placement/constraints/zone.py", "webhook/placement/constraints/families.py")
     done = python(copy, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), *files)
     assert done.stdout == "Success: no issues found in 2 source files\n"
 

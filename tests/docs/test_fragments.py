@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from tests.docs.pages import ROOT, Block, blocks
-from webhook.cluster.reading import Reading
-from webhook.placement.inventory import Inventory
+from webhook.cluster.snapshot.loader import Reading
+from webhook.placement.inventory.inventory import Inventory
 
 
 def part_of(shown: Any, whole: Any) -> bool:

@@ -13,11 +13,11 @@ from tests.docs.pages import page
 from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
-from webhook.placement.cluster import Claim
-from webhook.placement.inventory import Inventory
-from webhook.placement.keys import HOSTNAME, INJECTED, TAG
-from webhook.placement.policy import Policy
-from webhook.placement.quota import Quota
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Claim
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.quota import Quota
+from webhook.placement.text.keys import HOSTNAME, INJECTED, TAG
 
 AUDIT = Policy(audit=True)
 

@@ -9,23 +9,20 @@ import pytest
 from certs import options
 from tests.docs.pages import ROOT, SOURCES, blocks, page
 from webhook.admission.review import OBJECT_LIMIT
-from webhook.cluster import folder, hpaintent_rules, hpaintent_schema, report, streamsjob, yaml_documents
-from webhook.controller import figures
-from webhook.placement import (
-    clauses,
-    hardware_text,
-    intended,
-    intent,
-    keys,
-    nodeterms,
-    pool_spec,
-    problem,
-    quantity,
-    spl,
-)
-from webhook.placement.cluster import Phase
-from webhook.placement.policy import POOLS
-from webhook.placement.sizes import WORDS_LIMIT
+from webhook.cluster.crds import hpaintent_rules, hpaintent_schema
+from webhook.cluster.objects import report, streamsjob
+from webhook.cluster.snapshot import folder, yaml_documents
+from webhook.controller import metrics as figures
+from webhook.placement.annotations import hardware_text
+from webhook.placement.inventory import intent, pool_spec
+from webhook.placement.inventory.objects import Phase
+from webhook.placement.inventory.policy import POOLS
+from webhook.placement.kube import nodeterms, quantity
+from webhook.placement.kube.sizes import WORDS_LIMIT
+from webhook.placement.provision import intended
+from webhook.placement.spl import clauses
+from webhook.placement.spl import placement as spl
+from webhook.placement.text import keys, problem
 from webhook.server import certificate
 from webhook.server.limits import HEALTH, REVIEWS
 from webhook.server.metrics import Metrics
@@ -95,7 +92,7 @@ KEYS = sorted(
     - {keys.PREFIX}
     | keys.FOREIGN
 )
-"""Every key in ``webhook/placement/keys.py``, and every prefix of keys."""
+"""Every key in ``webhook/placement/text/keys.py``, and every prefix of keys."""
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -10,12 +10,12 @@ import sys
 from typing import Final, NoReturn
 
 from tests.e2e.say import say
-from webhook.cluster.configuration import connect
-from webhook.cluster.connection import Connection
-from webhook.cluster.writes import Writes
-from webhook.controller.election import Election
-from webhook.controller.tenure import LostError
-from webhook.controller.terms import Terms
+from webhook.cluster.client.configuration import connect
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.writes import Writes
+from webhook.controller.leaderelection.election import Election
+from webhook.controller.leaderelection.tenure import LostError
+from webhook.controller.leaderelection.terms import Terms
 
 TERMS: Final = Terms(lease=6, deadline=4.0, retry=0.8)
 """The shape of the usual ones, in less than half the time."""

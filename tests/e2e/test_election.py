@@ -19,11 +19,11 @@ from tests.e2e.process import Process
 from tests.e2e.say import say
 from tests.e2e.waiting import until
 from tests.e2e.workloads import namespace
-from webhook.cluster.configuration import connect
-from webhook.cluster.connection import Connection
-from webhook.cluster.writes import Writes
-from webhook.controller.event import Regarding
-from webhook.controller.events import QUIET, Events
+from webhook.cluster.client.configuration import connect
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.writes import Writes
+from webhook.controller.events.event import Regarding
+from webhook.controller.events.events import QUIET, Events
 
 PATIENCE = 60.0
 """Seconds for anything that has no limit of its own: other programs share the machine."""

@@ -17,12 +17,12 @@ from tests.e2e.plane import ControlPlane
 from tests.e2e.waiting import until
 from tests.e2e.workloads import deployment, namespace, pod, pod_spec
 from webhook.admission.workloads import pods_of
-from webhook.cluster.snapshot import read_snapshot
-from webhook.placement.decision import Decision
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Pod
-from webhook.placement.policy import Policy
-from webhook.placement.workload import decide_replicas
+from webhook.cluster.snapshot.snapshot import read_snapshot
+from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Pod
+from webhook.placement.workload.workload import decide_replicas
 
 SPACE: Final = "topology"
 HOST: Final = "kubernetes.io/hostname"

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from tests.golden import EXAMPLES, expected, manifests, results, snapshot
-from webhook.placement.inventory import Inventory
+from webhook.placement.inventory.inventory import Inventory
 
 
 @pytest.fixture(scope="module")

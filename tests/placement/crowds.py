@@ -1,7 +1,7 @@
 """Clusters that replicas are crowded into."""
 
 from tests.builders import cluster, node, nodes, pool
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 TAGGED = {keys.TAG: "x"}
 THREE = cluster(nodes(3))

@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 
 from tests.builders import Json, node
-from webhook.placement import keys
-from webhook.placement.cluster import Node
-from webhook.placement.containers import Place
-from webhook.placement.hardware import Hardware
-from webhook.placement.pod import PodSpec
-from webhook.placement.quantity import NANO
+from webhook.placement.annotations.hardware import Hardware
+from webhook.placement.inventory.objects import Node
+from webhook.placement.kube.containers import Place
+from webhook.placement.kube.pod import PodSpec
+from webhook.placement.kube.quantity import NANO
+from webhook.placement.text import keys
 
 GPU, FPGA = "example.com/gpu", "example.com/fpga"
 FIRST = Place(init=False, at=0)

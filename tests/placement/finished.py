@@ -13,14 +13,14 @@ from tests.builders import (
     typed,
 )  # fmt: skip
 from webhook.admission.patch import encode, operations
-from webhook.placement.ask import read
-from webhook.placement.decision import decide
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Problem
-from webhook.placement.verdict import constraints_of
-from webhook.placement.verification import undone
-from webhook.placement.world import World
+from webhook.placement.checks.verification import undone
+from webhook.placement.decision.decision import decide
+from webhook.placement.decision.verdict import constraints_of
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.ask import read
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Problem
 
 Check = Callable[..., Any]
 

@@ -1,6 +1,6 @@
 """Annotations of worker mapping, in the order in which people think of them."""
 
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 
 def mapping(

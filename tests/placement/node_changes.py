@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from tests.builders import cluster, node, pool
-from webhook.placement import keys
-from webhook.placement.cluster import BoundPod, Node, Pool, Taint
-from webhook.placement.node_change import breakages
+from webhook.placement.checks.node_change import breakages
+from webhook.placement.inventory.objects import BoundPod, Node, Pool, Taint
+from webhook.placement.text import keys
 
 IB: Final = {keys.TAG: "ib"}
 HOST: Final = node("node-a", labels=IB)

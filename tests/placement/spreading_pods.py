@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.builders import JOB, Json, node
-from webhook.placement import keys
-from webhook.placement.cluster import Node, Taint
+from webhook.placement.inventory.objects import Node, Taint
+from webhook.placement.text import keys
 
 ZONE, HOST = "topology.kubernetes.io/zone", keys.HOSTNAME
 APP = {"app": "web"}

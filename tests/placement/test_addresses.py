@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webhook.placement.addresses import Address, canonical, is_node_name, parse_address
+from webhook.placement.kube.addresses import Address, canonical, is_node_name, parse_address
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from typing import Literal
 import pytest
 
 from tests.builders import bound_pod, cluster, node, nodes, pool
-from webhook.placement import keys
-from webhook.placement.allocation import Allocation, allocate
-from webhook.placement.cluster import Node, Pool, Taint
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Requirement
-from webhook.placement.policy import Policy
-from webhook.placement.pool_labels import tag_requirements
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Node, Pool, Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.pool_labels import tag_requirements
+from webhook.placement.kube.pod import Requirement
+from webhook.placement.pools.allocation import Allocation, allocate
+from webhook.placement.text import keys
 
 POLICY = Policy()
 

@@ -3,13 +3,13 @@
 import pytest
 
 from tests.placement.equipped import FIRST, container, spec
-from webhook.placement.additions import ContainerAmounts
-from webhook.placement.amounts import amounts
-from webhook.placement.containers import Place
-from webhook.placement.effects import SetResources
-from webhook.placement.merge import merge
-from webhook.placement.pod import Pod, PodSpec
-from webhook.placement.quantity import NANO
+from webhook.placement.decision.additions import ContainerAmounts
+from webhook.placement.decision.amounts import amounts
+from webhook.placement.decision.merge import merge
+from webhook.placement.kube.containers import Place
+from webhook.placement.kube.pod import Pod, PodSpec
+from webhook.placement.kube.quantity import NANO
+from webhook.placement.provision.effects import SetResources
 
 SECOND = Place(init=False, at=1)
 CORE = SetResources("c", FIRST, "cpu", NANO, NANO)

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from tests.builders import NAMESPACE, asked, cluster, decided, nodes, pod, pool, typed
-from webhook.placement import keys
-from webhook.placement.ask import read
-from webhook.placement.clauses import ClauseName
-from webhook.placement.pod import Pod
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, render
-from webhook.placement.world import World
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Pod
+from webhook.placement.request.ask import read
+from webhook.placement.request.world import World
+from webhook.placement.spl.clauses import ClauseName
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault, render
 
 ONE = cluster(nodes(1))
 

@@ -6,13 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import bound_pod, cluster, node, nodes, pool, sleeper
-from webhook.placement import keys
-from webhook.placement.binding import closed, obstacle, waiting
-from webhook.placement.cluster import BoundPod, Claim, Phase, Pool
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import NodeTerm, Requirement
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.checks.binding import closed, obstacle, waiting
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod, Claim, Phase, Pool
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import NodeTerm, Requirement
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 ANY: Final = Claim("pe-0")
 RESERVED: Final = pool("R", size=1, mode="Exclusive", given=["node-a"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from webhook.placement.bits import from_mask, slots, to_slots
+from webhook.placement.kube.bits import from_mask, slots, to_slots
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webhook.placement.capacity import Capacity
+from webhook.placement.inventory.capacity import Capacity
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.placement.mapped import path
-from webhook.placement import keys
-from webhook.placement.company import Company, read_company, unchecked
+from webhook.placement.annotations.company import Company, read_company, unchecked
+from webhook.placement.text import keys
 
 WITH, APART = path(keys.RUN_WITH), path(keys.RUN_APART_FROM)
 NO_VALUE = "is no label value: at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"

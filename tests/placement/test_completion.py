@@ -5,12 +5,12 @@ from typing import Final
 import pytest
 
 from tests.builders import cluster, node, nodes, pool
-from webhook.placement import keys
-from webhook.placement.cluster import Phase, Pool, Taint
-from webhook.placement.completion import complete
-from webhook.placement.policy import Policy
-from webhook.placement.quota import Quota
-from webhook.placement.world import World
+from webhook.placement.checks.completion import complete
+from webhook.placement.inventory.objects import Phase, Pool, Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.quota import Quota
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 TAINTED: Final = node("node-z", taints=[Taint("dedicated", "infra", "NoSchedule")])
 IB: Final = {keys.TAG: "ib"}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from webhook.placement.conflict import fewest, smallest
+from webhook.placement.decision.conflict import fewest, smallest
 
 
 @pytest.mark.parametrize(

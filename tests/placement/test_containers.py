@@ -3,8 +3,8 @@
 import pytest
 
 from tests.placement.equipped import FIRST, container, spec
-from webhook.placement.containers import Place, asking, at, called, listed, named, only, places, resources_at
-from webhook.placement.pod import PodSpec, Resources
+from webhook.placement.kube.containers import Place, asking, at, called, listed, named, only, places, resources_at
+from webhook.placement.kube.pod import PodSpec, Resources
 
 SECOND, START = Place(init=False, at=1), Place(init=True, at=0)
 TWO = spec(container("a", {"cpu": "1"}), {"name": "b"}, init=(container("i", {"cpu": "3"}),))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from webhook.placement.contradictions import contradictions
-from webhook.placement.problem import render
-from webhook.placement.spl import parse_placement
+from webhook.placement.spl.contradictions import contradictions
+from webhook.placement.spl.placement import parse_placement
+from webhook.placement.text.problem import render
 
 
 def texts(placement: str) -> list[str]:

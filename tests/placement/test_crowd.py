@@ -7,15 +7,15 @@ import pytest
 from tests.builders import GIB, NAMESPACE, bound_pod, cluster, node, nodes, pod, pool, typed
 from tests.placement.equipped import amount, container, required
 from tests.templates import replica
-from webhook.placement import keys
-from webhook.placement.ask import read
-from webhook.placement.cluster import Phase
-from webhook.placement.constraint import Spread
-from webhook.placement.crowd import Crowd
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.verdict import constraints_of, judge
-from webhook.placement.world import World
+from webhook.placement.constraints.constraint import Spread
+from webhook.placement.decision.crowd import Crowd
+from webhook.placement.decision.verdict import constraints_of, judge
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.ask import read
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 THREE = cluster(nodes(3))
 MANY = 1000

@@ -5,10 +5,10 @@ import pytest
 from tests.builders import cluster, node, nodes, pool
 from tests.placement.crowds import OPEN, POOLS, TAGGED, THREE
 from tests.templates import crowded, replica
-from webhook.placement import keys
-from webhook.placement.cluster import Taint
-from webhook.placement.decision import Decision
-from webhook.placement.problem import Fault
+from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.objects import Taint
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault
 
 TAINTED = cluster([*nodes(2), node("node-c", taints=[Taint("dedicated", "ml", "NoSchedule")])])
 CORDONED = cluster([*nodes(2), node("node-c", taints=[Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")])])

@@ -5,9 +5,9 @@ import pytest
 from tests.builders import cluster, node, nodes, pool
 from tests.placement.spreading_pods import APP, HOST, OF_APP, ZONE, apart, spread, zones
 from tests.templates import crowded
-from webhook.placement.cluster import Taint
-from webhook.placement.decision import Decision
-from webhook.placement.problem import Fault
+from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.objects import Taint
+from webhook.placement.text.problem import Fault
 
 TWO = cluster(nodes(2))
 ZONES = cluster(zones("a", "a", "b"))

@@ -7,10 +7,10 @@ import pytest
 
 from tests.builders import bound_pod, cluster, node, nodes, pool
 from tests.templates import crowded
-from webhook.placement import keys
-from webhook.placement.cluster import Phase
-from webhook.placement.inventory import Inventory
-from webhook.placement.problem import MESSAGE_LIMIT
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase
+from webhook.placement.text import keys
+from webhook.placement.text.problem import MESSAGE_LIMIT
 
 LONG = {f"{'k' * 60}.example.com/{at}": "" for at in range(12)}
 """Labels whose names fill a line of reasons."""

@@ -5,8 +5,8 @@ import pytest
 from tests.builders import cluster, nodes
 from tests.placement.crowds import OPEN, POOLS, TAGGED, THREE
 from tests.templates import crowded, replica
-from webhook.placement.decision import Decision
-from webhook.placement.problem import Fault
+from webhook.placement.decision.decision import Decision
+from webhook.placement.text.problem import Fault
 
 GROUP = cluster(nodes(3), pods=[replica("node-a", "Deployment/other", together="t", requests={"cpu": 2000})])
 CPU = {"cpu": "3"}

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.builders import cluster, decided, nodes, pod, pool
-from webhook.placement import keys
-from webhook.placement.cluster import Taint
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault
+from webhook.placement.inventory.objects import Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault
 
 TWO = cluster(nodes(2))
 

@@ -3,11 +3,11 @@
 import pytest
 
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, node, nodes, pool, selector
-from webhook.placement import keys
-from webhook.placement.allocation import Allocation, allocate
-from webhook.placement.cluster import BoundPod, Node, Pool, Taint
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import CONTROL_PLANE, Policy
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod, Node, Pool, Taint
+from webhook.placement.inventory.policy import CONTROL_PLANE, Policy
+from webhook.placement.pools.allocation import Allocation, allocate
+from webhook.placement.text import keys
 
 POLICY = Policy()
 

@@ -5,9 +5,9 @@ import pytest
 from tests.builders import Json, bound_pod, cluster, decided, job, node, nodes, pod, pool, selector
 from tests.placement.mapped import mapping
 from tests.templates import crowded
-from webhook.placement import keys
-from webhook.placement.cluster import Phase, Taint
-from webhook.placement.inventory import Inventory
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase, Taint
+from webhook.placement.text import keys
 
 RED, BLUE = pool("Red", tags=["red"]), pool("Blue", tags=["blue"])
 BOTH = "A: host(Red); B: host(Blue)"

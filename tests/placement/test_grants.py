@@ -3,13 +3,13 @@
 import pytest
 
 from tests.placement.equipped import FIRST, FPGA, GPU, container, device, spec
-from webhook.placement.containers import Place, only, resources_at
-from webhook.placement.effects import SetResources
-from webhook.placement.grants import Grants, grant, granted
-from webhook.placement.hardware import Hardware
-from webhook.placement.pod import PodSpec, Resources
-from webhook.placement.problem import Problem
-from webhook.placement.quantity import NANO
+from webhook.placement.annotations.hardware import Hardware
+from webhook.placement.kube.containers import Place, only, resources_at
+from webhook.placement.kube.pod import PodSpec, Resources
+from webhook.placement.kube.quantity import NANO
+from webhook.placement.provision.effects import SetResources
+from webhook.placement.provision.grants import Grants, grant, granted
+from webhook.placement.text.problem import Problem
 
 SECOND, START = Place(init=False, at=1), Place(init=True, at=0)
 ONE = spec(container())

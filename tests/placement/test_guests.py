@@ -3,8 +3,8 @@
 import pytest
 
 from tests.builders import bound_pod
-from webhook.placement.cluster import BoundPod, Guest
-from webhook.placement.guests import Guests
+from webhook.placement.inventory.guests import Guests
+from webhook.placement.inventory.objects import BoundPod, Guest
 
 AGENT = Guest("DaemonSet/agent", ("NoSchedule", "NoExecute"))
 EVICTED = Guest("DaemonSet/agent", ("NoExecute",))

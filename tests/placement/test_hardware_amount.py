@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.placement.hardware_amount import Amounts, read_amounts
-from webhook.placement.hardware_fields import Said
-from webhook.placement.problem import Problem
-from webhook.placement.quantity import INT64, NANO
+from webhook.placement.annotations.hardware_amount import Amounts, read_amounts
+from webhook.placement.annotations.hardware_fields import Said
+from webhook.placement.kube.quantity import INT64, NANO
+from webhook.placement.text.problem import Problem
 
 MB = 10**6
 CPU, MEMORY, GPU, PAGES = "cpu", "memory", "nvidia.com/gpu", "hugepages-2Mi"

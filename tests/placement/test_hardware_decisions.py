@@ -18,9 +18,9 @@ from tests.placement.equipped import (
     wanted,
 )
 from tests.placement.finished import finished
-from webhook.placement import keys
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 TWO = cluster(nodes(2))
 NVIDIA = "nvidia.com/gpu"

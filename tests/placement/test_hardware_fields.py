@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.placement.hardware_fields import FIELDS, fields_of
-from webhook.placement.yaml_text import Value
+from webhook.placement.annotations.hardware_fields import FIELDS, fields_of
+from webhook.placement.annotations.yaml_text import Value
 
 Words = dict[str, str]
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.placement.hardware import Hardware, by_weight
-from webhook.placement.hardware_text import REQUIREMENT_LIMIT, read_annotation, read_requirements
-from webhook.placement.pod import Requirement
-from webhook.placement.problem import Problem, render
-from webhook.placement.quantity import NANO
+from webhook.placement.annotations.hardware import Hardware, by_weight
+from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT, read_annotation, read_requirements
+from webhook.placement.kube.pod import Requirement
+from webhook.placement.kube.quantity import NANO
+from webhook.placement.text.problem import Problem, render
 
 FIELD = "metadata.annotations[streams.ibm.com/hpa-requirements]"
 CORE = NANO

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.builders import Json, cluster, decided, node, nodes, pod
-from webhook.placement.cluster import Node, Taint
-from webhook.placement.inventory import Inventory
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Node, Taint
 
 INFRA = Taint("dedicated", "infra", "NoSchedule")
 

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from tests.builders import NAMESPACE, OUTRIGHT, Json, bound_pod, cluster, decided, job, node, nodes, pod, typed
-from webhook.placement import keys
-from webhook.placement.decision import Decision, decide
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault
-from webhook.placement.promises import LIMIT, SECONDS, Promises
-from webhook.placement.world import World
+from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.promises import LIMIT, SECONDS, Promises
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

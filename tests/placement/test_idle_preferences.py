@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import asked, cluster, nodes, pod
 from tests.placement.mapped import SEPARATE, mapping
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 ONE = cluster(nodes(1))
 FIELD = "metadata.annotations[streams.ibm.com/preferred]"

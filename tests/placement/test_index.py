@@ -3,8 +3,8 @@
 import pytest
 
 from tests.builders import node
-from webhook.placement.cluster import Node, Taint
-from webhook.placement.index import NodeIndex
+from webhook.placement.inventory.index import NodeIndex
+from webhook.placement.inventory.objects import Node, Taint
 
 CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 

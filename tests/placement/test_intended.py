@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.placement.hardware import Hardware
-from webhook.placement.intended import consumes, intended, owners
-from webhook.placement.intent import Consumer, Intent, read_intent
-from webhook.placement.intents import Intents
-from webhook.placement.pod import Metadata, OwnerReference
-from webhook.placement.problem import Fault, Problem, render
-from webhook.placement.quantity import NANO
+from webhook.placement.annotations.hardware import Hardware
+from webhook.placement.inventory.intent import Consumer, Intent, read_intent
+from webhook.placement.inventory.intents import Intents
+from webhook.placement.kube.pod import Metadata, OwnerReference
+from webhook.placement.kube.quantity import NANO
+from webhook.placement.provision.intended import consumes, intended, owners
+from webhook.placement.text.problem import Fault, Problem, render
 
 EDGE = "edge"
 FIELD = "metadata.annotations[streams.ibm.com/hpa-intent]"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.placement.hardware import Hardware
-from webhook.placement.intent import CONSUMER_LIMIT, Consumer, Intent, read_intent
-from webhook.placement.quantity import NANO
+from webhook.placement.annotations.hardware import Hardware
+from webhook.placement.inventory.intent import CONSUMER_LIMIT, Consumer, Intent, read_intent
+from webhook.placement.kube.quantity import NANO
 
 WORKLOAD = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "api-server"}
 CPU = {"name": "cpu", "limits": 1}

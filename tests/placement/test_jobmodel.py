@@ -3,8 +3,8 @@
 import pytest
 
 from tests.builders import job
-from webhook.placement.cluster import Element, Job
-from webhook.placement.jobmodel import Isolated, JobModel
+from webhook.placement.inventory.jobmodel import Isolated, JobModel
+from webhook.placement.inventory.objects import Element, Job
 
 AB, BC, DE = (f'hostColocation("{a}"), hostColocation("{b}")' for a, b in ("ab", "bc", "de"))
 

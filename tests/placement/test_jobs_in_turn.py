@@ -5,10 +5,10 @@ import pytest
 from tests.builders import Json, bound_pod, cluster, node, nodes
 from tests.placement.crowds import OPEN, THREE
 from tests.templates import crowded, replica
-from webhook.placement.additions import NOTHING
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault
+from webhook.placement.decision.additions import NOTHING
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text.problem import Fault
 
 ONE = cluster(nodes(1))
 TWO = cluster(nodes(2))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 
 @pytest.mark.parametrize(

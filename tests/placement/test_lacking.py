@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from webhook.placement.lacking import REFUSED, Lacking
+from webhook.placement.decision.lacking import REFUSED, Lacking
 
 Decide = Callable[[frozenset[str]], int]
 

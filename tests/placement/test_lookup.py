@@ -3,11 +3,11 @@
 import pytest
 
 from tests.builders import JOB, NAMESPACE, cluster, pod, pool, typed
-from webhook.placement.ask import read
-from webhook.placement.cluster import Phase, Pool
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, Problem, render
-from webhook.placement.world import World
+from webhook.placement.inventory.objects import Phase, Pool
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.ask import read
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Fault, Problem, render
 
 
 def looked_up(placement: str, *pools: Pool, job: str | None = JOB) -> tuple[list[str], tuple[Problem, ...]]:

@@ -7,12 +7,12 @@ import pytest
 from tests.builders import NAMESPACE, Json, asked, bound_pod, cluster, nodes, pod, typed
 from tests.placement.finished import finished, problems
 from tests.placement.mapped import SAME, SEPARATE, WORKER, mapping
-from webhook.placement import keys
-from webhook.placement.memo import Key, Memo, key_of
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, Problem
-from webhook.placement.verification import undone
-from webhook.placement.world import World
+from webhook.placement.checks.verification import undone
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.memo import Key, Memo, key_of
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault, Problem
 
 TWO = cluster(nodes(2))
 NAMED = mapping("kubernetes.io/hostname", "Exists")

@@ -4,8 +4,8 @@ import pytest
 
 from tests.builders import cluster, decided, nodes, pod
 from tests.placement.mapped import SAME, SEPARATE, path
-from webhook.placement import keys
-from webhook.placement.problem import Fault
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault
 
 UNIFORM, WITH = path(keys.UNIFORM), path(keys.RUN_WITH)
 DATABASE = {keys.RUN_WITH: "app=db"}

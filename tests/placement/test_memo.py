@@ -7,11 +7,11 @@ import pytest
 
 from tests.builders import NAMESPACE, Json, asked, bound_pod, cluster, job, node, nodes, pod, pool, typed
 from tests.placement.spreading_pods import spread
-from webhook.placement import keys
-from webhook.placement.inventory import Inventory
-from webhook.placement.memo import LENGTH_LIMIT, Key, Memo, key_of
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 ALONE, TOGETHER = pod("host(MyPool)"), pod('hostColocation("t")')
 

@@ -7,12 +7,12 @@ from msgspec.structs import replace
 
 from tests.builders import NAMESPACE, Json, asked, bound_pod, cluster, job, nodes, pod, typed
 from tests.placement.equipped import BOUND, GPU, amount, container, equipped, guaranteed, required, wanted
-from webhook.placement import keys
-from webhook.placement.intent import read_intent
-from webhook.placement.inventory import Inventory
-from webhook.placement.memo import Key, Memo, key_of
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.inventory.intent import read_intent
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.memo import Key, Memo, key_of
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 WISHING = pod(annotations=required(wanted(GPU)), job=None)
 FIRM = pod(annotations=required(amount(GPU, 1)), job=None)

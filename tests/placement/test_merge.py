@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from tests.builders import pod, typed
-from webhook.placement import keys, neighbours
-from webhook.placement.additions import Additions, PodTerms
-from webhook.placement.effects import (
+from webhook.placement.constraints import pod_terms as neighbours
+from webhook.placement.decision.additions import Additions, PodTerms
+from webhook.placement.decision.merge import foreign_labels, merge
+from webhook.placement.kube.pod import NodeTerm, Pod, PreferredNodeTerm, Requirement, Toleration, WeightedPodTerm
+from webhook.placement.provision.effects import (
     AddLabel,
     AwayFromPods,
     BindTo,
@@ -17,9 +19,8 @@ from webhook.placement.effects import (
     RequireNodes,
     Tolerate,
 )
-from webhook.placement.merge import foreign_labels, merge
-from webhook.placement.pod import NodeTerm, Pod, PreferredNodeTerm, Requirement, Toleration, WeightedPodTerm
-from webhook.placement.problem import render
+from webhook.placement.text import keys
+from webhook.placement.text.problem import render
 
 A = NodeTerm((Requirement("a", "Exists"),))
 TOLERATION = Toleration("k", "Equal", "v", "NoSchedule")

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.builders import Json, bound_pod, cluster, decided, node, nodes, pod
-from webhook.placement import keys
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import NodeTerm, Requirement
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.kube.pod import NodeTerm, Requirement
+from webhook.placement.text import keys
 
 TOKEN = keys.EXLOCATION + keys.digest("a"), "a"
 WORKER = keys.WORKER, "true"

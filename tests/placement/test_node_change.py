@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from tests.builders import node, pool, selector
 from tests.placement.node_changes import BARE, HOST, IB, INFRA, SIZED, TAGGED, broken, tainted
-from webhook.placement import keys
-from webhook.placement.cluster import Node, Phase, Pool, Taint
+from webhook.placement.inventory.objects import Node, Phase, Pool, Taint
+from webhook.placement.text import keys
 
 BREAKING: dict[str, tuple[Node | None, Pool, str]] = {
     "a host is deleted": (None, SIZED, "HostPool default/p: its host 1 would vanish"),

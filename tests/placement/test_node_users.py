@@ -6,8 +6,8 @@ import pytest
 
 from tests.builders import JOB, bound_pod, cluster, nodes, pool
 from tests.placement.node_changes import BARE, EVICTING, HOST, INFRA, OTHERS, SIZED, TAGGED, broken, tainted
-from webhook.placement.cluster import Taint
-from webhook.placement.node_change import breakages, cordoned, objection
+from webhook.placement.checks.node_change import breakages, cordoned, objection
+from webhook.placement.inventory.objects import Taint
 
 USING: Final = [
     bound_pod("node-a", pools=["P", "T"]),

@@ -2,9 +2,9 @@
 
 import pytest
 
-from webhook.placement.nodeterms import TermEdit, conjoin
-from webhook.placement.pod import NodeAffinity, NodeSelector, NodeTerm, Requirement
-from webhook.placement.problem import render
+from webhook.placement.kube.nodeterms import TermEdit, conjoin
+from webhook.placement.kube.pod import NodeAffinity, NodeSelector, NodeTerm, Requirement
+from webhook.placement.text.problem import render
 
 A, B, C, D = (Requirement(key, "Exists") for key in "abcd")
 N1, N2 = (Requirement("metadata.name", "In", (name,)) for name in ("n1", "n2"))

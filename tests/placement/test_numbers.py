@@ -3,9 +3,9 @@
 import pytest
 
 from tests.builders import node
-from webhook.placement.cluster import Node
-from webhook.placement.index import NodeIndex
-from webhook.placement.numbers import integer
+from webhook.placement.inventory.index import NodeIndex
+from webhook.placement.inventory.objects import Node
+from webhook.placement.kube.numbers import integer
 
 
 def index(*found: Node) -> NodeIndex:

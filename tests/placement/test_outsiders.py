@@ -3,15 +3,15 @@
 import pytest
 
 from tests.builders import bound_pod, cluster, nodes, pool
-from webhook.placement.allocation import allocate, is_stranger, strangers, users
-from webhook.placement.bits import Bits
-from webhook.placement.cluster import BoundPod, Pool
-from webhook.placement.completion import complete
-from webhook.placement.inventory import Inventory
-from webhook.placement.outsiders import Outsiders, parse_namespaces
-from webhook.placement.policy import Policy
-from webhook.placement.pool_health import troubles
-from webhook.placement.world import World
+from webhook.placement.checks.completion import complete
+from webhook.placement.checks.pool_health import troubles
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod, Pool
+from webhook.placement.inventory.outsiders import Outsiders, parse_namespaces
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.bits import Bits
+from webhook.placement.pools.allocation import allocate, is_stranger, strangers, users
+from webhook.placement.request.world import World
 
 SPARED = frozenset({"kube-system"})
 ANYBODYS = pool("P", name="p", size=1, mode="Exclusive")

@@ -4,8 +4,8 @@ import pytest
 
 from tests.builders import Json, cluster, decided, nodes, pod
 from tests.placement.finished import finished
-from webhook.placement import keys
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

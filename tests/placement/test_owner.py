@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from webhook.cluster import wire
-from webhook.placement.owner import owner_of, owners_of
+from webhook.cluster.objects import wire
+from webhook.placement.kube.owner import owner_of, owners_of
 
 
 def owned(*owners: dict[str, Any], **labels: str) -> str:

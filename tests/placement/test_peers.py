@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from tests.builders import Json
-from webhook.placement import keys
-from webhook.placement.peers import Peers, peers_of
-from webhook.placement.pod import LabelSelector, OwnerReference
+from webhook.placement.inventory.peers import Peers, peers_of
+from webhook.placement.kube.pod import LabelSelector, OwnerReference
+from webhook.placement.text import keys
 
 LABELS = {"app": "web", "tier": "front"}
 HASH, NAME = "pod-template-hash", "statefulset.kubernetes.io/pod-name"

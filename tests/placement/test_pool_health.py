@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from tests.builders import bound_pod, cluster, node, pool, selector
-from webhook.placement import keys
-from webhook.placement.cluster import BoundPod, Guest, Node, Pool, Taint
-from webhook.placement.guests import Guests
-from webhook.placement.pool_health import guests, troubles
+from webhook.placement.checks.pool_health import guests, troubles
+from webhook.placement.inventory.guests import Guests
+from webhook.placement.inventory.objects import BoundPod, Guest, Node, Pool, Taint
+from webhook.placement.text import keys
 
 CORDONED = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")
 UNREADY = Taint("node.kubernetes.io/not-ready", effect="NoSchedule")

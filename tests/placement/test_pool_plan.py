@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from tests.builders import bound_pod, cluster, node, nodes, pool
-from webhook.placement import keys
-from webhook.placement.cluster import Node, Phase, Pool, PoolHost, Taint
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.pool_plan import PoolPlan, granted, hopeless, marked_nodes, plan, published, taint_of
-from webhook.placement.world import World
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Node, Phase, Pool, PoolHost, Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.pools.pool_plan import PoolPlan, granted, hopeless, marked_nodes, plan, published, taint_of
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 POLICY = Policy()
 LABEL = keys.membership("default", "p")

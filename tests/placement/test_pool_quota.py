@@ -4,14 +4,14 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import cluster, decided, nodes, pod, pool
-from webhook.placement.allocation import allocate
-from webhook.placement.cluster import Phase, Pool
-from webhook.placement.completion import complete
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.pool_quota import surplus
-from webhook.placement.quota import Quota
-from webhook.placement.world import World
+from webhook.placement.checks.completion import complete
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase, Pool
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.pool_quota import surplus
+from webhook.placement.inventory.quota import Quota
+from webhook.placement.pools.allocation import allocate
+from webhook.placement.request.world import World
 
 TWO = Quota(2, {"many": 5})
 POLICY = Policy(pool_quota=TWO)

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.builders import bound_pod, cluster, nodes, pool
-from webhook.placement.allocation import is_stranger, is_user, strangers, users
-from webhook.placement.cluster import BoundPod, Pool
+from webhook.placement.inventory.objects import BoundPod, Pool
+from webhook.placement.pools.allocation import is_stranger, is_user, strangers, users
 
 ANYBODYS = pool("P", name="p", size=1)
 JOBS = pool("P", name="j", size=1, job="job-1")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webhook.placement.problem import MESSAGE_LIMIT, Problem, escape, quote, render
+from webhook.placement.text.problem import MESSAGE_LIMIT, Problem, escape, quote, render
 
 
 @pytest.mark.parametrize(

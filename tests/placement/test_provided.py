@@ -6,14 +6,14 @@ import pytest
 
 from tests.builders import NAMESPACE, Json, asked, cluster, nodes, pod, typed
 from tests.placement.equipped import FIELD, GPU, amount, container, label, required
-from webhook.placement import keys
-from webhook.placement.ask import Ask, read
-from webhook.placement.intent import read_intent
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.problem import render
-from webhook.placement.provision import BARE
-from webhook.placement.world import World
+from webhook.placement.inventory.intent import read_intent
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.provision.provision import BARE
+from webhook.placement.request.ask import Ask, read
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+from webhook.placement.text.problem import render
 
 CONSUMER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "o"}
 

@@ -4,12 +4,12 @@ import pytest
 
 from tests.builders import Json
 from tests.placement.equipped import FIRST, GPU, container, device, guaranteed, spec
-from webhook.placement import keys
-from webhook.placement.containers import places, resources_at
-from webhook.placement.hardware import Hardware
-from webhook.placement.pod import PodSpec, Resources
-from webhook.placement.provision import BARE, Provision, provide
-from webhook.placement.quantity import NANO
+from webhook.placement.annotations.hardware import Hardware
+from webhook.placement.kube.containers import places, resources_at
+from webhook.placement.kube.pod import PodSpec, Resources
+from webhook.placement.kube.quantity import NANO
+from webhook.placement.provision.provision import BARE, Provision, provide
+from webhook.placement.text import keys
 
 ONE = spec(container())
 BOTH: Json = {"cpu": "2", "memory": "1Gi"}

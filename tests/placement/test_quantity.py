@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webhook.placement.quantity import format_quantity, milli, parse_quantity, whole
+from webhook.placement.kube.quantity import format_quantity, milli, parse_quantity, whole
 
 UNIT = 10**9
 INT64 = 2**63 - 1

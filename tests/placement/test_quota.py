@@ -3,12 +3,12 @@
 import pytest
 
 from tests.builders import cluster, decided, node, nodes, pod, pool
-from webhook.placement import keys
-from webhook.placement.allocation import MORE, allocate
-from webhook.placement.cluster import Phase, Pool, Taint
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.quota import Quota, excess, parse_quota, wanted
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase, Pool, Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.quota import Quota, excess, parse_quota, wanted
+from webhook.placement.pools.allocation import MORE, allocate
+from webhook.placement.text import keys
 
 ALPHABET = [node(f"node-{chr(ord('a') + at)}") for at in range(26)]
 

@@ -7,13 +7,13 @@ import pytest
 
 from tests.builders import GIB, NAMESPACE, Json, bound_pod, cluster, node, nodes, pod, pool, typed
 from tests.placement.spreading_pods import APP, apart, spread
-from webhook.placement import keys
-from webhook.placement.crowd import Replicas
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.ranking import Ranked, preferences, rank
-from webhook.placement.workload import decide_replicas
-from webhook.placement.world import World
+from webhook.placement.decision.crowd import Replicas
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+from webhook.placement.workload.ranking import Ranked, preferences, rank
+from webhook.placement.workload.workload import decide_replicas
 
 ZONED = cluster([node("node-a", labels={"zone": "x"}), node("node-b", labels={"zone": "y"}), node("node-c")])
 CASES = {

@@ -4,14 +4,14 @@ import pytest
 
 from tests.builders import OUTRIGHT, bound_pod, cluster, decided, node, nodes, pod, pool
 from tests.templates import crowded
-from webhook.placement import keys
-from webhook.placement.cluster import Node, Phase, Taint
-from webhook.placement.conditions import PASSING
-from webhook.placement.decision import Decision
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.wait import Cause
-from webhook.placement.world import World
+from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.wait import Cause
+from webhook.placement.inventory.conditions import PASSING
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Node, Phase, Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 UNREADY = (
     Taint("node.kubernetes.io/not-ready", "", "NoSchedule"),

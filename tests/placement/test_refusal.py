@@ -5,10 +5,10 @@ import string
 import pytest
 
 from tests.builders import Json, bound_pod, cluster, decided, node, nodes, pod, pool
-from webhook.placement import keys
-from webhook.placement.cluster import Node, Taint
-from webhook.placement.inventory import Inventory
-from webhook.placement.problem import MESSAGE_LIMIT
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Node, Taint
+from webhook.placement.text import keys
+from webhook.placement.text.problem import MESSAGE_LIMIT
 
 INFRA = Taint("dedicated", "infra", "NoSchedule")
 

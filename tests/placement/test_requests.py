@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.placement.pod import PodSpec
-from webhook.placement.requests import pod_requests
+from webhook.placement.kube.pod import PodSpec
+from webhook.placement.kube.requests import pod_requests
 
 
 def container(restart: str | None = None, limits: dict[str, Any] | None = None, **requests: object) -> dict[str, Any]:

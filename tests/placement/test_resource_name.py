@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.placement.resource_name import UNITS, in_bytes, indivisible, is_resource, page_size
+from webhook.placement.kube.resource_name import UNITS, in_bytes, indivisible, is_resource, page_size
 
 RESOURCES = (
     "cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "hugepages-1Gi", "nvidia.com/gpu", "intel.com/qat",

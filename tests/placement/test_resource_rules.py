@@ -8,10 +8,10 @@ import pytest
 from tests.builders import Json, asked, cluster, decided, nodes, pod
 from tests.placement.equipped import GPU, amount, container, offering, required
 from tests.templates import crowded
-from webhook.placement.pod import PodSpec, Resources
-from webhook.placement.problem import Fault
-from webhook.placement.requests import pod_requests
-from webhook.placement.resource_rules import completed
+from webhook.placement.kube.pod import PodSpec, Resources
+from webhook.placement.kube.requests import pod_requests
+from webhook.placement.provision.resource_rules import completed
+from webhook.placement.text.problem import Fault
 
 PAGES, GIANT = "hugepages-2Mi", "hugepages-1Gi"
 INVENTORY = cluster([offering("node-a", {"cpu": 16000, "memory": 64 << 30, PAGES: 1 << 30, GIANT: 4 << 30, GPU: 2})])

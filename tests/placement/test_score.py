@@ -3,8 +3,8 @@
 import pytest
 
 from tests.builders import GIB, bound_pod, cluster, node
-from webhook.placement.pod import NodeTerm, PreferredNodeTerm, Requirement
-from webhook.placement.score import base, costs, worth
+from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
+from webhook.placement.pools.score import base, costs, worth
 
 LABELLED = cluster([node("a", labels={"size": "2", "zone": "x"}), node("b", labels={"size": "10"}), node("c")]).nodes
 

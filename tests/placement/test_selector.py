@@ -3,9 +3,8 @@
 import pytest
 
 from tests.builders import cluster, node, selector
-from webhook.placement.pod import LabelSelector, NodeTerm, Requirement
-from webhook.placement.problem import render
-from webhook.placement.selector import (
+from webhook.placement.kube.pod import LabelSelector, NodeTerm, Requirement
+from webhook.placement.kube.selector import (
     matching,
     matching_all,
     matching_any,
@@ -14,6 +13,7 @@ from webhook.placement.selector import (
     requirements_of,
     unreadable,
 )
+from webhook.placement.text.problem import render
 
 NODES = cluster(
     [node("a", labels={"size": "2", "zone": "x"}), node("b", labels={"size": "10", "zone": "y"}), node("c")]

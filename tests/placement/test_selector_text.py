@@ -2,8 +2,8 @@
 
 import pytest
 
-from webhook.placement.pod import LabelSelector, Requirement
-from webhook.placement.selector_text import parse_selector
+from webhook.placement.kube.pod import LabelSelector, Requirement
+from webhook.placement.kube.selector_text import parse_selector
 
 FORMS = {
     "a key": ("gpu", Requirement("gpu", "Exists")),

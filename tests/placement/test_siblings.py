@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from tests.builders import bound_pod, cluster, nodes
 from tests.templates import replica
-from webhook.placement.cluster import BoundPod
-from webhook.placement.siblings import POOL, Siblings
+from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.siblings import POOL, Siblings
 
 RED, BLUE = ("color", "red"), ("color", "blue")
 

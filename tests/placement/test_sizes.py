@@ -6,13 +6,13 @@ import msgspec
 import pytest
 
 from tests.builders import cluster, nodes, pod
-from webhook.placement.decision import decide, guard
-from webhook.placement.nodeterms import conjoin
-from webhook.placement.pod import NodeAffinity, NodeSelector, NodeTerm, Pod, Requirement
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, Problem
-from webhook.placement.sizes import oversized, words
-from webhook.placement.world import World
+from webhook.placement.decision.decision import decide, guard
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.nodeterms import conjoin
+from webhook.placement.kube.pod import NodeAffinity, NodeSelector, NodeTerm, Pod, Requirement
+from webhook.placement.kube.sizes import oversized, words
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Fault, Problem
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

@@ -6,15 +6,15 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import GATES, Json, asked, cluster, node, nodes, pod, pool, sleeper, typed
-from webhook.placement import keys
-from webhook.placement.bits import Bits
-from webhook.placement.cluster import BoundPod, Pool, Taint
-from webhook.placement.pod import NodeTerm, Requirement, Toleration
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, Problem
-from webhook.placement.sleepers import LOOSE, NARROWED, in_words, opening, sleepers, stir, stirred
-from webhook.placement.verdict import constraints_of
-from webhook.placement.world import World
+from webhook.placement.checks.sleepers import LOOSE, NARROWED, in_words, opening, sleepers, stir, stirred
+from webhook.placement.decision.verdict import constraints_of
+from webhook.placement.inventory.objects import BoundPod, Pool, Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault, Problem
 
 ALL: Final[Json] = {"operator": "Exists"}
 OURS: Final[Json] = {"key": keys.EXCLUSIVE, "operator": "Exists"}

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from webhook.placement.problem import Problem
-from webhook.placement.spl import Clause, ClauseName, PoolName, format_placement, parse_placement
+from webhook.placement.spl.placement import Clause, ClauseName, PoolName, format_placement, parse_placement
+from webhook.placement.text.problem import Problem
 
 FIELD = "metadata.annotations[streams.ibm.com/placement]"
 HOST, COLOCATION, EXLOCATION = ClauseName.HOST, ClauseName.COLOCATION, ClauseName.EXLOCATION

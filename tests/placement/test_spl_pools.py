@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webhook.placement.spl_pools import PoolDeclaration, parse_pools
+from webhook.placement.spl.host_pools import PoolDeclaration, parse_pools
 
 FIELD = "job.spl"
 TAGS = ("ib", "blue")

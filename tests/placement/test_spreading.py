@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from webhook.placement.capacity import Row
-from webhook.placement.score import LOAD
-from webhook.placement.spreading import Cost, spread
+from webhook.placement.inventory.capacity import Row
+from webhook.placement.pools.score import LOAD
+from webhook.placement.workload.spreading import Cost, spread
 
 
 def row(*numbers: int) -> Row:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from webhook.placement import keys
-from webhook.placement.stray_keys import stray_keys
+from webhook.placement.annotations.stray_keys import stray_keys
+from webhook.placement.text import keys
 
 NOTHING = "this key means nothing"
 PLACEMENT = "metadata.annotations[streams.ibm.com/placement]"

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webhook.placement.literals import Flaw, decode, encode
-from webhook.placement.nearest import nearest
-from webhook.placement.tokens import Kind, tokenize
+from webhook.placement.spl.literals import Flaw, decode, encode
+from webhook.placement.spl.tokens import Kind, tokenize
+from webhook.placement.text.nearest import nearest
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 SPL_TEXT = st.text(st.sampled_from('ab1u_$"\\/*()[]{},;:.= \n\u00e9'), max_size=60)

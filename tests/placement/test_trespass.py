@@ -12,12 +12,12 @@ from tests.builders import (
 )  # fmt: skip
 from tests.placement.finished import EXCLUSIVE, finished, problems
 from tests.placement.spreading_pods import spread
-from webhook.placement import keys
-from webhook.placement.cluster import Taint
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, Problem
-from webhook.placement.trespass import trespass
+from webhook.placement.decision.trespass import trespass
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault, Problem
 
 CLOSED = cluster(
     [node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.closed", "NoSchedule")]), node("node-b")],

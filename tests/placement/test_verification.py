@@ -17,11 +17,11 @@ from tests.builders import (
     pool,
 )  # fmt: skip
 from tests.placement.finished import EXCLUSIVE, finished, problems
-from webhook.placement import keys
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, Problem
-from webhook.placement.verification import undone
+from webhook.placement.checks.verification import undone
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault, Problem
 
 TOGETHER = keys.COLOCATION + keys.digest("t")
 

@@ -4,15 +4,15 @@ import pytest
 
 from tests.builders import NAMESPACE, Json, bound_pod, cluster, node, nodes, pod, typed
 from tests.placement.equipped import GPU, equipped
-from webhook.placement import keys
-from webhook.placement.crowd import Replicas
-from webhook.placement.decision import Decision, decide
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import NodeTerm, Requirement
-from webhook.placement.policy import Policy
-from webhook.placement.whole_group import LISTED, WholeGroup
-from webhook.placement.workload import decide_replicas
-from webhook.placement.world import World
+from webhook.placement.decision.crowd import Replicas
+from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.decision.whole_group import LISTED, WholeGroup
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import NodeTerm, Requirement
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+from webhook.placement.workload.workload import decide_replicas
 
 HOSTNAME = "kubernetes.io/hostname"
 EXISTS = Requirement(HOSTNAME, "Exists")

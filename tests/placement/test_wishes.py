@@ -6,10 +6,10 @@ import pytest
 
 from tests.builders import Json, asked, bound_pod, cluster, pod
 from tests.placement.equipped import FIRST, FPGA, GPU, container, equipped, offering, required, wanted
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.wishes import Wishes, granted_wishes
-from webhook.placement.world import World
+from webhook.placement.decision.wishes import Wishes, granted_wishes
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.world import World
 
 USED = bound_pod("node-b", job="", requests={GPU: 1})
 LIGHT, HEAVY = wanted(GPU, weight=2), wanted(FPGA, weight=9)

@@ -4,13 +4,13 @@ import pytest
 
 from tests.builders import Json
 from tests.placement.equipped import FIRST, container, guaranteed, spec
-from webhook.placement import keys
-from webhook.placement.containers import Place, resources_at
-from webhook.placement.effects import SetResources
-from webhook.placement.pod import PodSpec, Resources
-from webhook.placement.problem import Problem
-from webhook.placement.quantity import NANO
-from webhook.placement.worker import bind, limited, worker
+from webhook.placement.kube.containers import Place, resources_at
+from webhook.placement.kube.pod import PodSpec, Resources
+from webhook.placement.kube.quantity import NANO
+from webhook.placement.provision.effects import SetResources
+from webhook.placement.provision.worker import bind, limited, worker
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Problem
 
 SECOND, START = Place(init=False, at=1), Place(init=True, at=0)
 THREE = spec(container("a"), container("pe"), init=(container("i"),))

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.placement.mapped import mapping, path
-from webhook.placement import keys
-from webhook.placement.pod import Requirement
-from webhook.placement.problem import render
-from webhook.placement.worker_mapping import NOTHING, WorkerMapping, read_mapping
+from webhook.placement.annotations.worker_mapping import NOTHING, WorkerMapping, read_mapping
+from webhook.placement.kube.pod import Requirement
+from webhook.placement.text import keys
+from webhook.placement.text.problem import render
 
 
 def read(annotations: dict[str, str]) -> WorkerMapping:

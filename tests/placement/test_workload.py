@@ -4,14 +4,14 @@ import pytest
 
 from tests.builders import NAMESPACE, Json, cluster, decided, node, nodes, pod, pool, typed
 from tests.templates import crowded, replica
-from webhook.placement import keys
-from webhook.placement.additions import NOTHING
-from webhook.placement.crowd import Replicas
-from webhook.placement.decision import Decision
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault
-from webhook.placement.workload import decide_replicas
+from webhook.placement.decision.additions import NOTHING
+from webhook.placement.decision.crowd import Replicas
+from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault
+from webhook.placement.workload.workload import decide_replicas
 
 TWO = cluster(nodes(2))
 APART = 'hostExlocation("a")'

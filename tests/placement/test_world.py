@@ -4,10 +4,10 @@ import pytest
 
 from tests.builders import JOB, NAMESPACE, cluster, node, nodes, pool
 from tests.templates import replica
-from webhook.placement import keys
-from webhook.placement.cluster import Phase, Pool
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.inventory.objects import Phase, Pool
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 MEMBER = keys.membership(NAMESPACE, "mypool")
 

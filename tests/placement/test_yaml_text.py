@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.placement.properties.dice import examples
-from webhook.placement.problem import render
-from webhook.placement.yaml_text import Value, parse_yaml
+from webhook.placement.annotations.yaml_text import Value, parse_yaml
+from webhook.placement.text.problem import render
 
 
 def read(text: str) -> Value:

@@ -9,7 +9,7 @@ from tests.scheduling.nodes import NODE_BYTES, POOL_BYTES, node, pools
 from tests.scheduling.pods import POD_BYTES, Names, asking, ordinary
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 Object = dict[str, Any]
 

@@ -12,9 +12,9 @@ from typing import Any
 from tests.scheduling.amounts import completed
 from tests.scheduling.selecting import holds, selects
 from tests.scheduling.state import Cluster
-from webhook.placement import keys
-from webhook.placement.clauses import Clause, ClauseName, PoolName
-from webhook.placement.spl import parse_placement
+from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
+from webhook.placement.spl.placement import parse_placement
+from webhook.placement.text import keys
 
 Json = Mapping[str, Any]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.placement.properties.dice import Dice
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 Object = dict[str, Any]
 

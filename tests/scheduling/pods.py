@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.placement.properties.dice import Dice
 from tests.scheduling.nodes import DEDICATED, DEVICE, DISK, GENERATION, ZONE
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 Object = dict[str, Any]
 

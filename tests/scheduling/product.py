@@ -13,10 +13,10 @@ from tests.scheduling.amounts import completed
 from tests.scheduling.state import Cluster
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.validate import validate
-from webhook.cluster.reading import Reading
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.promises import Promises
+from webhook.cluster.snapshot.loader import Reading
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.promises import Promises
 
 Json = Mapping[str, Any]
 

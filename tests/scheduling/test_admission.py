@@ -21,8 +21,8 @@ from tests.scheduling.waiting import (
     told_to_wait,
     with_its_job,
 )
-from webhook.placement import keys
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
 
 Json = Mapping[str, Any]
 

@@ -14,7 +14,7 @@ from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster, manifests
 from tests.scheduling.waiting import goes_past, needs_company, told_to_wait, with_its_job
 from tests.scheduling.workloads import WORKLOAD_BYTES, all_at_once, count_of, most_placed, pod_of, workload
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 Json = Mapping[str, Any]
 

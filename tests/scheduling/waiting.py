@@ -13,7 +13,7 @@ from tests.scheduling.meaning import Said, broken, equipped, own_hostnames, shar
 from tests.scheduling.scheduler import host_ports, objection, possible
 from tests.scheduling.selecting import untolerated
 from tests.scheduling.state import Cluster
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 Json = Mapping[str, Any]
 Object = dict[str, Any]

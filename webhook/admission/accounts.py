@@ -11,8 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.admission.review import MALFORMED, Review
-from webhook.placement.owner import is_daemon_set, of_daemon_set
-from webhook.placement.pod import Metadata, Pod
+from webhook.placement.kube.owner import is_daemon_set, of_daemon_set
+from webhook.placement.kube.pod import Metadata, Pod
 
 _MANAGER: Final = "system:kube-controller-manager"
 _ACCOUNTS: Final = "system:serviceaccount:kube-system:"

@@ -9,12 +9,12 @@ from webhook.admission.answer import Answer, Unseen
 from webhook.admission.findings import Finding, Objection, answer
 from webhook.admission.responses import unreadable_object
 from webhook.admission.review import MALFORMED, Review, read_review
-from webhook.placement.binding import closed, obstacle, waiting
-from webhook.placement.cluster import BoundPod
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Metadata
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.checks.binding import closed, obstacle, waiting
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Metadata
+from webhook.placement.request.world import World
 
 
 class _Target(Struct, frozen=True, gc=False):

@@ -15,16 +15,16 @@ from webhook.admission.answer import Answer
 from webhook.admission.findings import answer
 from webhook.admission.responses import allowed, denied, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
-from webhook.placement.ask import Ask, read
-from webhook.placement.bits import Bits
-from webhook.placement.inventory import Inventory
-from webhook.placement.keys import EXCLUSIVE
-from webhook.placement.pod import Metadata, Pod
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, Problem
-from webhook.placement.trespass import opened, opening
-from webhook.placement.verdict import constraints_of
-from webhook.placement.world import World
+from webhook.placement.decision.trespass import opened, opening
+from webhook.placement.decision.verdict import constraints_of
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.pod import Metadata, Pod
+from webhook.placement.request.ask import Ask, read
+from webhook.placement.request.world import World
+from webhook.placement.text.keys import EXCLUSIVE
+from webhook.placement.text.problem import Fault, Problem
 
 RIGHT: Final = "the verb tolerate on streamshostpools.streams.ibm.com in the whole cluster"
 """What it takes to let pods tolerate exclusive hosts, in words that the chart's policies use as well."""

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from webhook.admission.answer import Answer, Unseen
 from webhook.admission.responses import allowed, denied
 from webhook.admission.review import Review
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, Problem, render
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text.problem import Fault, Problem, render
 
 
 class Objection(Struct, frozen=True, gc=False):

@@ -8,16 +8,16 @@ from msgspec import Struct
 
 from webhook.admission.findings import Finding, Objection
 from webhook.admission.review import Review
-from webhook.placement.bits import union
-from webhook.placement.cluster import Pool
-from webhook.placement.completion import complete
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Metadata
-from webhook.placement.policy import Policy
-from webhook.placement.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec
-from webhook.placement.problem import Fault, Problem, quote
-from webhook.placement.sleepers import in_words, sleepers
-from webhook.placement.world import World
+from webhook.placement.checks.completion import complete
+from webhook.placement.checks.sleepers import in_words, sleepers
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Pool
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec
+from webhook.placement.kube.bits import union
+from webhook.placement.kube.pod import Metadata
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Fault, Problem, quote
 
 DEFAULTS: Final[dict[str, Any]] = {
     "name": None, "job": None, "hosts": None, "size": None, "tags": (), "selector": None, "mode": "Shared",

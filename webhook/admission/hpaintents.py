@@ -7,11 +7,11 @@ import msgspec
 from msgspec import Struct
 
 from webhook.admission.review import Review
-from webhook.placement.intent import read_intent
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Metadata
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Problem
+from webhook.placement.inventory.intent import read_intent
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Metadata
+from webhook.placement.text.problem import Problem
 
 
 class HPAIntent(Struct, frozen=True, gc=False):

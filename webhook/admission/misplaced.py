@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from webhook.admission.document import Document, mapping
-from webhook.placement import keys
-from webhook.placement.decision import Decision
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Problem
+from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Problem
 
 
 def misplaced(document: Document, path: tuple[str, ...], old: Document | None = None) -> Iterator[Problem]:

@@ -11,16 +11,16 @@ from webhook.admission.answer import Answer, Outcome, Workload
 from webhook.admission.patch import encode, operations
 from webhook.admission.responses import allowed, denied, resumed, tail, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
-from webhook.placement import keys
-from webhook.placement.decision import Decision, decide
-from webhook.placement.intended import consumes
-from webhook.placement.inventory import Inventory
-from webhook.placement.memo import LENGTH_LIMIT, Key, Memo, key_of
-from webhook.placement.pod import Metadata, Pod
-from webhook.placement.policy import Policy
-from webhook.placement.problem import MESSAGE_LIMIT, Fault, escape
-from webhook.placement.promises import Promises
-from webhook.placement.world import World
+from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.promises import Promises
+from webhook.placement.kube.pod import Metadata, Pod
+from webhook.placement.provision.intended import consumes
+from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, escape
 
 MIRROR = "kubernetes.io/config.mirror"
 """Annotation of the API server's image of a static pod, which nobody schedules (Kubernetes, static pods)."""

@@ -8,11 +8,11 @@ from msgspec import Struct
 from webhook.admission.findings import Finding, Objection
 from webhook.admission.responses import unreadable_object
 from webhook.admission.review import MALFORMED, Review
-from webhook.placement.cluster import Node, Taint
-from webhook.placement.inventory import Inventory
-from webhook.placement.node_change import breakages, cordoned, objection
-from webhook.placement.pod import Metadata
-from webhook.placement.policy import Policy
+from webhook.placement.checks.node_change import breakages, cordoned, objection
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Node, Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Metadata
 
 
 class _Taint(Struct, frozen=True, gc=False):

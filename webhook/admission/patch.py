@@ -9,10 +9,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from webhook.placement import keys
-from webhook.placement.additions import Additions, ContainerAmounts, PodTerms
-from webhook.placement.containers import at
-from webhook.placement.pod import (
+from webhook.placement.decision.additions import Additions, ContainerAmounts, PodTerms
+from webhook.placement.kube.containers import at
+from webhook.placement.kube.pod import (
     Affinity,
     NodeAffinity,
     NodeSelector,
@@ -22,6 +21,7 @@ from webhook.placement.pod import (
     PodSpec,
     Resources,
 )
+from webhook.placement.text import keys
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

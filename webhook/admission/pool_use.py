@@ -14,14 +14,14 @@ from webhook.admission.answer import Answer
 from webhook.admission.findings import answer
 from webhook.admission.review import MALFORMED, Review, read_review
 from webhook.admission.submission import WORKLOADS, described
-from webhook.placement.ask import read
-from webhook.placement.inventory import Inventory
-from webhook.placement.keys import PLACEMENT
-from webhook.placement.placement_text import annotation
-from webhook.placement.pod import Pod
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, Problem, quote
-from webhook.placement.world import World
+from webhook.placement.annotations.placement_text import annotation
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Pod
+from webhook.placement.request.ask import read
+from webhook.placement.request.world import World
+from webhook.placement.text.keys import PLACEMENT
+from webhook.placement.text.problem import Fault, Problem, quote
 
 _POD: Final = ("", "Pod", "", "CREATE")
 

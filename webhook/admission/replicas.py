@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from webhook.admission.document import Document, mapping, sequence
-from webhook.placement import keys
-from webhook.placement.crowd import Replicas
+from webhook.placement.decision.crowd import Replicas
+from webhook.placement.text import keys
 
 _PERCENT: Final = re.compile(r"([0-9]{1,9})%", re.ASCII)
 _QUARTER: Final = "25%"

@@ -8,7 +8,7 @@ from msgspec.json import Encoder
 
 from webhook.admission.answer import Answer, Outcome
 from webhook.admission.review import KIND, VERSION, Review
-from webhook.placement.problem import MESSAGE_LIMIT, Fault, escape
+from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, escape
 
 _ENCODE = Encoder().encode
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from webhook.placement.problem import quote
+from webhook.placement.text.problem import quote
 
 VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"

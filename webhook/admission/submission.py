@@ -15,16 +15,16 @@ from webhook.admission.mutate import audit, concerned, opted_in
 from webhook.admission.responses import allowed, denied, unreadable_object
 from webhook.admission.review import MALFORMED, Review
 from webhook.admission.workloads import Found, pods_of
-from webhook.placement.additions import NOTHING
-from webhook.placement.ask import read
-from webhook.placement.decision import Decision
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Pod
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, Problem
-from webhook.placement.sizes import oversized
-from webhook.placement.workload import decide_replicas, guard_replicas
-from webhook.placement.world import World
+from webhook.placement.decision.additions import NOTHING
+from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Pod
+from webhook.placement.kube.sizes import oversized
+from webhook.placement.request.ask import read
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Fault, Problem
+from webhook.placement.workload.workload import decide_replicas, guard_replicas
 
 _KINDS: Final = (
     ("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("apps", "DaemonSet"),

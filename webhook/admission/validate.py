@@ -15,20 +15,20 @@ from webhook.admission.nodes import node_changed
 from webhook.admission.responses import allowed, denied, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
 from webhook.admission.submission import WORKLOADS, submitted
-from webhook.placement import keys
-from webhook.placement.ask import Ask, read
-from webhook.placement.constraint import Constraint
-from webhook.placement.decision import guard
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Metadata, Pod, Toleration
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault, Problem
-from webhook.placement.sizes import oversized
-from webhook.placement.sleepers import stir, stirred
-from webhook.placement.trespass import trespass
-from webhook.placement.verdict import constraints_of
-from webhook.placement.verification import undone
-from webhook.placement.world import World
+from webhook.placement.checks.sleepers import stir, stirred
+from webhook.placement.checks.verification import undone
+from webhook.placement.constraints.constraint import Constraint
+from webhook.placement.decision.decision import guard
+from webhook.placement.decision.trespass import trespass
+from webhook.placement.decision.verdict import constraints_of
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Metadata, Pod, Toleration
+from webhook.placement.kube.sizes import oversized
+from webhook.placement.request.ask import Ask, read
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault, Problem
 
 _POD = msgspec.json.Decoder(Pod)
 _NOTHING = Metadata()

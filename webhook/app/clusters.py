@@ -6,13 +6,13 @@ from typing import Final, Protocol
 
 from webhook.app.policy import inventory_of
 from webhook.app.telling import Settling, tell_reading
-from webhook.cluster.configuration import Configuration, NoClusterError, connect
-from webhook.cluster.connection import Connection
-from webhook.cluster.failure import Failure
-from webhook.cluster.follow import SnapshotCluster
-from webhook.cluster.live import LiveCluster
-from webhook.cluster.report import Finding, Report
-from webhook.placement.inventory import Inventory
+from webhook.cluster.client.configuration import Configuration, NoClusterError, connect
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.errors import Failure
+from webhook.cluster.objects.report import Finding, Report
+from webhook.cluster.snapshot.follow import SnapshotCluster
+from webhook.cluster.watch.live import LiveCluster
+from webhook.placement.inventory.inventory import Inventory
 from webhook.server.trouble import Trouble
 from webhook.settings import Settings
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from webhook.app.clusters import configuration_of
 from webhook.app.policy import policy_of
 from webhook.app.telling import Settling
-from webhook.cluster.service_account import own_namespace
-from webhook.cluster.translate import NAMESPACE
-from webhook.controller.dismissals import Replacement
-from webhook.controller.figures import figures
+from webhook.cluster.client.service_account import own_namespace
+from webhook.cluster.objects.translate import NAMESPACE
+from webhook.controller.hostpools.dismissals import Replacement
+from webhook.controller.hostpools.rules import Rules
+from webhook.controller.metrics import figures
 from webhook.controller.program import Controller, Place
-from webhook.controller.rules import Rules
 from webhook.server.background import run_background
 from webhook.server.metrics import Metrics
 from webhook.settings import Settings

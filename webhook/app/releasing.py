@@ -8,17 +8,17 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.app.clusters import configuration_of
-from webhook.cluster.connection import Connection
-from webhook.cluster.failure import Failure
-from webhook.cluster.service_account import own_namespace
-from webhook.cluster.writes import Writes
-from webhook.controller.candidates import LABELS, candidates, end_candidates
-from webhook.controller.election import Election, own_identity
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.service_account import own_namespace
+from webhook.cluster.client.writes import Writes
+from webhook.controller.leaderelection.candidates import LABELS, candidates, end_candidates
+from webhook.controller.leaderelection.election import Election, own_identity
+from webhook.controller.leaderelection.tenure import LostError, Tenure
+from webhook.controller.leaderelection.terms import Terms
 from webhook.controller.program import Place
 from webhook.controller.release import Freed, Release, Scope
-from webhook.controller.tenure import LostError, Tenure
-from webhook.controller.terms import Terms
-from webhook.placement.problem import enumerated
+from webhook.placement.text.problem import enumerated
 from webhook.server.trouble import Trouble
 from webhook.settings import Settings
 

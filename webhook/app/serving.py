@@ -11,16 +11,16 @@ from webhook.admission.pool_use import use_of
 from webhook.admission.validate import validate
 from webhook.app.clusters import Cluster, cluster_of
 from webhook.app.policy import policy_of
-from webhook.cluster.asking import authorized, met
-from webhook.cluster.authorization import Authorization
-from webhook.cluster.live import LiveCluster
-from webhook.cluster.newcomers import SECONDS as LOOK_SECONDS
-from webhook.cluster.newcomers import Newcomers
-from webhook.cluster.workload_sizes import SECONDS, WorkloadSizes
-from webhook.cluster.writes import Writes
-from webhook.placement.memo import Memo
-from webhook.placement.policy import Policy
-from webhook.placement.promises import Promises
+from webhook.cluster.client.writes import Writes
+from webhook.cluster.queries.authorization import Authorization
+from webhook.cluster.queries.newcomers import SECONDS as LOOK_SECONDS
+from webhook.cluster.queries.newcomers import Newcomers
+from webhook.cluster.queries.review_queries import authorized, met
+from webhook.cluster.queries.workload_sizes import SECONDS, WorkloadSizes
+from webhook.cluster.watch.live import LiveCluster
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.promises import Promises
+from webhook.placement.request.memo import Memo
 from webhook.server.lifecycle import Announce, Service, run_server
 from webhook.server.metrics import Metrics
 from webhook.server.reviews import Reviewer

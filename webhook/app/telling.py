@@ -5,8 +5,8 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from webhook.cluster.failure import Cause, Failure
-from webhook.cluster.report import Finding, Report
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.objects.report import Finding, Report
 
 _log = logging.getLogger(__package__)
 

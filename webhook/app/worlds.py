@@ -9,11 +9,11 @@ from webhook.admission.document import Document
 from webhook.app.clusters import live, seen
 from webhook.app.policy import inventory_of, policy_of
 from webhook.app.telling import listener, unused
-from webhook.cluster.reading import Reading
-from webhook.cluster.report import Report
-from webhook.cluster.snapshot import read_snapshot
-from webhook.placement.inventory import Inventory
-from webhook.placement.world import World
+from webhook.cluster.objects.report import Report
+from webhook.cluster.snapshot.loader import Reading
+from webhook.cluster.snapshot.snapshot import read_snapshot
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.request.world import World
 from webhook.settings import Settings
 
 Manifests = Iterable[tuple[str, Document]]

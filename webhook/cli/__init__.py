@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NoReturn, Protocol, TypeAlias
 
 from webhook.cli.exits import Exit, WrongUse
-from webhook.placement.problem import escape
+from webhook.placement.text.problem import escape
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 -- see below
 """What ``add_subparsers`` returns; argparse has no public name for it, and no brackets at run time."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from webhook.placement.problem import escape
+from webhook.placement.text.problem import escape
 
 CONTEXT = 3
 """Unchanged lines shown around a change, as in ``diff -u``."""

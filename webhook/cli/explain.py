@@ -17,8 +17,8 @@ from webhook.cli.explanation import NAMESPACE, Explanation, explain
 from webhook.cli.manifests import Manifests
 from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.cli.screen import Screen
-from webhook.placement.problem import enumerated
-from webhook.placement.world import World
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import enumerated
 from webhook.settings import Settings
 
 _FLAGS: Final = (

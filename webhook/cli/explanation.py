@@ -16,12 +16,12 @@ from webhook.admission.misplaced import with_misplaced
 from webhook.admission.mutate import concerned
 from webhook.admission.patch import encode, operations
 from webhook.admission.workloads import Found, pod_metadata
-from webhook.placement.bits import Bits, slots
-from webhook.placement.pod import Pod
-from webhook.placement.ranking import Ranked, rank
-from webhook.placement.stray_keys import stray_keys
-from webhook.placement.workload import decide_replicas, guard_replicas
-from webhook.placement.world import World
+from webhook.placement.annotations.stray_keys import stray_keys
+from webhook.placement.kube.bits import Bits, slots
+from webhook.placement.kube.pod import Pod
+from webhook.placement.request.world import World
+from webhook.placement.workload.ranking import Ranked, rank
+from webhook.placement.workload.workload import decide_replicas, guard_replicas
 
 NAMESPACE = "default"
 """Where a manifest without a namespace goes, as for kubectl."""

@@ -7,8 +7,8 @@ from typing import Final
 from webhook.admission.document import Document, mapping
 from webhook.admission.workloads import origin_of
 from webhook.cli.exits import WrongUse
-from webhook.cluster.manifests import ManifestError, read_named
-from webhook.placement.problem import quote
+from webhook.cluster.snapshot.manifests import ManifestError, read_named
+from webhook.placement.text.problem import quote
 
 Manifests = Sequence[tuple[str, Document]]
 """Objects in the order in which they were given, each with the name of its file."""

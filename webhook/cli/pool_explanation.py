@@ -5,9 +5,9 @@ It names nodes, as :mod:`webhook.cli.explanation` does, and for the same reason.
 
 from webhook.admission.document import Document
 from webhook.cli.explanation import NAMESPACE, Explanation, Removed, names
-from webhook.placement.completion import complete
-from webhook.placement.problem import Fault
-from webhook.placement.world import World
+from webhook.placement.checks.completion import complete
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Fault
 
 _KIND = ("streams.ibm.com/v1", "HostPool")
 

@@ -10,7 +10,7 @@ from webhook.app.releasing import Wish
 from webhook.cli import COMMANDS, Subparsers, flags, warn
 from webhook.cli.exits import Exit, WrongUse
 from webhook.controller.release import Freed, Scope, parse_scope
-from webhook.placement.problem import enumerated, quote
+from webhook.placement.text.problem import enumerated, quote
 
 _FLAGS: Final = ("context", "lease_namespace", "lease_name")
 _DESCRIPTION: Final = (

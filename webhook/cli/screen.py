@@ -9,8 +9,8 @@ from rich.text import Text
 from webhook.cli.differences import changed_lines
 from webhook.cli.explanation import Explanation, PodExplanation
 from webhook.cli.pool_explanation import PoolExplanation
-from webhook.placement.problem import enumerated, escape
-from webhook.placement.ranking import Ranked
+from webhook.placement.text.problem import enumerated, escape
+from webhook.placement.workload.ranking import Ranked
 
 _STYLES = {"+": "green", "-": "red"}
 _LISTED = 12

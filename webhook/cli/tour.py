@@ -22,10 +22,10 @@ from webhook.cli.differences import changed_lines
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE
 from webhook.cli.screen import Screen
-from webhook.cluster.manifests import read_manifests
-from webhook.placement.keys import MAPPED, PLACEMENT, PREFIX
-from webhook.placement.nearest import nearest
-from webhook.placement.problem import counted, enumerated, escape, quote, shorten
+from webhook.cluster.snapshot.manifests import read_manifests
+from webhook.placement.text.keys import MAPPED, PLACEMENT, PREFIX
+from webhook.placement.text.nearest import nearest
+from webhook.placement.text.problem import counted, enumerated, escape, quote, shorten
 
 EXAMPLES: Final = Path(__file__).parents[2] / "examples"
 """The examples of the repository that this file belongs to."""

@@ -6,17 +6,17 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.cluster.configuration import Configuration
-from webhook.cluster.connection import Connection
-from webhook.cluster.failure import Cause, Failure
-from webhook.cluster.live import STALE, LiveCluster
-from webhook.cluster.report import Finding, Report
-from webhook.cluster.writes import Writes
-from webhook.controller.election import Election, own_identity
-from webhook.controller.events import Events
-from webhook.controller.rules import Rules
-from webhook.controller.terms import Terms
-from webhook.controller.together import all_of
+from webhook.cluster.client.configuration import Configuration
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.writes import Writes
+from webhook.cluster.objects.report import Finding, Report
+from webhook.cluster.watch.live import STALE, LiveCluster
+from webhook.controller.concurrency import gather_or_cancel
+from webhook.controller.events.events import Events
+from webhook.controller.hostpools.rules import Rules
+from webhook.controller.leaderelection.election import Election, own_identity
+from webhook.controller.leaderelection.terms import Terms
 from webhook.controller.work import Work
 
 NAME: Final = "streams.ibm.com/hostpools"
@@ -89,7 +89,7 @@ class Controller:
         await self.election.run(self._lead)
 
     async def _lead(self) -> None:
-        await all_of([self.work.run(), self.events.run(), self.of_pods.run(), self._look_out()])
+        await gather_or_cancel([self.work.run(), self.events.run(), self.of_pods.run(), self._look_out()])
 
     async def _look_out(self) -> None:
         """End with a Failure when what is known is too old to act on: another candidate may be better off."""

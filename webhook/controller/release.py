@@ -13,16 +13,16 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.cluster.failure import Cause, Failure
-from webhook.controller import pool_states
-from webhook.controller.claims import Claims
-from webhook.controller.lists import listed
-from webhook.controller.marks import Mark, StoredNode, mark_named, read_node
-from webhook.controller.pool_object import COLLECTION, StoredPool, path_of, read_pool
-from webhook.controller.pool_reports import Server, rfc3339
-from webhook.controller.pool_status import status_of
-from webhook.placement import keys
-from webhook.placement.pool_index import Name
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.watch.lists import listed
+from webhook.controller.hostpools import pool_states
+from webhook.controller.hostpools.claims import Claims
+from webhook.controller.hostpools.marks import Mark, StoredNode, mark_named, read_node
+from webhook.controller.hostpools.pool_object import COLLECTION, StoredPool, path_of, read_pool
+from webhook.controller.hostpools.pool_reports import Server, rfc3339
+from webhook.controller.hostpools.pool_status import status_of
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.text import keys
 
 TRIES: Final = 10
 """Of one write: no controller is there, so hardly anybody else writes to a HostPool."""

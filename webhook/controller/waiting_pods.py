@@ -7,11 +7,11 @@ it writes (``docs/verdicts.md``, waiting), and whoever leads tells it. A pod tha
 from typing import Final
 
 from webhook.controller.clock import Clock, seconds
-from webhook.controller.event import Regarding
-from webhook.controller.pool_reports import Tells
-from webhook.controller.queue import Queue
-from webhook.controller.watched import Watched
-from webhook.placement.cluster import BoundPod
+from webhook.controller.events.event import Regarding
+from webhook.controller.hostpools.pool_reports import Tells
+from webhook.controller.hostpools.watched import Watched
+from webhook.controller.workqueue.queue import Queue
+from webhook.placement.inventory.objects import BoundPod
 
 SOON: Final = 5.0
 """Seconds that a pod may wait in silence: a scheduler that finds a node has bound it by then."""

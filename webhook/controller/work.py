@@ -2,24 +2,24 @@
 
 from msgspec import Struct
 
-from webhook.cluster.kinds import JOBS, PODS, AnyKind
+from webhook.cluster.objects.kinds import JOBS, PODS, AnyKind
 from webhook.controller.clock import Clock, seconds
-from webhook.controller.hostpools import HostPools
-from webhook.controller.node_kind import LearnedNodes
-from webhook.controller.orphans import Orphans
-from webhook.controller.pool_kind import OWN_POOLS
-from webhook.controller.pool_reports import PoolReports, Server, Tells
-from webhook.controller.queue import Queue
-from webhook.controller.rules import Rules
-from webhook.controller.together import all_of
-from webhook.controller.triggers import Triggers
+from webhook.controller.concurrency import gather_or_cancel
+from webhook.controller.hostpools.mark_owners import Whose
+from webhook.controller.hostpools.node_kind import LearnedNodes
+from webhook.controller.hostpools.orphans import Orphans
+from webhook.controller.hostpools.pool_kind import OWN_POOLS
+from webhook.controller.hostpools.pool_reports import PoolReports, Server, Tells
+from webhook.controller.hostpools.reconciler import HostPools
+from webhook.controller.hostpools.rules import Rules
+from webhook.controller.hostpools.triggers import Triggers
+from webhook.controller.hostpools.watched import Watched
 from webhook.controller.waiting_pods import WaitingPods
-from webhook.controller.watched import Watched
-from webhook.controller.whose import Whose
-from webhook.controller.workers import SEATS, run_workers
-from webhook.placement.guests import Guests
-from webhook.placement.inventory import Inventory
-from webhook.placement.pool_index import Name
+from webhook.controller.workqueue.queue import Queue
+from webhook.controller.workqueue.workers import SEATS, run_workers
+from webhook.placement.inventory.guests import Guests
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.pool_index import Name
 
 
 class Queues(Struct, frozen=True):
@@ -51,7 +51,7 @@ class Work:
         """Work until cancelled; LostError when this process may act no more."""
         self._triggers.begin()
         self._waiting.begin()
-        await all_of(
+        await gather_or_cancel(
             [
                 run_workers(self.queues.pools, self._hostpools.reconcile, name="host pool"),
                 run_workers(self.queues.nodes, self._orphans.reconcile, name="node", workers=1),

@@ -3,7 +3,7 @@
 from aiohttp import hdrs, web
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from webhook.placement.problem import quote
+from webhook.placement.text.problem import quote
 from webhook.server.metrics import Metrics
 from webhook.server.replies import SERVER, text
 from webhook.server.reviews import Readiness

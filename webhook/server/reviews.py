@@ -10,7 +10,7 @@ from aiohttp import hdrs, web
 
 from webhook.admission.answer import Answer
 from webhook.admission.responses import errored
-from webhook.placement.problem import quote
+from webhook.placement.text.problem import quote
 from webhook.server import logs, target
 from webhook.server.budget import Budget
 from webhook.server.connection import Connection

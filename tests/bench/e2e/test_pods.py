@@ -6,8 +6,8 @@ import pytest
 
 from bench.e2e import pods
 from bench.e2e.variants import ECHO, NONE, OTHER, OURS, VARIANTS
-from webhook.placement import keys
-from webhook.placement.spl import parse_placement
+from webhook.placement.spl.placement import parse_placement
+from webhook.placement.text import keys
 
 
 @pytest.mark.parametrize("name", VARIANTS)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from aiohttp import web
 
 from tests.cluster.live.loopback import answering
-from webhook.cluster.access import Access
-from webhook.cluster.configuration import Configuration
+from webhook.cluster.client.access import Access
+from webhook.cluster.client.configuration import Configuration
 
 Json = dict[str, Any]
 Fault = Callable[["Seen"], Awaitable[web.StreamResponse | None]]

@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from tests.cluster.live.objectserver import ObjectServer, Seen
-from webhook.cluster.authorization import PATH
+from webhook.cluster.queries.authorization import PATH
 
 
 class Rights:

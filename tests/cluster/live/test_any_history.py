@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from tests.cluster.live.apiserver import PATHS, ApiServer, Json, status
 from tests.cluster.live.watched import FAST, Watched, until
 from tests.cluster.objects import Recorder, consumer, intent, job, namespace, node, pod, pool
-from webhook.cluster.access import Access
-from webhook.cluster.configuration import Configuration
-from webhook.cluster.connection import Connection
-from webhook.cluster.kinds import KINDS
-from webhook.cluster.shelf import Shelf
+from webhook.cluster.client.access import Access
+from webhook.cluster.client.configuration import Configuration
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.objects.kinds import KINDS
+from webhook.cluster.watch.store import Shelf
 
 pytestmark = pytest.mark.integration
 

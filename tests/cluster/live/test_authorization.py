@@ -15,13 +15,13 @@ from webhook.admission.accounts import User
 from webhook.admission.answer import Outcome
 from webhook.admission.pool_use import Use, use_of
 from webhook.admission.validate import validate
-from webhook.cluster import authorization
-from webhook.cluster.asking import authorized
-from webhook.cluster.authorization import Authorization
-from webhook.cluster.connection import Connection
-from webhook.cluster.failure import Cause, Failure
-from webhook.cluster.writes import Writes
-from webhook.placement.policy import Policy
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.writes import Writes
+from webhook.cluster.queries import authorization
+from webhook.cluster.queries.authorization import Authorization
+from webhook.cluster.queries.review_queries import authorized
+from webhook.placement.inventory.policy import Policy
 
 pytestmark = pytest.mark.integration
 

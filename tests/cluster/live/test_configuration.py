@@ -10,8 +10,8 @@ import pytest
 
 from tests.cluster.live.kubeconfig import Kubeconfig
 from tests.server.pki import Authority
-from webhook.cluster.configuration import Configuration, NoClusterError, connect
-from webhook.cluster.service_account import FOLDER, ServiceAccount
+from webhook.cluster.client.configuration import Configuration, NoClusterError, connect
+from webhook.cluster.client.service_account import FOLDER, ServiceAccount
 
 SERVER = "https://10.8.5.6:6443"
 

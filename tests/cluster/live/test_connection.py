@@ -13,10 +13,10 @@ from tests.cluster.live.apiserver import ApiServer, status
 from tests.cluster.live.conftest import server_tls
 from tests.cluster.live.kubeconfig import Kubeconfig
 from tests.server.pki import DAY, NOW, Authority, Pair
-from webhook.cluster.access import Access
-from webhook.cluster.configuration import Configuration, connect
-from webhook.cluster.connection import Connection
-from webhook.cluster.failure import Cause, Failure
+from webhook.cluster.client.access import Access
+from webhook.cluster.client.configuration import Configuration, connect
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.errors import Cause, Failure
 
 pytestmark = pytest.mark.integration
 

@@ -11,9 +11,9 @@ from tests.cluster.live.apiserver import TOO_OLD, ApiServer, status
 from tests.cluster.live.kubeconfig import Kubeconfig
 from tests.cluster.live.watched import FAST, Watched, until
 from tests.cluster.objects import node, pool
-from webhook.cluster.configuration import connect
-from webhook.cluster.connection import Connection
-from webhook.cluster.pace import Pace
+from webhook.cluster.client.configuration import connect
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.watch.backoff import Pace
 
 pytestmark = pytest.mark.integration
 

@@ -8,14 +8,14 @@ from aiohttp import web
 from tests.cluster.live.apiserver import ApiServer, status
 from tests.cluster.live.watched import FAST, Watched, until
 from tests.cluster.objects import Recorder, job, namespace, node, pod, pool
-from webhook.cluster.configuration import connect
-from webhook.cluster.connection import Connection
-from webhook.cluster.failure import Cause, Failure
-from webhook.cluster.kinds import NODES
-from webhook.cluster.live import LiveCluster
-from webhook.cluster.pace import Pace
-from webhook.cluster.source import PAGE_LIMIT, Source
-from webhook.placement.cluster import Node
+from webhook.cluster.client.configuration import connect
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.objects.kinds import NODES
+from webhook.cluster.watch.backoff import Pace
+from webhook.cluster.watch.list_watch import PAGE_LIMIT, Source
+from webhook.cluster.watch.live import LiveCluster
+from webhook.placement.inventory.objects import Node
 
 pytestmark = pytest.mark.integration
 

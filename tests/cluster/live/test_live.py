@@ -8,14 +8,14 @@ from msgspec.structs import replace
 from tests.cluster.live.apiserver import PATHS, ApiServer, status
 from tests.cluster.live.watched import FAST, Watched, until
 from tests.cluster.objects import Recorder, intent, job, namespace, node, pod, pool
-from webhook.cluster.configuration import connect
-from webhook.cluster.connection import Connection
-from webhook.cluster.failure import Failure
-from webhook.cluster.kinds import NODES
-from webhook.cluster.live import STALE, LiveCluster
-from webhook.cluster.pace import Pace
-from webhook.cluster.report import Finding, Report
-from webhook.placement.inventory import Inventory
+from webhook.cluster.client.configuration import connect
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.errors import Failure
+from webhook.cluster.objects.kinds import NODES
+from webhook.cluster.objects.report import Finding, Report
+from webhook.cluster.watch.backoff import Pace
+from webhook.cluster.watch.live import STALE, LiveCluster
+from webhook.placement.inventory.inventory import Inventory
 
 pytestmark = pytest.mark.integration
 

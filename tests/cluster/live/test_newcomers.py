@@ -14,12 +14,12 @@ from tests.golden import EXAMPLES
 from webhook.admission.answer import Answer, Outcome, Unseen
 from webhook.app.clusters import cluster_of
 from webhook.app.serving import newcomers_of, validator
-from webhook.cluster.connection import Connection
-from webhook.cluster.live import LiveCluster
-from webhook.cluster.newcomers import KEPT, KEPT_SECONDS, Newcomers
-from webhook.cluster.writes import Writes
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.writes import Writes
+from webhook.cluster.queries.newcomers import KEPT, KEPT_SECONDS, Newcomers
+from webhook.cluster.watch.live import LiveCluster
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
 from webhook.settings import read
 
 pytestmark = pytest.mark.integration

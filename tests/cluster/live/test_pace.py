@@ -2,8 +2,8 @@
 
 import pytest
 
-from webhook.cluster.failure import Cause, Failure
-from webhook.cluster.pace import Backoff, Pace, between
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.watch.backoff import Backoff, Pace, between
 
 MANY = 200
 PACE = Pace()

@@ -12,10 +12,10 @@ from tests.cluster.live.rights import Rights
 from webhook import app
 from webhook.admission.answer import Answer
 from webhook.app.serving import authorization_of, validator
-from webhook.cluster.connection import Connection
-from webhook.cluster.live import LiveCluster
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.watch.live import LiveCluster
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
 from webhook.server.reviews import Reviewer
 from webhook.server.trouble import Trouble
 from webhook.settings import read

@@ -7,10 +7,10 @@ import pytest
 from msgspec import Raw
 
 from tests.cluster.objects import Recorder, consumer, intent, namespace, node, pod, pool
-from webhook.cluster.kinds import INTENTS, JOBS, KINDS, NAMESPACES, NODES, PODS, POOLS, AnyKind
-from webhook.cluster.report import FINDING_LIMIT, Finding
-from webhook.cluster.shelf import Shelf
-from webhook.placement.cluster import Node
+from webhook.cluster.objects.kinds import INTENTS, JOBS, KINDS, NAMESPACES, NODES, PODS, POOLS, AnyKind
+from webhook.cluster.objects.report import FINDING_LIMIT, Finding
+from webhook.cluster.watch.store import Shelf
+from webhook.placement.inventory.objects import Node
 
 
 class Shelved:

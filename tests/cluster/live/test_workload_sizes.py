@@ -12,12 +12,12 @@ from tests.cluster.live.objectserver import refused as said_no
 from tests.placement.equipped import GPU, equipped
 from webhook.admission.answer import Answer, Workload
 from webhook.app.serving import mutator
-from webhook.cluster.connection import Connection
-from webhook.cluster.live import LiveCluster
-from webhook.cluster.workload_sizes import KEPT, KEPT_SECONDS, WorkloadSizes
-from webhook.cluster.writes import Writes
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.writes import Writes
+from webhook.cluster.queries.workload_sizes import KEPT, KEPT_SECONDS, WorkloadSizes
+from webhook.cluster.watch.live import LiveCluster
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
 
 pytestmark = pytest.mark.integration
 

@@ -10,11 +10,11 @@ import pytest
 from aiohttp import web
 
 from tests.cluster.live.objectserver import Given, ObjectServer, Seen, refused
-from webhook.cluster.access import Access
-from webhook.cluster.configuration import Configuration
-from webhook.cluster.connection import Connection
-from webhook.cluster.failure import Cause, Failure
-from webhook.cluster.writes import ANSWER_LIMIT, Writes
+from webhook.cluster.client.access import Access
+from webhook.cluster.client.configuration import Configuration
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.writes import ANSWER_LIMIT, Writes
 
 pytestmark = pytest.mark.integration
 

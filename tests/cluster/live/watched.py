@@ -5,12 +5,12 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 
 from tests.cluster.objects import Recorder
-from webhook.cluster.configuration import connect
-from webhook.cluster.connection import Connection
-from webhook.cluster.failure import Failure
-from webhook.cluster.live import LiveCluster
-from webhook.cluster.pace import Pace
-from webhook.cluster.report import Finding, Report
+from webhook.cluster.client.configuration import connect
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.errors import Failure
+from webhook.cluster.objects.report import Finding, Report
+from webhook.cluster.watch.backoff import Pace
+from webhook.cluster.watch.live import LiveCluster
 
 LIMIT = 5.0
 """Seconds that anything here may take."""

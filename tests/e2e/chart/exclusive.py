@@ -9,7 +9,7 @@ from tests.e2e.chart.clients import Connection, bundle, review, trusting
 from tests.e2e.chart.counters import addresses, counted
 from tests.e2e.waiting import until
 from tests.e2e.workloads import pod, pod_spec
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 POOL: Final = "reserved"
 """What the object and ``host(...)`` call it."""

@@ -13,7 +13,7 @@ FOLDER = Path(os.environ["SERVICE_ACCOUNT"])
 
 module = sys.argv.pop(1)
 if module == "webhook":
-    from webhook.cluster import configuration
+    from webhook.cluster.client import configuration
 
     configuration.connect.__kwdefaults__ = {"account": FOLDER}
 else:

@@ -16,7 +16,7 @@ from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
 from tests.e2e.waiting import until
 from tests.e2e.workloads import deployment, is_ready, pod, pod_spec
-from webhook.placement.keys import EXCLUSIVE
+from webhook.placement.text.keys import EXCLUSIVE
 
 NODES: Final = 3
 SPACE: Final = "greedy"

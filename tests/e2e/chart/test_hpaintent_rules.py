@@ -11,7 +11,7 @@ from tests.e2e.chart.hostpools import SPACE
 from tests.e2e.chart.intents import CPU, FIRST, WORKLOAD, Spec, intent, of, path, samples
 from tests.e2e.live.core import Core
 from tests.e2e.waiting import until
-from webhook.placement.intent import read_intent
+from webhook.placement.inventory.intent import read_intent
 
 INTENTS: Final = path(SPACE)
 

@@ -24,7 +24,7 @@ from tests.e2e.chart.meddling import (
 from tests.e2e.chart.second_webhook import Change, SecondWebhook, registered, serving
 from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import namespace, pod_spec
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 pytestmark = pytest.mark.usefixtures("installed", "order")
 

@@ -13,7 +13,7 @@ from tests.e2e.nodes import create_nodes, delete_nodes, node
 from tests.e2e.plane import ControlPlane
 from tests.e2e.waiting import until
 from tests.e2e.workloads import namespace, pod_spec
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 pytestmark = pytest.mark.usefixtures("strict")
 

@@ -19,7 +19,7 @@ from tests.e2e.controller.witness import PoolWitness
 from tests.e2e.live.core import Core
 from tests.e2e.nodes import node
 from tests.e2e.waiting import until
-from webhook.placement.keys import EXCLUSIVE
+from webhook.placement.text.keys import EXCLUSIVE
 
 NODES: Final = 9
 """Enough for two of the three exclusive pools, in whatever order they are served."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from tests.e2e.api import Object
 from tests.e2e.controller.pools import condition, hosts, marks, phase
-from webhook.placement.keys import EXCLUSIVE, exclusive, membership
+from webhook.placement.text.keys import EXCLUSIVE, exclusive, membership
 
 
 def shared(pools: Iterable[Object]) -> Iterator[str]:

@@ -5,7 +5,7 @@ import json
 import re
 from typing import Any, Final, Literal, TypeAlias
 
-from webhook.placement.keys import MEMBERSHIP
+from webhook.placement.text.keys import MEMBERSHIP
 
 Kind: TypeAlias = Literal[
     "read", "watch", "lease", "event", "claim", "release", "hold", "free", "settling", "publish", "say", "other"

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from tests.e2e.api import Api, Object
 from tests.e2e.waiting import until
-from webhook.placement.keys import EXCLUSIVE, MEMBERSHIP, membership
+from webhook.placement.text.keys import EXCLUSIVE, MEMBERSHIP, membership
 
 ALL: Final = "/apis/streams.ibm.com/v1/streamshostpools"
 

@@ -11,12 +11,12 @@ from typing import Final
 
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from webhook.app.policy import policy_of
-from webhook.cluster.configuration import connect
-from webhook.controller.dismissals import Replacement
+from webhook.cluster.client.configuration import connect
+from webhook.controller.hostpools.dismissals import Replacement
+from webhook.controller.hostpools.rules import Rules
+from webhook.controller.leaderelection.tenure import LostError
+from webhook.controller.leaderelection.terms import Terms
 from webhook.controller.program import Controller, Place
-from webhook.controller.rules import Rules
-from webhook.controller.tenure import LostError
-from webhook.controller.terms import Terms
 from webhook.server import logs
 from webhook.settings import Settings
 

@@ -14,15 +14,15 @@ from tests.e2e.controller.rights import ACCOUNT
 from tests.e2e.plane import ControlPlane
 from tests.e2e.rotation_load import again_and_again
 from tests.e2e.say import say
-from webhook.cluster.configuration import Configuration
-from webhook.cluster.connection import Connection
-from webhook.cluster.kubeconfig import Kubeconfig
-from webhook.cluster.writes import Writes
-from webhook.controller.claims import Claims
-from webhook.controller.marks import Mark
-from webhook.placement.cluster import PoolHost, Taint
-from webhook.placement.keys import EXCLUSIVE, membership
-from webhook.placement.keys import exclusive as exclusive_value
+from webhook.cluster.client.configuration import Configuration
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.kubeconfig import Kubeconfig
+from webhook.cluster.client.writes import Writes
+from webhook.controller.hostpools.claims import Claims
+from webhook.controller.hostpools.marks import Mark
+from webhook.placement.inventory.objects import PoolHost, Taint
+from webhook.placement.text.keys import EXCLUSIVE, membership
+from webhook.placement.text.keys import exclusive as exclusive_value
 
 NODES: Final = tuple(f"node-{number}" for number in range(10))
 WRITES: Final = 2_000

@@ -22,7 +22,7 @@ from tests.e2e.nodes import node
 from tests.e2e.say import say
 from tests.e2e.waiting import until
 from tests.e2e.workloads import namespace
-from webhook.placement.policy import POOLS
+from webhook.placement.inventory.policy import POOLS
 
 NODES: Final = 60
 GREEDY: Final = 300

@@ -20,7 +20,7 @@ from tests.e2e.plane import ControlPlane
 from tests.e2e.say import say
 from tests.e2e.waiting import until
 from tests.e2e.workloads import namespace
-from webhook.placement.keys import EXCLUSIVE, membership
+from webhook.placement.text.keys import EXCLUSIVE, membership
 
 SPACE: Final = "trouble"
 PATH: Final = f"{pools(SPACE)}/kept"

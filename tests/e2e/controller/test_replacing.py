@@ -16,7 +16,7 @@ from tests.e2e.controller.rights import ACCOUNT
 from tests.e2e.plane import ControlPlane
 from tests.e2e.waiting import until
 from tests.e2e.workloads import namespace, pod_spec
-from webhook.placement.keys import JOB, membership
+from webhook.placement.text.keys import JOB, membership
 
 SPACE: Final = "replacing"
 TAGGED: Final = ("node-0", "node-1", "node-2", "node-3")

@@ -10,8 +10,8 @@ from tests.e2e.chart.tenant import by_policy
 from tests.e2e.chart.test_rights import OUT_OF_REACH, READ, WRITE, may
 from tests.e2e.controller.rights import ACCOUNT
 from tests.e2e.plane import ControlPlane
-from webhook.placement.keys import EXCLUSIVE, membership
-from webhook.placement.keys import exclusive as exclusive_value
+from webhook.placement.text.keys import EXCLUSIVE, membership
+from webhook.placement.text.keys import exclusive as exclusive_value
 
 pytestmark = pytest.mark.usefixtures("installed")
 

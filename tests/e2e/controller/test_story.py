@@ -15,8 +15,8 @@ from tests.e2e.kubelet import Kubelet
 from tests.e2e.plane import ControlPlane
 from tests.e2e.waiting import until
 from tests.e2e.workloads import is_ready, namespace, pod
-from webhook.placement.keys import EXCLUSIVE, JOB, membership
-from webhook.placement.keys import exclusive as exclusive_value
+from webhook.placement.text.keys import EXCLUSIVE, JOB, membership
+from webhook.placement.text.keys import exclusive as exclusive_value
 
 SPACE: Final = "story"
 POOL: Final = exclusive("ib", SPACE, 3, name="P", tags=["ib"])

@@ -16,7 +16,7 @@ from tests.e2e.plane import ControlPlane
 from tests.e2e.say import say
 from tests.e2e.waiting import until
 from tests.e2e.workloads import namespace, pod, pod_spec
-from webhook.placement.keys import JOB
+from webhook.placement.text.keys import JOB
 
 SPACE: Final = "strangers"
 POOLS: Final = pools(SPACE)

@@ -13,8 +13,8 @@ from tests.e2e.kubelet import Kubelet
 from tests.e2e.plane import ControlPlane
 from tests.e2e.waiting import until
 from tests.e2e.workloads import is_ready, pod, pod_spec
-from webhook.placement.keys import EXCLUSIVE, JOB
-from webhook.placement.keys import exclusive as exclusive_value
+from webhook.placement.text.keys import EXCLUSIVE, JOB
+from webhook.placement.text.keys import exclusive as exclusive_value
 
 OWNER: Final = "owner"
 SPACE: Final = "round"

@@ -10,7 +10,7 @@ from tests.e2e.hardware.machines import MACHINES
 from tests.e2e.hardware.running import applied, asked, denied, nodes_of, printed, running, space
 from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import deployment, pod, pod_spec
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 SPACE: Final = "company"
 ALL: Final = sorted(one["metadata"]["name"] for one in MACHINES)

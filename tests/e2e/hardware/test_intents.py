@@ -27,7 +27,7 @@ from tests.e2e.hardware.running import (
 from tests.e2e.plane import ControlPlane
 from tests.e2e.waiting import until
 from tests.e2e.workloads import deployment, pod
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 ENABLED: Final = "edge"
 PLAIN: Final = "plain-edge"

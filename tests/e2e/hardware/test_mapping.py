@@ -9,7 +9,7 @@ from tests.e2e.api import Api, Object
 from tests.e2e.hardware.running import applied, denied, nodes_of, printed, running, space
 from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import deployment
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 SPACE: Final = "mapping"
 

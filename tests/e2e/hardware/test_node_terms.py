@@ -10,7 +10,7 @@ from tests.e2e.hardware.running import asked, pods, space
 from tests.e2e.plane import ControlPlane
 from tests.e2e.waiting import until
 from tests.e2e.workloads import is_ready, pod, pod_spec
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 SPACE: Final = "terms"
 DENIED: Final = 'admission webhook "pods.placement.streams.ibm.com" denied the request: '

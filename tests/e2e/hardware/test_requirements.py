@@ -20,7 +20,7 @@ from tests.e2e.hardware.running import (
 )
 from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import deployment, pod
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 SPACE: Final = "requirements"
 FIELD: Final = f"metadata.annotations[{keys.HARDWARE}]"

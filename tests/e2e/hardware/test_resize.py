@@ -12,7 +12,7 @@ from tests.e2e.hardware.running import container, made_of, pods
 from tests.e2e.plane import ControlPlane
 from tests.e2e.waiting import until
 from tests.e2e.workloads import is_ready, pod
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 SPACE: Final = "resized"
 PODS: Final = pods(SPACE)

@@ -14,7 +14,7 @@ from tests.e2e.workloads import pod
 from tests.placement.properties import test_api_resources
 from tests.placement.properties.api_resources import complaints, containers, defaulted
 from tests.placement.properties.dice import Dice
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 SPACE: Final = "rules"
 DENIED: Final = 'admission webhook "pods.placement.streams.ibm.com" denied the request: '

@@ -11,7 +11,7 @@ from tests.e2e.chart.second_webhook import Change, SecondWebhook, registered, se
 from tests.e2e.hardware.running import asked, container, made_of, resources, space
 from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import pod
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 pytestmark = pytest.mark.usefixtures("order")
 

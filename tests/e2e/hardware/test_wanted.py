@@ -12,7 +12,7 @@ from tests.e2e.hardware.running import applied, asked, nodes_of, resources, runn
 from tests.e2e.plane import ControlPlane
 from tests.e2e.waiting import until
 from tests.e2e.workloads import deployment, pod
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 SPACE: Final = "wanted"
 

@@ -14,11 +14,11 @@ from tests.e2e.live.core import ACCOUNT, Core
 from tests.e2e.live.gate import Gate
 from tests.e2e.nodes import node
 from tests.e2e.say import say
-from webhook.cluster.configuration import connect
-from webhook.cluster.connection import Connection
-from webhook.cluster.live import LiveCluster
-from webhook.cluster.pace import Pace
-from webhook.placement.inventory import Inventory
+from webhook.cluster.client.configuration import connect
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.watch.backoff import Pace
+from webhook.cluster.watch.live import LiveCluster
+from webhook.placement.inventory.inventory import Inventory
 
 PACE: Final = Pace(watch=(2.0, 3.0), silence=4.0, answer=2.0, absent=1.0)
 """As by default, but ten times as impatient."""

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 import pytest
 
 from tests.builders import JOB, bound_pod, cluster, decided, job, node, nodes, pod
-from webhook.placement import keys
-from webhook.placement.additions import Additions
-from webhook.placement.cluster import BoundPod
 from webhook.placement.constraints.colocation import group_mark, token_mark
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import LabelSelector, PodTerm, Requirement
+from webhook.placement.decision.additions import Additions
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
+from webhook.placement.text import keys
 
 TOGETHER = "streams.ibm.com/hostcolocation.9034FF9E2B8F00B47A44DFAF3C2A37176C101E2A"
 

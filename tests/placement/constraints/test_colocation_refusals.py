@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, decided, job, node, nodes, pod
-from webhook.placement.cluster import BoundPod, Job, Taint
 from webhook.placement.constraints.colocation import token_mark
-from webhook.placement.inventory import Inventory
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod, Job, Taint
 
 FIELD = "metadata.annotations[streams.ibm.com/placement]"
 

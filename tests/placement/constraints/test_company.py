@@ -3,9 +3,9 @@
 import pytest
 
 from tests.builders import Json, cluster, decided, node, nodes, pod
-from webhook.placement import keys
-from webhook.placement.pod import LabelSelector, PodTerm, Requirement
-from webhook.placement.problem import Fault
+from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault
 
 WITH, APART = {keys.RUN_WITH: "app=db,!old"}, {keys.RUN_APART_FROM: "app=db,!old"}
 TERM = PodTerm(

@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from tests.builders import JOB, Json, bound_pod, cluster, decided, nodes, pod
 from tests.placement.equipped import BOUND, FIRST, container, guaranteed
-from webhook.placement.additions import ContainerAmounts
-from webhook.placement.cluster import BoundPod, Element, Job
-from webhook.placement.constraint import Spread
+from webhook.placement.constraints.constraint import Spread
 from webhook.placement.constraints.cpu_binding import Bound
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault
-from webhook.placement.world import World
+from webhook.placement.decision.additions import ContainerAmounts
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod, Element, Job
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Fault
 
 FIELD = "metadata.annotations[streams.ibm.com/kubernetes.bind.worker.to.cpu]"
 BOTH = {"cpu": "2", "memory": "1Gi"}

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.builders import Json, cluster, decided, node, nodes, pod, pool
-from webhook.placement import keys
-from webhook.placement.cluster import Phase, Taint
-from webhook.placement.inventory import Inventory
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase, Taint
+from webhook.placement.text import keys
 
 EXCLUSIVE = pool("Closed", size=1, mode="Exclusive", given=["node-a"])
 BOTH = pool("Closed", size=2, mode="Exclusive", given=["node-a", "node-b"])

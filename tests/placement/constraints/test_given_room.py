@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import OUTRIGHT, Json, bound_pod, cluster, decided, node, nodes, pod
 from tests.placement.equipped import GPU, amount, container, equipped, required
-from webhook.placement.inventory import Inventory
+from webhook.placement.inventory.inventory import Inventory
 
 TWO = cluster(nodes(2))
 ONE_GPU = cluster([equipped("node-a", 1), node("node-b")])

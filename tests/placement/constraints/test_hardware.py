@@ -6,12 +6,12 @@ import pytest
 
 from tests.builders import Json, cluster, decided, node, pod
 from tests.placement.equipped import FIELD, label, required
-from webhook.placement.inventory import Inventory
-from webhook.placement.node_label import NodeLabel
-from webhook.placement.pod import NodeTerm, PreferredNodeTerm, Requirement
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault
-from webhook.placement.world import World
+from webhook.placement.constraints.node_label import NodeLabel
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Fault
 
 TWO = cluster([node("node-a", labels={"disk": "ssd"}), node("node-b", labels={"disk": "hdd", "cpu-type": "x"})])
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from tests.builders import GATES, Json, cluster, decided, job, node, nodes, pod, pool
-from webhook.placement import keys
-from webhook.placement.cluster import Phase, Pool
-from webhook.placement.decision import Decision
-from webhook.placement.pod import NodeTerm, PreferredNodeTerm, Requirement
-from webhook.placement.policy import Policy
+from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.objects import Phase, Pool
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
+from webhook.placement.text import keys
 
 KNOWN = job({"parallel-0": "", "parallel-1": ""})
 """The Job object of the pods: no element of theirs asks to be alone."""

@@ -5,8 +5,8 @@ import pytest
 from tests.builders import Json, asked, cluster, decided, nodes, pod
 from tests.templates import crowded
 from webhook.placement.constraints.host_ports import TakenPorts, parse
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.world import World
 
 TWO = cluster(nodes(2))
 

@@ -3,11 +3,11 @@
 import pytest
 
 from tests.builders import cluster, decided, node, nodes, pod
-from webhook.placement import keys
-from webhook.placement.cluster import Node
-from webhook.placement.inventory import Inventory
-from webhook.placement.policy import Policy
-from webhook.placement.problem import Fault
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Node
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault
 
 CLUSTER = cluster([node("node-a", addresses=["10.0.0.1", "2001:db8::1"]), node("node-b", addresses=["10.0.0.2"])])
 

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.builders import NAMESPACE, cluster, decided, node, nodes, pod, pool
-from webhook.placement import keys
-from webhook.placement.cluster import Phase, Pool, Taint
-from webhook.placement.pod import LabelSelector, NodeTerm, PreferredNodeTerm, Requirement, Toleration
-from webhook.placement.policy import Policy
+from webhook.placement.inventory.objects import Phase, Pool, Taint
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import LabelSelector, NodeTerm, PreferredNodeTerm, Requirement, Toleration
+from webhook.placement.text import keys
 
 MEMBER = keys.membership(NAMESPACE, "mypool")
 

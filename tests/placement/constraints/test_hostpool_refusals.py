@@ -3,9 +3,9 @@
 import pytest
 
 from tests.builders import cluster, decided, node, nodes, pod, pool, selector
-from webhook.placement import keys
-from webhook.placement.cluster import Phase, Taint
-from webhook.placement.inventory import Inventory
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase, Taint
+from webhook.placement.text import keys
 
 NO_TAG = pool(tags=["ib"])
 

@@ -3,11 +3,11 @@
 import pytest
 
 from tests.builders import JOB, Json, bound_pod, cluster, decided, job, nodes, pod
-from webhook.placement import keys
-from webhook.placement.additions import Additions
-from webhook.placement.cluster import BoundPod, Job
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import LabelSelector, PodTerm, Requirement
+from webhook.placement.decision.additions import Additions
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod, Job
+from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
+from webhook.placement.text import keys
 
 SINK = "streams.ibm.com/hostisolation.E53E8D5300C878019A997D4CFB7201C7ED2EE003"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import Json, bound_pod, cluster, decided, nodes, pod
-from webhook.placement.inventory import Inventory
+from webhook.placement.inventory.inventory import Inventory
 
 ISOLATED = bound_pod("node-a", pe="parallel-2", isolated=["Sink"])
 

@@ -4,10 +4,10 @@ import pytest
 
 from tests.builders import Json, cluster, decided, node, pod
 from tests.placement.mapped import mapping
-from webhook.placement import keys
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import NodeTerm, PreferredNodeTerm, Requirement
-from webhook.placement.problem import Fault
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault
 
 GPU = {"extra-hardware": "gpu"}
 TWO = cluster([node("node-a", labels=GPU), node("node-b", labels={"cores": "16"})])

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from tests.builders import Json, cluster, decided, node, nodes, pod
-from webhook.placement import keys
-from webhook.placement.inventory import Inventory
-from webhook.placement.problem import Fault
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

@@ -7,10 +7,10 @@ import pytest
 from tests.builders import cluster, node, nodes
 from tests.placement.spreading_pods import APP, HOST, OF_APP, ZONE, apart, zones
 from tests.templates import crowded, replica
-from webhook.placement import keys
 from webhook.placement.constraints.own_anti_affinity import Repelling
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 HOSTS = cluster(nodes(3))
 MIXED = cluster(zones("a", "a", "b", "", pods=5))

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.builders import GIB, OUTRIGHT, Json, bound_pod, cluster, decided, node, nodes, pod
-from webhook.placement import keys
 from webhook.placement.constraints.resources import amount, ordered
-from webhook.placement.inventory import Inventory
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.text import keys
 
 ASKS = {"cpu": "2", "memory": "1Gi"}
 FULL = cluster(nodes(2), pods=[bound_pod(on, job="", requests={"cpu": 7000}) for on in ("node-a", "node-b")])

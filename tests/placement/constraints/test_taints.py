@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from tests.builders import cluster, decided, node, nodes, pod
-from webhook.placement import keys
-from webhook.placement.cluster import Taint
 from webhook.placement.constraints.taints import tolerates
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Toleration
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Taint
+from webhook.placement.kube.pod import Toleration
+from webhook.placement.text import keys
 
 INFRA = Taint("dedicated", "infra", "NoSchedule")
 EVICT = Taint("dedicated", "infra", "NoExecute")

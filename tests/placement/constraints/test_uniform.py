@@ -4,11 +4,11 @@ import pytest
 
 from tests.builders import JOB, Json, bound_pod, cluster, decided, nodes, pod
 from tests.placement.mapped import SAME, SEPARATE, WORKER
-from webhook.placement import keys
-from webhook.placement.additions import Additions
-from webhook.placement.cluster import BoundPod
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import LabelSelector, PodTerm, Requirement, WeightedPodTerm
+from webhook.placement.decision.additions import Additions
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement, WeightedPodTerm
+from webhook.placement.text import keys
 
 TERM = PodTerm(
     LabelSelector(

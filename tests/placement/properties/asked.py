@@ -7,9 +7,9 @@ from tests.placement.properties import mapped, topology
 from tests.placement.properties.clusters import Cluster, is_host, standing
 from tests.placement.properties.equipment import Amounts, Equipment, Need
 from tests.placement.properties.selectors import holds
-from webhook.placement.clauses import Clause, ClauseName, PoolName
-from webhook.placement.cluster import Node, Pool
-from webhook.placement.spl import parse_placement
+from webhook.placement.inventory.objects import Node, Pool
+from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
+from webhook.placement.spl.placement import parse_placement
 
 Json = Mapping[str, Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from webhook.placement.cluster import BoundPod, Job, Node, Pool
+from webhook.placement.inventory.objects import BoundPod, Job, Node, Pool
 
 Json = dict[str, Any]
 

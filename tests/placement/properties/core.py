@@ -9,13 +9,13 @@ import msgspec
 
 from tests.placement.properties.clusters import TEAM, Cluster, Name, standing
 from tests.placement.properties.oracle import Oracle
-from webhook.placement.allocation import allocate
-from webhook.placement.cluster import Phase
-from webhook.placement.decision import Decision, decide
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import Pod
-from webhook.placement.policy import Policy
-from webhook.placement.world import World
+from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Pod
+from webhook.placement.pools.allocation import allocate
+from webhook.placement.request.world import World
 
 POLICY = Policy()
 

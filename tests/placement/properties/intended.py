@@ -10,8 +10,8 @@ from tests.placement.properties.equipment import Need
 from tests.placement.properties.neighbourhood import HOSTNAME
 from tests.placement.properties.oracle import MEMBERSHIP, Oracle
 from tests.placement.properties.selectors import holds, selector_holds
-from webhook.placement.clauses import Clause, ClauseName, PoolName
-from webhook.placement.cluster import Pool
+from webhook.placement.inventory.objects import Pool
+from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
 
 
 class Intended:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tests.placement.properties import core, mapped
 from tests.placement.properties.asked import Asked, amount
 from tests.placement.properties.clusters import TEAM, Cluster, Json
-from webhook.placement.cluster import Node, Pool, PoolHost
+from webhook.placement.inventory.objects import Node, Pool, PoolHost
 
 CONDITIONS = {
     "uncordon one node": "node.kubernetes.io/unschedulable",

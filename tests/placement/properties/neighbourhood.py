@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from tests.placement.properties.asked import PREFIX, Asked
 from tests.placement.properties.clusters import Cluster, digest
-from webhook.placement.clauses import Clause, ClauseName
-from webhook.placement.cluster import BoundPod, Node
-from webhook.placement.spl import parse_placement
+from webhook.placement.inventory.objects import BoundPod, Node
+from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.placement import parse_placement
 
 HOSTNAME = "kubernetes.io/hostname"
 

@@ -15,8 +15,8 @@ from tests.placement.properties.equipment import Amounts, Need
 from tests.placement.properties.neighbourhood import HOSTNAME, Neighbourhood
 from tests.placement.properties.selectors import affinity_holds, holds, selector_holds, tolerated
 from tests.placement.properties.topology import Domains
-from webhook.placement.clauses import ClauseName, PoolName
-from webhook.placement.cluster import Node, Pool
+from webhook.placement.inventory.objects import Node, Pool
+from webhook.placement.spl.clauses import ClauseName, PoolName
 
 MEMBERSHIP = "streams.ibm.com.node-restriction.kubernetes.io/hostpool."
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from tests.placement.properties import equipment, mapped
 from tests.placement.properties.asked import amounts
 from tests.placement.properties.clusters import Json
-from webhook.placement.spl import format_placement, parse_placement
+from webhook.placement.spl.placement import format_placement, parse_placement
 
 PLACEMENT = "streams.ibm.com/placement"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -8,8 +8,8 @@ from tests.placement.properties.clusters import SECRET, STRANGERS, TEAM, Cluster
 from tests.placement.properties.dice import Dice, thrown
 from tests.placement.properties.equipment import FPGA, GPU
 from tests.placement.properties.neighbourhood import HOSTNAME
-from webhook.placement.cluster import BoundPod, Element, Job, Node, Phase, Pool, PoolHost, Taint
-from webhook.placement.pod import LabelSelector, Requirement
+from webhook.placement.inventory.objects import BoundPod, Element, Job, Node, Phase, Pool, PoolHost, Taint
+from webhook.placement.kube.pod import LabelSelector, Requirement
 
 GI = 2**30
 NODES = tuple(f"{SECRET}{at}" for at in range(8))

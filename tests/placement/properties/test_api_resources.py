@@ -10,8 +10,8 @@ from tests.placement.properties.clusters import Cluster, Json
 from tests.placement.properties.dice import Dice, examples, thrown
 from tests.placement.properties.equipment import GPU, REQUIRED
 from tests.placement.properties.test_patches import patched
-from webhook.placement.cluster import Node
-from webhook.placement.problem import Fault
+from webhook.placement.inventory.objects import Node
+from webhook.placement.text.problem import Fault
 
 PAGES = "hugepages-2Mi"
 GI = 2**30

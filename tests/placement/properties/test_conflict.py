@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.placement.properties.dice import examples
-from webhook.placement.conflict import smallest
+from webhook.placement.decision.conflict import smallest
 
 SETS = st.lists(st.integers(0, 255), max_size=8)
 

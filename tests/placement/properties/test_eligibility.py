@@ -6,10 +6,10 @@ from tests.placement.properties import core
 from tests.placement.properties.clusters import Cluster
 from tests.placement.properties.dice import examples
 from tests.placement.properties.strategies import clusters
-from webhook.placement.allocation import allocate
-from webhook.placement.completion import complete
-from webhook.placement.eligibility import hurdles, ruled_out
-from webhook.placement.world import World
+from webhook.placement.checks.completion import complete
+from webhook.placement.checks.eligibility import hurdles, ruled_out
+from webhook.placement.pools.allocation import allocate
+from webhook.placement.request.world import World
 
 
 @given(clusters())

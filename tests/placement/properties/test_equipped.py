@@ -18,7 +18,7 @@ from tests.placement.properties.test_memo import body
 from tests.placement.properties.test_patches import patch_of, patched
 from tests.placement.properties.test_updates import apply, history
 from webhook.admission.mutate import Known, Ruling, mutate
-from webhook.placement.memo import Memo
+from webhook.placement.request.memo import Memo
 
 
 @given(clusters(), equipped())

@@ -18,7 +18,7 @@ from tests.placement.properties.test_patches import patched
 from webhook.admission.mutate import opted_in
 from webhook.admission.submission import WORKLOADS
 from webhook.admission.validate import validate
-from webhook.placement.cluster import Taint
+from webhook.placement.inventory.objects import Taint
 
 ALL = {"operator": "Exists"}
 OF_THE_EFFECT = {"operator": "Exists", "effect": "NoSchedule"}

@@ -5,9 +5,9 @@ from typing import Any
 from tests.placement.properties import core
 from tests.placement.properties.clusters import STRANGERS, TEAM, Cluster, Json, digest
 from tests.placement.properties.strategies import GI, PREFIX
-from webhook.placement.allocation import allocate
-from webhook.placement.cluster import BoundPod, Job, Node, Phase, Pool, PoolHost
-from webhook.placement.decision import Decision
+from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.objects import BoundPod, Job, Node, Phase, Pool, PoolHost
+from webhook.placement.pools.allocation import allocate
 
 
 def node(name: str, labels: dict[str, str] | None = None) -> Node:

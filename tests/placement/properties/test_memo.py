@@ -13,8 +13,8 @@ from tests.placement.properties.requested import requested
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_updates import apply, history
 from webhook.admission.mutate import Known, Ruling, mutate
-from webhook.placement.inventory import Inventory
-from webhook.placement.memo import SIZE, Memo
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.request.memo import SIZE, Memo
 
 
 def body(pod: Json) -> bytes:

@@ -13,7 +13,7 @@ from tests.placement.properties.requested import requested
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_refusals import refused
 from tests.placement.properties.test_room import COUNTS, crowded
-from webhook.placement.decision import Decision
+from webhook.placement.decision.decision import Decision
 
 OWN = re.compile(r"(?:^|, or )(?:(?:drop|lower) .* \(\d+ nodes? would fit\)|none by a single change.*)\.$")
 OWN_OF_MANY = re.compile(r"(?:^|, or )(?:lower replicas to .*)\.$")

@@ -11,7 +11,7 @@ from tests.placement.properties.dice import Dice, examples, thrown
 from tests.placement.properties.requested import PREFERRED, REQUIRED
 from tests.placement.properties.selectors import affinity_holds, readable, taken
 from tests.placement.properties.strategies import clusters
-from webhook.placement.problem import Fault
+from webhook.placement.text.problem import Fault
 
 TERMS = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
 VALUES = ("2", "08", "many", "9223372036854775807", "9223372036854775808", "1.5", "-3", "a b", "", "0" * 30 + "4")

@@ -9,9 +9,9 @@ from tests.placement.properties.dice import Dice, examples, thrown
 from tests.placement.properties.requested import requested
 from tests.placement.properties.strategies import clusters
 from webhook.admission.patch import encode, operations
-from webhook.placement.decision import decide
-from webhook.placement.inventory import Inventory
-from webhook.placement.world import World
+from webhook.placement.decision.decision import decide
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.request.world import World
 
 
 def answer(pod: Json, inventory: Inventory) -> tuple[object, ...]:

@@ -10,8 +10,8 @@ from tests.placement.properties.oracle import Oracle
 from tests.placement.properties.selectors import selector_holds
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_order import shuffled
-from webhook.placement.allocation import allocate
-from webhook.placement.cluster import BoundPod, Node, Pool
+from webhook.placement.inventory.objects import BoundPod, Node, Pool
+from webhook.placement.pools.allocation import allocate
 
 PREFIX = "streams.ibm.com/"
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"

@@ -13,10 +13,10 @@ from tests.placement.properties.dice import examples
 from tests.placement.properties.requested import requested
 from tests.placement.properties.rewrite import PLACEMENT, without
 from tests.placement.properties.strategies import clusters
-from webhook.placement.decision import Decision
-from webhook.placement.problem import Fault, shorten
-from webhook.placement.refusal import Refusal
-from webhook.placement.remedy import CLAUSE_LIMIT
+from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.remedy import CLAUSE_LIMIT
+from webhook.placement.text.problem import Fault, shorten
 
 REASON = re.compile(r"  (\d+) nodes? ")
 OPENED = re.compile(r"(?:: |, or )((?:drop|lower) .*) \((\d+) nodes? would fit\)\.$")

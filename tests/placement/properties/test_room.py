@@ -16,12 +16,12 @@ from tests.placement.properties.requested import requested
 from tests.placement.properties.rewrite import without
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_refusals import named, words
-from webhook.placement.cluster import Phase
-from webhook.placement.crowd import Crowd
-from webhook.placement.decision import Decision
-from webhook.placement.problem import Fault
-from webhook.placement.refusal import Refusal
-from webhook.placement.world import World
+from webhook.placement.decision.crowd import Crowd
+from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.refusal import Refusal
+from webhook.placement.inventory.objects import Phase
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Fault
 
 COUNTS = st.integers(1, 12)
 """Few enough to count by hand, more than most of the clusters hold."""

@@ -9,7 +9,7 @@ from tests.placement.properties.requested import requested
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_patches import patched
 from webhook.admission.patch import operations, pointer
-from webhook.placement import keys
+from webhook.placement.text import keys
 
 
 @given(clusters(), requested())

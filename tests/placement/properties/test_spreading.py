@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from tests.builders import GIB, bound_pod, cluster, node
 from tests.placement.properties.dice import examples
-from webhook.placement.cluster import Node
-from webhook.placement.inventory import Inventory
-from webhook.placement.pod import NodeTerm, PreferredNodeTerm, Requirement
-from webhook.placement.score import costs, worth
-from webhook.placement.spreading import spread
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Node
+from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
+from webhook.placement.pools.score import costs, worth
+from webhook.placement.workload.spreading import spread
 
 NODES = st.lists(st.tuples(st.sampled_from([1000, 2000, 4000]), st.sampled_from("xyz")), min_size=1, max_size=6)
 """Milli-units of cpu, and the zone."""

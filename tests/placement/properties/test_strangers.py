@@ -6,7 +6,7 @@ from tests.placement.properties import core
 from tests.placement.properties.clusters import STRANGERS, Cluster
 from tests.placement.properties.dice import Dice, examples, thrown
 from tests.placement.properties.strategies import clusters
-from webhook.placement.allocation import is_stranger, strangers
+from webhook.placement.pools.allocation import is_stranger, strangers
 
 SPARED = frozenset({STRANGERS})
 

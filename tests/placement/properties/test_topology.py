@@ -12,10 +12,10 @@ from tests.placement.properties import core
 from tests.placement.properties.clusters import TEAM, Cluster, Json
 from tests.placement.properties.dice import Dice, examples, thrown
 from tests.placement.properties.topology import PREFIX
-from webhook.placement.cluster import BoundPod, Node, Taint
-from webhook.placement.crowd import Replicas
-from webhook.placement.decision import Decision
-from webhook.placement.workload import decide_replicas
+from webhook.placement.decision.crowd import Replicas
+from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.objects import BoundPod, Node, Taint
+from webhook.placement.workload.workload import decide_replicas
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 JOB = {f"{PREFIX}job": "j"}

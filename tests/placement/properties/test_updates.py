@@ -12,8 +12,8 @@ from tests.placement.properties.dice import Dice, examples, thrown
 from tests.placement.properties.requested import requested
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_order import answer
-from webhook.placement.allocation import allocate
-from webhook.placement.inventory import Inventory
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.pools.allocation import allocate
 
 Key = tuple[str, ...]
 Update = tuple[str, Key, Any]

@@ -9,7 +9,7 @@ from typing import Any
 from tests.placement.properties.clusters import TEAM, Json
 from tests.placement.properties.dice import Dice
 from tests.placement.properties.selectors import selector_holds
-from webhook.placement.cluster import BoundPod, Node
+from webhook.placement.inventory.objects import BoundPod, Node
 
 PREFIX = "streams.ibm.com/"
 HOSTNAME = "kubernetes.io/hostname"

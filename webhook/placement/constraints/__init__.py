@@ -1,1 +1,1 @@
-"""The constraint families, one file each, behind the interface of ``webhook.placement.constraint``."""
+"""The constraint families, one file each, behind the interface of ``webhook.placement.constraints.constraint``."""

@@ -8,16 +8,16 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement import neighbours
-from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
-from webhook.placement.company import Company
-from webhook.placement.constraint import Constraint, Reason, Spread
-from webhook.placement.effects import AwayFromPods, Effect, NearPods
-from webhook.placement.keys import HOSTNAME
-from webhook.placement.pod import LabelSelector, PodTerm
-from webhook.placement.problem import Problem
-from webhook.placement.world import World
+from webhook.placement.annotations.company import Company
+from webhook.placement.constraints import pod_terms as neighbours
+from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.pod import LabelSelector, PodTerm
+from webhook.placement.provision.effects import AwayFromPods, Effect, NearPods
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.text.keys import HOSTNAME
+from webhook.placement.text.problem import Problem
 
 
 class Beside(Struct, frozen=True, gc=False):

@@ -8,16 +8,16 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
-from webhook.placement.constraint import Constraint, Reason, Spread
-from webhook.placement.effects import Effect, SetResources
-from webhook.placement.grants import BINDING
-from webhook.placement.keys import BIND
-from webhook.placement.owner import owner_of
-from webhook.placement.placement_text import annotation
-from webhook.placement.problem import Fault, Problem
-from webhook.placement.world import World
+from webhook.placement.annotations.placement_text import annotation
+from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.owner import owner_of
+from webhook.placement.provision.effects import Effect, SetResources
+from webhook.placement.provision.grants import BINDING
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.text.keys import BIND
+from webhook.placement.text.problem import Fault, Problem
 
 
 class Bound(Struct, frozen=True, gc=False):

@@ -5,15 +5,16 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement import keys, neighbours
-from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
-from webhook.placement.clauses import Clause, ClauseName
-from webhook.placement.constraint import Constraint, Reason, Spread
-from webhook.placement.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
-from webhook.placement.placement_text import annotation
-from webhook.placement.problem import Problem
-from webhook.placement.world import World
+from webhook.placement.annotations.placement_text import annotation
+from webhook.placement.constraints import pod_terms as neighbours
+from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.kube.bits import Bits
+from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Problem
 
 
 class Apart(Struct, frozen=True, gc=False):

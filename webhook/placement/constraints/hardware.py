@@ -5,11 +5,11 @@ What requirements give to containers is room on the node (``resources.py``).
 
 from collections.abc import Iterable
 
-from webhook.placement.ask import Ask
-from webhook.placement.constraint import Constraint
-from webhook.placement.node_label import NodeLabel
-from webhook.placement.problem import Problem
-from webhook.placement.world import World
+from webhook.placement.constraints.constraint import Constraint
+from webhook.placement.constraints.node_label import NodeLabel
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Problem
 
 _WEIGHT = 10
 """Weight of a preferred term for each point of a requirement's: those go up to 10, those of terms to 100."""

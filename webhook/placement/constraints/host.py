@@ -9,18 +9,18 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement.addresses import canonical, is_node_name
-from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits, slots
-from webhook.placement.clauses import Clause, ClauseName
-from webhook.placement.constraint import ADD_NODE, Constraint, Reason, Spread
-from webhook.placement.effects import BindTo, Effect, PreferNodes, RequireNodes
-from webhook.placement.keys import PLACEMENT
-from webhook.placement.placement_text import annotation
-from webhook.placement.pod import NodeTerm, Requirement
-from webhook.placement.problem import Fault, Problem
-from webhook.placement.selector import NAME_FIELD
-from webhook.placement.world import World
+from webhook.placement.annotations.placement_text import annotation
+from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Reason, Spread
+from webhook.placement.kube.addresses import canonical, is_node_name
+from webhook.placement.kube.bits import Bits, slots
+from webhook.placement.kube.pod import NodeTerm, Requirement
+from webhook.placement.kube.selector import NAME_FIELD
+from webhook.placement.provision.effects import BindTo, Effect, PreferNodes, RequireNodes
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.text.keys import PLACEMENT
+from webhook.placement.text.problem import Fault, Problem
 
 
 class NamedHost(Struct, frozen=True, gc=False):

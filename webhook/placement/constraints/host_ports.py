@@ -8,13 +8,13 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
-from webhook.placement.constraint import Constraint, Reason, Spread
-from webhook.placement.effects import Effect
-from webhook.placement.pod_text import ports
-from webhook.placement.problem import Problem
-from webhook.placement.world import World
+from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.kube.bits import Bits
+from webhook.placement.provision.effects import Effect
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.pod_text import ports
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Problem
 
 
 class TakenPorts(Struct, frozen=True, gc=False):

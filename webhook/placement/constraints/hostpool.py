@@ -9,18 +9,18 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement import keys
-from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits, union
-from webhook.placement.clauses import ClauseName, PoolName
-from webhook.placement.cluster import Phase, Pool
-from webhook.placement.constraint import Constraint, Reason, Spread
-from webhook.placement.effects import Effect, PreferNodes, RequireNodes, Tolerate
-from webhook.placement.pod import NodeTerm, Requirement, Toleration
-from webhook.placement.pool_labels import SETTABLE, labels_of, setting, tags_of
-from webhook.placement.problem import Problem
-from webhook.placement.selector import matching, matching_all
-from webhook.placement.world import World
+from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.inventory.objects import Phase, Pool
+from webhook.placement.inventory.pool_labels import SETTABLE, labels_of, setting, tags_of
+from webhook.placement.kube.bits import Bits, union
+from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
+from webhook.placement.kube.selector import matching, matching_all
+from webhook.placement.provision.effects import Effect, PreferNodes, RequireNodes, Tolerate
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.spl.clauses import ClauseName, PoolName
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Problem
 
 
 class PoolHosts(Struct, frozen=True, gc=False):

@@ -11,17 +11,18 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement import keys, neighbours
-from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
-from webhook.placement.clauses import ClauseName
-from webhook.placement.constraint import Constraint, Reason, Spread
-from webhook.placement.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
-from webhook.placement.jobmodel import Isolated, JobModel
-from webhook.placement.pod import Requirement
-from webhook.placement.problem import Problem
-from webhook.placement.siblings import Mark, Siblings
-from webhook.placement.world import World
+from webhook.placement.constraints import pod_terms as neighbours
+from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.inventory.jobmodel import Isolated, JobModel
+from webhook.placement.inventory.siblings import Mark, Siblings
+from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.pod import Requirement
+from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.spl.clauses import ClauseName
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Problem
 
 
 class Alone(Struct, frozen=True, gc=False):

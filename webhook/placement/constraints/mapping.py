@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from webhook.placement.ask import Ask
-from webhook.placement.constraint import Constraint
-from webhook.placement.node_label import NodeLabel
-from webhook.placement.problem import Problem
-from webhook.placement.world import World
+from webhook.placement.constraints.constraint import Constraint
+from webhook.placement.constraints.node_label import NodeLabel
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Problem
 
 SOFT = "mapping"
 """What the annotation ``preferred`` calls it."""

@@ -6,20 +6,25 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement.affinity_terms import hopeless, never_matching, problems_of_preferred, problems_of_required
-from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
-from webhook.placement.constraint import ADD_NODE, Constraint, Reason, Spread
-from webhook.placement.effects import Effect
-from webhook.placement.node_label import given
-from webhook.placement.nodeterms import TERM_LIMIT
-from webhook.placement.placement_text import SHOWN
-from webhook.placement.pod import NodeTerm, PreferredNodeTerm, Requirement
-from webhook.placement.pod_text import AFFINITY as OWN_AFFINITY
-from webhook.placement.pod_text import NODE_NAME, SELECTOR, label
-from webhook.placement.problem import Problem
-from webhook.placement.selector import matching_all, matching_any
-from webhook.placement.world import World
+from webhook.placement.annotations.placement_text import SHOWN
+from webhook.placement.constraints.affinity_terms import (
+    hopeless,
+    never_matching,
+    problems_of_preferred,
+    problems_of_required,
+)
+from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Reason, Spread
+from webhook.placement.constraints.node_label import given
+from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.nodeterms import TERM_LIMIT
+from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
+from webhook.placement.kube.selector import matching_all, matching_any
+from webhook.placement.provision.effects import Effect
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.pod_text import AFFINITY as OWN_AFFINITY
+from webhook.placement.request.pod_text import NODE_NAME, SELECTOR, label
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Problem
 
 AFFINITY = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 

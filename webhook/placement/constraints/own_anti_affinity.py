@@ -9,16 +9,16 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
-from webhook.placement.constraint import Constraint, Finished, Reason
-from webhook.placement.effects import Effect
-from webhook.placement.peers import Peers, peers_of
-from webhook.placement.pod import PodTerm
-from webhook.placement.pod_text import ANTI_AFFINITY
-from webhook.placement.selector import holds, requirements_of
-from webhook.placement.topology_limit import OnePerDomain
-from webhook.placement.world import World
+from webhook.placement.constraints.constraint import Constraint, Finished, Reason
+from webhook.placement.constraints.topology_limit import OnePerDomain
+from webhook.placement.inventory.peers import Peers, peers_of
+from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.pod import PodTerm
+from webhook.placement.kube.selector import holds, requirements_of
+from webhook.placement.provision.effects import Effect
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.pod_text import ANTI_AFFINITY
+from webhook.placement.request.world import World
 
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 """Label of every namespace, with its name as the value (Kubernetes, well-known labels)."""

@@ -9,18 +9,18 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
-from webhook.placement.clauses import ClauseName
-from webhook.placement.cluster import Tally
-from webhook.placement.constraint import ADD_NODE, Constraint, Reason, Spread
-from webhook.placement.effects import Effect, SetResources
-from webhook.placement.hardware import SEVERAL
-from webhook.placement.pod_text import REQUESTS
-from webhook.placement.problem import Problem, enumerated
-from webhook.placement.quantity import NANO, format_quantity
-from webhook.placement.resource_name import CPU, MEMORY
-from webhook.placement.world import World
+from webhook.placement.annotations.hardware import SEVERAL
+from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Reason, Spread
+from webhook.placement.inventory.objects import Tally
+from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.quantity import NANO, format_quantity
+from webhook.placement.kube.resource_name import CPU, MEMORY
+from webhook.placement.provision.effects import Effect, SetResources
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.pod_text import REQUESTS
+from webhook.placement.request.world import World
+from webhook.placement.spl.clauses import ClauseName
+from webhook.placement.text.problem import Problem, enumerated
 
 PODS = "pods"
 """The resource that counts pods: every pod needs one of it."""

@@ -9,16 +9,16 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement import keys
-from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits, union
-from webhook.placement.cluster import Taint
-from webhook.placement.conditions import PASSING
-from webhook.placement.constraint import Constraint, Reason, Spread
-from webhook.placement.effects import Effect
-from webhook.placement.pod import Toleration
-from webhook.placement.problem import Problem
-from webhook.placement.world import World
+from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.inventory.conditions import PASSING
+from webhook.placement.inventory.objects import Taint
+from webhook.placement.kube.bits import Bits, union
+from webhook.placement.kube.pod import Toleration
+from webhook.placement.provision.effects import Effect
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Problem
 
 _CORDONED = "node.kubernetes.io/unschedulable"
 

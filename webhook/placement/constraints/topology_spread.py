@@ -13,19 +13,19 @@ from typing import ClassVar
 import numpy as np
 from msgspec import Struct
 
-from webhook.placement import keys
-from webhook.placement.ask import Ask
-from webhook.placement.bits import Bits
-from webhook.placement.cluster import BoundPod
-from webhook.placement.constraint import Constraint, Finished, Reason, Spread
-from webhook.placement.effects import Effect
-from webhook.placement.peers import peers_of
-from webhook.placement.pod import HARD, Requirement, SpreadConstraint
-from webhook.placement.pod_text import spread
-from webhook.placement.selector import holds, requirements_of
-from webhook.placement.siblings import Siblings
-from webhook.placement.topology_limit import MaxSkew, Places
-from webhook.placement.world import World
+from webhook.placement.constraints.constraint import Constraint, Finished, Reason, Spread
+from webhook.placement.constraints.topology_limit import MaxSkew, Places
+from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.peers import peers_of
+from webhook.placement.inventory.siblings import Siblings
+from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.pod import HARD, Requirement, SpreadConstraint
+from webhook.placement.kube.selector import holds, requirements_of
+from webhook.placement.provision.effects import Effect
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.pod_text import spread
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
 
 HONOR, IGNORE = "Honor", "Ignore"
 

@@ -8,16 +8,17 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement import keys, neighbours
-from webhook.placement.ask import Ask
-from webhook.placement.beside import room_beside
-from webhook.placement.bits import Bits
-from webhook.placement.constraint import Constraint, Reason, Spread
-from webhook.placement.effects import PREFERENCE, AddLabel, AwayFromPods, Effect, NearPods
-from webhook.placement.problem import Problem
-from webhook.placement.siblings import Mark, Siblings
-from webhook.placement.worker_mapping import uniformly
-from webhook.placement.world import World
+from webhook.placement.annotations.worker_mapping import uniformly
+from webhook.placement.constraints import pod_terms as neighbours
+from webhook.placement.constraints.beside import room_beside
+from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.inventory.siblings import Mark, Siblings
+from webhook.placement.kube.bits import Bits
+from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect, NearPods
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Problem
 
 SOFT = "uniform"
 """What the annotation ``preferred`` calls it."""

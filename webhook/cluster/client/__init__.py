@@ -1,0 +1,1 @@
+"""An API client: configuration, credentials, one connection, and single requests over it."""

@@ -1,0 +1,41 @@
+"""Texts of a HostPool as patterns that Go's and Python's engines read alike; to be matched as a whole.
+
+What cannot be said in a pattern: that two spellings of an IPv6 address are the same one. Admission refuses that.
+"""
+
+from typing import Final
+
+from webhook.placement.text.keys import LABEL_VALUE
+
+VALUE: Final = f"^{LABEL_VALUE.pattern}$"
+"""A label value, or nothing."""
+
+NAME: Final = f"^_*{LABEL_VALUE.pattern}_*$"
+"""A label value that may begin and end with underscores, as SPL identifiers may."""
+
+_LABEL: Final = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+_OCTET: Final = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_GROUP: Final = "[0-9a-fA-F]{1,4}"
+_LAST: Final = rf"(?:{_GROUP}:{_GROUP}|{_OCTET}(?:\.{_OCTET}){{3}})"
+"""The last 32 bits: two groups, or an IPv4 address."""
+
+
+def _before(gap: int) -> str:
+    """At most ``gap`` groups before the ``::`` that stands for the missing ones."""
+    return f"(?:(?:{_GROUP}:){{0,{gap - 1}}}{_GROUP})?" if gap else ""
+
+
+_IPV6: Final = "|".join(
+    (
+        f"(?:{_GROUP}:){{6}}{_LAST}",
+        *(f"{_before(gap)}::(?:{_GROUP}:){{{5 - gap}}}{_LAST}" for gap in range(6)),
+        f"{_before(6)}::{_GROUP}",
+        f"{_before(7)}::",
+    )
+)
+"""The nine forms of RFC 3986, section 3.2.2."""
+
+_ZONE: Final = r"(?:%[^\t-\r %/]+)?"
+
+HOST: Final = rf"^(?:{_LABEL}(?:\.{_LABEL})*|(?:{_IPV6}){_ZONE})$"
+"""A node name, or an IP address; IPv4 addresses have the form of a name."""

@@ -1,0 +1,118 @@
+"""The schema of a HostPool: what the API server itself checks and shows (``docs/hostpool.md``)."""
+
+from typing import Final
+
+from webhook.cluster.crds.hostpool_patterns import HOST, NAME, VALUE
+from webhook.cluster.crds.hostpool_rules import RULES, SHARED
+from webhook.cluster.crds.openapi import Schema, listed, number, obj, text
+from webhook.cluster.crds.selector_schema import selector_schema
+from webhook.placement.inventory.objects import Phase
+from webhook.placement.inventory.pool_spec import MODES, POOL_LIMIT, TAG_LIMIT
+from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.text.keys import LABEL_LIMIT
+
+_CONDITION_LIMIT: Final = 16
+"""Conditions of one pool; there are three types."""
+
+_REASON_LIMIT, _MESSAGE_LIMIT = 1024, 32_768
+"""Characters, as in ``metav1.Condition``."""
+
+_SPEC: Final = obj(
+    "What was asked for; everything but elastic is immutable.",
+    {
+        "name": text("The name that host(...) says; metadata.name if absent.", maxLength=LABEL_LIMIT, pattern=NAME),
+        "job": text(
+            "Only pods with this streams.ibm.com/job label may use the pool; any pod of the namespace if absent.",
+            maxLength=LABEL_LIMIT,
+            pattern=VALUE,
+        ),
+        "hosts": listed(
+            "A literal pool: names and addresses of nodes in the order of their index; excludes every field below.",
+            {"type": "string", "maxLength": NAME_LIMIT, "pattern": HOST},
+            kind="set",
+            limit=POOL_LIMIT,
+            minItems=1,
+        ),
+        "size": number("How many hosts the pool gets; as many as there are if absent.", at_least=1, maximum=POOL_LIMIT),
+        "tags": listed(
+            "Tags, all of which must be on a host.",
+            {"type": "string", "minLength": 1, "maxLength": LABEL_LIMIT, "pattern": VALUE},
+            kind="set",
+            limit=TAG_LIMIT,
+        ),
+        "selector": selector_schema("Labels that hosts must have besides, for nodes that carry no tags."),
+        "mode": text("Whether the hosts are for this pool alone.", enum=list(MODES), default=SHARED),
+        "elastic": {
+            "type": "boolean",
+            "description": "Whether nodes may still come, so that having none is a warning, not a refusal.",
+            "default": False,
+        },
+    },
+    default={},  # so that a spec is there to be compared with when fields come later
+) | {"x-kubernetes-validations": RULES}
+
+_HOST: Final = obj(
+    "A host that the pool was given.",
+    {
+        "index": number("Its place in the pool, which it keeps for ever.", at_least=0, maximum=POOL_LIMIT - 1),
+        "name": text("The node.", maxLength=NAME_LIMIT),
+        "uid": text("The node's uid: another node of that name is another host.", maxLength=LABEL_LIMIT),
+    },
+    required=["index", "name"],
+)
+
+_CONDITION: Final = obj(
+    "One aspect of the pool.",
+    {
+        "type": text(
+            "Ready, Degraded when a host has vanished, or Exclusive while nobody else runs on exclusive hosts.",
+            maxLength=_REASON_LIMIT,
+        ),
+        "status": text("Whether it is so.", enum=["True", "False", "Unknown"]),
+        "reason": text("Why, in one word.", maxLength=_REASON_LIMIT),
+        "message": text("Why, in words.", maxLength=_MESSAGE_LIMIT),
+        "lastTransitionTime": text("Since when.", format="date-time"),
+        "observedGeneration": {"type": "integer", "format": "int64", "description": "The generation it is about."},
+    },
+    required=["type", "status"],
+)
+
+_STATUS: Final = obj(
+    "What became of it.",
+    {
+        "phase": text("Where the pool stands.", enum=[phase.value for phase in Phase]),
+        "name": text("The name that host(...) says, whether or not the spec says it.", maxLength=NAME_LIMIT),
+        "hosts": listed("The hosts of a sized or literal pool.", _HOST, kind="map", limit=POOL_LIMIT)
+        | {"x-kubernetes-list-map-keys": ["index"]},
+        "readyHosts": number("How many of them are there and labelled.", at_least=0),
+        "eligible": number("How many nodes could be hosts of the pool.", at_least=0),
+        "conditions": listed("The pool's conditions.", _CONDITION, kind="map", limit=_CONDITION_LIMIT)
+        | {"x-kubernetes-list-map-keys": ["type"]},
+        "observedGeneration": {
+            "type": "integer",
+            "format": "int64",
+            "description": "The generation that all of this is about.",
+        },
+    },
+)
+
+SCHEMA: Final[Schema] = obj(
+    "A number of hosts under a name, for the host(...) constraints of stream-processing jobs.",
+    {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object"},
+        "spec": _SPEC,
+        "status": _STATUS,
+    },
+)
+
+COLUMNS: Final[list[Schema]] = [
+    {"name": "Pool", "type": "string", "jsonPath": ".status.name", "description": "The name that host(...) says."},
+    {"name": "Mode", "type": "string", "jsonPath": ".spec.mode"},
+    {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
+    {"name": "Ready hosts", "type": "integer", "jsonPath": ".status.readyHosts"},
+    {"name": "Status", "type": "string", "jsonPath": ".status.phase"},
+    {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
+]
+"""What ``kubectl get`` shows; kubectl writes heads in capitals."""

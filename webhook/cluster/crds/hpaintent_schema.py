@@ -1,0 +1,122 @@
+"""The schema of an HPAIntent: what the API server itself checks and shows (``docs/hpaintent.md``)."""
+
+from typing import Final
+
+from webhook.cluster.crds.hpaintent_rules import CONSUMER, ENTRY, REQUIREMENT, SPEC, WORKLOAD
+from webhook.cluster.crds.openapi import Schema, listed, number, obj, text
+from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
+from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
+from webhook.placement.inventory.intent import CONSUMER_LIMIT
+from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.quantity import LENGTH_LIMIT
+from webhook.placement.kube.resource_name import UNITS
+from webhook.placement.text.keys import LABEL_LIMIT
+
+KEY_LIMIT: Final = NAME_LIMIT + 1 + LABEL_LIMIT
+"""Characters of a label key, or of a resource: a domain, a slash and a name (Kubernetes, ``IsQualifiedName``)."""
+
+_NOTE_LIMIT: Final = 1024
+"""Characters of what people write for one another."""
+
+_RULES: Final = "x-kubernetes-validations"
+
+
+def _amount(about: str) -> Schema:
+    """A number, or a quantity as text."""
+    return {"x-kubernetes-int-or-string": True, "description": about, "maxLength": LENGTH_LIMIT}
+
+
+def _switch(about: str) -> Schema:
+    return {"type": "boolean", "description": about}
+
+
+_RESOURCE: Final[Schema] = {
+    "name": text("The resource, such as nvidia.com/gpu, or the key of a node label.", minLength=1, maxLength=KEY_LIMIT),
+    "key": text("Another word for name.", minLength=1, maxLength=KEY_LIMIT),
+    "requests": _amount("How much of the resource is needed; as much as limits if absent."),
+    "limits": _amount("How much of it may be used; of a device, as much as requests."),
+    "units": text("What a number of bytes without a suffix of its own counts; MB if absent.", enum=list(UNITS)),
+    "value": text("The value of the node label.", maxLength=LABEL_LIMIT),
+}
+
+_METADATA: Final = obj(
+    "What EMCO says about it; it changes nothing.",
+    {
+        "name": text("A name.", maxLength=NAME_LIMIT),
+        "description": text("What it is for.", maxLength=_NOTE_LIMIT),
+        "userData1": text("A note.", maxLength=_NOTE_LIMIT),
+        "userData2": text("A note.", maxLength=_NOTE_LIMIT),
+    },
+)
+
+_SAID: Final[Schema] = {
+    **_RESOURCE,
+    "mandatory": _switch("Whether pods must have it, which is so if absent, or are better off with it."),
+    "weight": number("How much a wish counts.", at_least=LIGHTEST, maximum=HEAVIEST),
+    "allocatable": _switch("Whether it is an amount; so it is if absent, unless there is a value."),
+    "container-name": text("The container that gets it; that of the consumer if absent.", maxLength=LABEL_LIMIT),
+    "container": text("Another word for container-name.", maxLength=LABEL_LIMIT),
+    "resource": obj("Another place for what is said of the resource or label.", _RESOURCE),
+}
+
+_ENTRY: Final = obj(
+    "An amount of a resource for a container, or a label that the node must carry.",
+    {
+        **_SAID,
+        "metadata": _METADATA,
+        "spec": obj("All of it, where the requirement has a name of its own.", _SAID) | {_RULES: REQUIREMENT},
+    },
+) | {_RULES: ENTRY}
+
+_WORKLOAD: Final = obj(
+    "Which workload it is.",
+    {
+        "apiVersion": text("The version of its kind, such as apps/v1.", minLength=1, maxLength=NAME_LIMIT),
+        "kind": text("Its kind, such as Deployment.", minLength=1, maxLength=LABEL_LIMIT),
+        "name": text("Its name.", minLength=1, maxLength=NAME_LIMIT),
+        "container-name": text("The container that gets what is allocatable.", maxLength=LABEL_LIMIT),
+        "container": text("Another word for container-name.", maxLength=LABEL_LIMIT),
+    },
+    required=["apiVersion", "kind", "name"],
+) | {_RULES: WORKLOAD}
+
+_CONSUMER: Final = obj(
+    "A workload, and the hardware that each of its pods needs.",
+    {
+        "name": text("What messages call it; the name of the workload if absent.", minLength=1, maxLength=NAME_LIMIT),
+        "consumer": _WORKLOAD,
+        "container": text("Another place for the container-name of the consumer.", maxLength=LABEL_LIMIT),
+        "metadata": _METADATA,
+        "requirements": listed(
+            "What its pods need, all of it on one node.", _ENTRY, kind="atomic", limit=REQUIREMENT_LIMIT
+        ),
+    },
+    required=["consumer"],
+) | {_RULES: CONSUMER}
+
+_SPEC: Final = obj(
+    "Who needs what.",
+    {
+        "app": text("The application that the workloads are parts of; it changes nothing.", maxLength=NAME_LIMIT),
+        "appName": text("Another word for app.", maxLength=NAME_LIMIT),
+        "consumers": listed("The workloads.", _CONSUMER, kind="atomic", limit=CONSUMER_LIMIT),
+    },
+    default={},
+) | {_RULES: SPEC}
+
+SCHEMA: Final[Schema] = obj(
+    "The hardware that workloads of the namespace need.",
+    {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object"},
+        "spec": _SPEC,
+    },
+)
+
+COLUMNS: Final[list[Schema]] = [
+    {"name": "App", "type": "string", "jsonPath": ".spec.app", "description": "The application."},
+    {"name": "First consumer", "type": "string", "jsonPath": ".spec.consumers[0].consumer.name"},
+    {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
+]
+"""What ``kubectl get`` shows; kubectl writes heads in capitals, and the API server the first of many names only."""

@@ -1,0 +1,67 @@
+"""The schema of a label selector with the six operators of node selectors (``webhook/placement/kube/selector.py``)."""
+
+from typing import Final
+
+from webhook.cluster.crds.hostpool_patterns import VALUE
+from webhook.cluster.crds.openapi import Schema, listed, obj, rule, text
+from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.selector import OPERATORS
+from webhook.placement.text.keys import LABEL_LIMIT
+
+_EXPRESSION_LIMIT: Final = 64
+"""Expressions of a selector: as many as a pool has tags, each of which is an expression, too."""
+
+_VALUE_LIMIT: Final = 1000
+"""Values of one expression, as many as a pod has node selector terms; rules need a bound to be priced by."""
+
+_KEY_LIMIT: Final = NAME_LIMIT + 1 + LABEL_LIMIT
+"""Characters of a label key: a DNS subdomain, a slash and a name (Kubernetes, labels and selectors)."""
+
+_COUNT: Final = "size(self.?values.orValue([]))"
+
+_REQUIREMENT: Final = obj(
+    "A requirement on one label.",
+    {
+        "key": text("The label.", minLength=1, maxLength=_KEY_LIMIT),
+        "operator": text("How the label and the values compare.", enum=list(OPERATORS)),
+        "values": listed(
+            "What the label is compared with.",
+            {"type": "string", "maxLength": LABEL_LIMIT, "pattern": VALUE},
+            kind="atomic",
+            limit=_VALUE_LIMIT,
+        ),
+    },
+    required=["key", "operator"],
+) | {
+    "x-kubernetes-validations": [
+        rule(
+            f"!(self.operator in ['In', 'NotIn']) || {_COUNT} > 0",
+            "must have at least one value when the operator is In or NotIn",
+            fieldPath=".values",
+        ),
+        rule(
+            f"!(self.operator in ['Exists', 'DoesNotExist']) || {_COUNT} == 0",
+            "must be absent when the operator is Exists or DoesNotExist",
+            fieldPath=".values",
+        ),
+        rule(
+            # int() fails beyond 64 bits, and a rule that fails refuses
+            f"!(self.operator in ['Gt', 'Lt']) || ({_COUNT} == 1 && self.values[0].matches('^0*[0-9]{{1,19}}$')"
+            " && int(self.values[0]) <= 9223372036854775807)",
+            "must be one whole number of 64 bits when the operator is Gt or Lt",
+            fieldPath=".values",
+        ),
+    ]
+}
+
+
+def selector_schema(about: str) -> Schema:
+    """A label selector."""
+    labels = {
+        "type": "object",
+        "description": "Labels that must be there, each with its value.",
+        "maxProperties": _EXPRESSION_LIMIT,
+        "additionalProperties": {"type": "string", "maxLength": LABEL_LIMIT, "pattern": VALUE},
+    }
+    expressions = listed("Requirements, all of which must hold.", _REQUIREMENT, kind="atomic", limit=_EXPRESSION_LIMIT)
+    return obj(about, {"matchLabels": labels, "matchExpressions": expressions})

@@ -1,0 +1,167 @@
+"""The kinds that placement needs: where the API server has them, how one is read, and how it gets into a sink."""
+
+from collections.abc import Callable
+from typing import Any, Final, Generic, TypeVar
+
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from webhook.cluster.client.api_types import Identity
+from webhook.cluster.objects import hpaintent, streamsjob, translate, wire
+from webhook.cluster.objects.items import decode
+from webhook.cluster.objects.sink import Sink
+from webhook.cluster.objects.translate import NAMESPACE, Notes
+from webhook.placement.inventory.intent import Intent
+from webhook.placement.inventory.objects import BoundPod, Job, Node, Pool
+from webhook.placement.text import keys
+
+T = TypeVar("T")
+
+
+class Kind(Struct, Generic[T], frozen=True, kw_only=True):
+    """One kind of object.
+
+    ``read`` makes a value of an object, ``None`` if it holds nothing, and notes on what was left out; it raises
+    :class:`MalformedError` or one of :data:`items.ERRORS`. ``value_key`` and ``key`` say by what the sink knows it.
+    """
+
+    name: str
+    group: str = ""
+    resource: str
+    selector: str = ""
+    """A field selector: objects that nobody needs stay where they are."""
+    labels: str = ""
+    """A label selector, for the same."""
+    optional: bool = False
+    """Whether it may be missing: it comes with a CustomResourceDefinition."""
+    read: Callable[[Raw], tuple[T | None, Notes]]
+    key: Callable[[Identity], str]
+    value_key: Callable[[T], str]
+    put: Callable[[Sink, T, str], None]
+    """Gets the key as well, a text that equals the value's own."""
+    drop: Callable[[Sink, str], None]
+
+    @property
+    def path(self) -> str:
+        """Where the API server has all of them."""
+        return f"/apis/{self.group}/v1/{self.resource}" if self.group else f"/api/v1/{self.resource}"
+
+    @property
+    def full_resource(self) -> str:
+        """As a role names it: ``pods``, or ``streamsjobs.streams.ibm.com``."""
+        return f"{self.resource}.{self.group}" if self.group else self.resource
+
+
+AnyKind = Kind[Any]
+
+
+def _read_node(item: Raw) -> tuple[Node, Notes]:
+    return translate.node(decode(item, wire.Node))
+
+
+def _read_pod(item: Raw) -> tuple[BoundPod | None, Notes]:
+    return translate.bound_pod(decode(item, wire.Pod))
+
+
+def _read_pool(item: Raw) -> tuple[Pool, Notes]:
+    return translate.pool(decode(item, wire.HostPool)), []
+
+
+def _read_job(item: Raw) -> tuple[Job, Notes]:
+    return streamsjob.job(decode(item, wire.Job)), []
+
+
+def _read_intent(item: Raw) -> tuple[Intent, Notes]:
+    return hpaintent.intent(decode(item, wire.HPAIntent))
+
+
+def _read_namespace(item: Raw) -> tuple[str | None, Notes]:
+    name, enabled = hpaintent.enabled(decode(item, wire.Namespace))
+    return name if enabled else None, []
+
+
+def _full_name(identity: Identity) -> str:
+    return f"{identity.namespace or NAMESPACE}/{identity.name}"
+
+
+def _name_of(value: Pool | Job | Intent) -> str:
+    return f"{value.namespace}/{value.name}"
+
+
+def _drop_pool(sink: Sink, key: str) -> None:
+    sink.remove_pool(*key.split("/", 1))
+
+
+def _drop_job(sink: Sink, key: str) -> None:
+    sink.remove_job(*key.split("/", 1))
+
+
+def _drop_intent(sink: Sink, key: str) -> None:
+    sink.intents.drop(*key.split("/", 1))
+
+
+NODES: Final = Kind(
+    name="Node",
+    resource="nodes",
+    read=_read_node,
+    key=lambda identity: identity.name,
+    value_key=lambda node: node.name,
+    put=lambda sink, node, _: sink.set_node(node),
+    drop=lambda sink, key: sink.remove_node(key),
+)
+PODS: Final = Kind(
+    name="Pod",
+    resource="pods",
+    selector="status.phase!=Succeeded,status.phase!=Failed",
+    read=_read_pod,
+    key=lambda identity: identity.uid or _full_name(identity),
+    value_key=lambda pod: pod.uid,
+    put=lambda sink, pod, key: sink.set_pod(pod if pod.uid is key else replace(pod, uid=key)),
+    drop=lambda sink, key: sink.remove_pod(key),
+)
+POOLS: Final = Kind(
+    name="HostPool",
+    group="streams.ibm.com",
+    resource="streamshostpools",
+    optional=True,
+    read=_read_pool,
+    key=_full_name,
+    value_key=_name_of,
+    put=lambda sink, pool, _: sink.set_pool(pool),
+    drop=_drop_pool,
+)
+JOBS: Final = Kind(
+    name="Job",
+    group="streams.ibm.com",
+    resource="streamsjobs",
+    optional=True,
+    read=_read_job,
+    key=_full_name,
+    value_key=_name_of,
+    put=lambda sink, job, _: sink.set_job(job),
+    drop=_drop_job,
+)
+INTENTS: Final = Kind(
+    name="HPAIntent",
+    group="streams.ibm.com",
+    resource="streamshpaintents",
+    optional=True,
+    read=_read_intent,
+    key=_full_name,
+    value_key=_name_of,
+    put=lambda sink, intent, _: sink.intents.put(intent),
+    drop=_drop_intent,
+)
+NAMESPACES: Final = Kind(
+    name="Namespace",
+    resource="namespaces",
+    labels=f"{keys.INJECT}={keys.ENABLED}",
+    read=_read_namespace,
+    key=lambda identity: identity.name,
+    value_key=lambda name: name,
+    put=lambda sink, name, _: sink.intents.enable(name),
+    drop=lambda sink, key: sink.intents.disable(key),
+)
+
+KINDS: Final[tuple[AnyKind, ...]] = (NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES)
+"""In the order in which trouble with them is named."""

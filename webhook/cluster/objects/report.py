@@ -1,0 +1,57 @@
+"""What reading a snapshot came to: what was read, and what was not and why."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from webhook.placement.text.problem import escape
+
+FINDING_LIMIT = 1000
+"""Findings that are named one by one; more are only counted."""
+
+_WIDTH = 500
+"""Characters of one finding: names and values in it may be as long as a file."""
+
+
+class SnapshotError(Exception):
+    """The folder cannot serve as a cluster; the text is a sentence for whoever named it."""
+
+
+class Finding(Struct, frozen=True, gc=False):
+    """Something in a file that was not used.
+
+    ``file`` is relative to the folder; ``subject`` is the object's kind and name as far as they could be read, or empty
+    when the reason is about the file itself.
+    """
+
+    file: str
+    subject: str
+    reason: str
+
+    def __str__(self) -> str:
+        """One line of printable ASCII: ``pods.yaml: Pod default/web-1: metadata.name: missing``."""
+        text = escape(": ".join(filter(None, (self.file, self.subject, self.reason))))
+        return f"{text[:_WIDTH]}..." if len(text) > _WIDTH else text
+
+
+class Report(Struct, frozen=True):
+    """The outcome of reading a folder once.
+
+    ``counts`` are the objects that are in use, by kind; ``finished`` the pods that hold nothing any more; ``ignored``
+    objects of other kinds, and namespaces in which no intent holds. ``skipped`` are the objects, documents and files
+    that could not be used, ``noted`` parts of objects that otherwise are; each names the first :data:`FINDING_LIMIT`,
+    of ``skipped_count`` and ``noted_count``.
+    """
+
+    counts: Mapping[str, int]
+    finished: int = 0
+    ignored: int = 0
+    skipped: tuple[Finding, ...] = ()
+    skipped_count: int = 0
+    noted: tuple[Finding, ...] = ()
+    noted_count: int = 0
+
+    def __str__(self) -> str:
+        """One line: ``5 Node, 120 Pod, 0 HostPool, 0 Job, ...; 3 finished, 1 skipped, 0 ignored``."""
+        used = ", ".join(f"{count} {kind}" for kind, count in self.counts.items())
+        return f"{used}; {self.finished} finished, {self.skipped_count} skipped, {self.ignored} ignored"

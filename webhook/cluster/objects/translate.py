@@ -1,0 +1,272 @@
+"""Wire objects as the values that placement knows: one function per kind.
+
+An object that breaks a rule of its own raises :class:`MalformedError`. Where only a part cannot be used, the rest is,
+and a note says what was left out.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import islice
+from types import MappingProxyType
+
+from msgspec.structs import replace
+
+from webhook.cluster.objects import wire
+from webhook.cluster.objects.claim import claim_of
+from webhook.cluster.objects.hostpool import faults
+from webhook.cluster.objects.taints import taints
+from webhook.placement.annotations.placement_text import PlacementText, read_placement
+from webhook.placement.checks.sleepers import opening
+from webhook.placement.inventory.objects import BoundPod, Guest, Node, Phase, Pool, PoolHost, Tally, Waiting
+from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec
+from webhook.placement.kube.owner import DAEMON_SET, is_daemon_set, owner_of
+from webhook.placement.kube.pod import Amount, PodSpec, Toleration
+from webhook.placement.kube.quantity import milli, parse_quantity, whole
+from webhook.placement.kube.requests import pod_requests
+from webhook.placement.spl.clauses import ClauseName, PoolName
+from webhook.placement.text import keys
+from webhook.placement.text.problem import quote
+
+Notes = list[str]
+"""Parts of an object that were left out, and why: a path, then the reason."""
+
+NAMESPACE = "default"
+"""Where an object without a namespace belongs, as for ``kubectl apply``."""
+
+_FAULTS_SHOWN = 5
+"""Faults named of one object; a list of 5,000 hosts can have as many."""
+
+_EFFECTS = ("NoSchedule", "NoExecute")
+"""Effects that the exclusive taint may have (``docs/operations.md``, settings)."""
+
+_FINISHED = frozenset({"Succeeded", "Failed"})
+_NO_LABELS: Mapping[str, str] = MappingProxyType({})
+
+
+class MalformedError(Exception):
+    """The object breaks a rule of its own, so it cannot be used; the text names the fields."""
+
+
+def node(source: wire.Node) -> tuple[Node, Notes]:
+    """A node, with the taints that Kubernetes derives from its state."""
+    spec, status = source.spec or wire.NodeSpec(), source.status or wire.NodeStatus()
+    metadata, name = _metadata(source.metadata)
+    tainted, notes = taints(spec, status)
+    # As the API server does, a node that says nothing about what it can give away gives away what it has.
+    amounts, field = (
+        (status.capacity, "capacity") if status.allocatable is None else (status.allocatable, "allocatable")
+    )
+    return (
+        Node(
+            name=name,
+            uid=metadata.uid or name,
+            labels={sys.intern(key): sys.intern(value) for key, value in (metadata.labels or {}).items()},
+            taints=tainted,
+            addresses=tuple(dict.fromkeys(found.address for found in status.addresses or () if found.address)),
+            allocatable=_amounts(amounts or {}, f"status.{field}", notes),
+        ),
+        notes,
+    )
+
+
+def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
+    """A pod that holds something, or ``None`` for one that has finished.
+
+    Of 150,000 pods most are alike, so equal requests, node names and namespaces are one object each.
+    """
+    metadata, name = _metadata(source.metadata)
+    if source.status and source.status.phase in _FINISHED:
+        return None, []
+    spec = source.spec or PodSpec()
+    requests, invalid = pod_requests(spec)
+    job, pe, labels, pools, isolated, repels = _streams(metadata)
+    daemons = _claimed(metadata.owner_references)
+    pod = BoundPod(
+        uid=metadata.uid or full_name(metadata),
+        namespace=sys.intern(metadata.namespace or NAMESPACE),
+        node=sys.intern(spec.node_name or ""),
+        requests=_shared(frozenset(requests.items())),
+        job=job,
+        pe=pe,
+        labels=labels,
+        pools=pools,
+        isolated=isolated,
+        terminating=metadata.deletion_timestamp is not None,
+        bound=bool(job) and to_cpus(metadata),
+        owner=sys.intern(_owner(metadata, spec, job, daemons)),
+        claim=claim_of(name, spec) if not spec.node_name and (job or _sleeps(spec, daemons)) else None,
+        guards=_guards(spec),
+        repels=repels,
+        waits=_waits(name, metadata, spec),
+        guest=None if job or pools else _guest(name, metadata, spec, daemons),
+    )
+    return pod, [_uncounted(path, value) for path, value in invalid]
+
+
+def pool(source: wire.HostPool) -> Pool:
+    """A host pool; one that is being deleted is Releasing, whether or not its status says so yet."""
+    spec, status = source.spec or HostPoolSpec(), source.status or wire.HostPoolStatus()
+    metadata, name = _metadata(source.metadata)
+    refuse(faults(spec, status))
+    phase = Phase(status.phase or Phase.PENDING)
+    return replace(
+        pool_of_spec(spec, metadata.namespace or NAMESPACE, name),
+        phase=phase if metadata.deletion_timestamp is None else Phase.RELEASING,
+        given=tuple(PoolHost(host.index, host.name, host.uid or "") for host in status.hosts or ()),
+        reason=next((_reason(found) for found in status.conditions or () if found.type == "Ready"), ""),
+        created=(source.metadata and source.metadata.creation_timestamp) or "",
+    )
+
+
+def full_name(metadata: wire.Metadata | None) -> str:
+    """``namespace/name`` of an object of a namespace; raises :class:`MalformedError` if it has no name."""
+    stated, name = _metadata(metadata)
+    return f"{stated.namespace or NAMESPACE}/{name}"
+
+
+def _metadata(stated: wire.Metadata | None) -> tuple[wire.Metadata, str]:
+    if stated is None or not stated.name:
+        raise MalformedError("metadata.name: missing")
+    return stated, stated.name
+
+
+def refuse(found: Iterable[str]) -> None:
+    """Raise :class:`MalformedError` that names the first of the faults, if there are any, and counts the others."""
+    remaining = iter(found)
+    shown = list(islice(remaining, _FAULTS_SHOWN))
+    if shown:
+        more = sum(1 for _ in remaining)
+        raise MalformedError("; ".join(shown) + (f"; and {more} more" if more else ""))
+
+
+def _amounts(amounts: Mapping[str, Amount], path: str, notes: Notes) -> Tally:
+    found = {}
+    for name, amount in amounts.items():
+        nano = parse_quantity(amount)
+        if nano is None or nano < 0:
+            notes.append(_uncounted(f"{path}[{name}]", str(amount)))
+        else:
+            found[sys.intern(name)] = milli(nano) if name == "cpu" else whole(nano)
+    return found
+
+
+def _uncounted(path: str, value: str) -> str:
+    return f"{path}: {quote(value)} is not a quantity, it counts as 0"
+
+
+@lru_cache(maxsize=16384)
+def _shared(requests: frozenset[tuple[str, int]]) -> Tally:
+    """One tally for all pods that request the same."""
+    return {sys.intern(name): amount for name, amount in requests}
+
+
+def _streams(
+    metadata: wire.Metadata,
+) -> tuple[str, str, Mapping[str, str], tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Job, processing element, own labels, pools, isolated operators and labels that it keeps away.
+
+    All but the pools are empty without a job.
+    """
+    labels, told = metadata.labels or _NO_LABELS, metadata.annotations or wire.Annotations()
+    job_name = labels.get(keys.JOB)
+    if not job_name and not told.placement:
+        return "", "", _NO_LABELS, (), (), ()
+    said = read_placement(told.placement, told.preferred)
+    pools = dict.fromkeys(clause.argument.name for clause in said.clauses if isinstance(clause.argument, PoolName))
+    if not job_name:
+        return "", "", _NO_LABELS, tuple(pools), (), ()
+    pe = labels.get(keys.PE, "")
+    own = {sys.intern(key): value for key, value in labels.items() if key.startswith(keys.PREFIX)}
+    # A pod that only prefers to be alone keeps nobody away.
+    alone = () if ClauseName.ISOLATION in said.soft else said.by_name.get(ClauseName.ISOLATION, ())
+    operators = dict.fromkeys(clause.operator or pe for clause in alone)
+    repels = tuple(_repelled(said, told, own))
+    return sys.intern(job_name), pe, own, tuple(pools), tuple(filter(None, operators)), repels
+
+
+def _repelled(said: PlacementText, told: wire.Annotations, labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The labels that the pod carries and requires others of its job not to carry on its host.
+
+    Only the webhook writes such a label, and with it the term that the scheduler enforces both ways.
+    """
+    tokens = () if ClauseName.EXLOCATION in said.soft else said.by_name.get(ClauseName.EXLOCATION, ())
+    marks = [(keys.EXLOCATION + keys.digest(str(clause.argument)), str(clause.argument)) for clause in tokens]
+    if told.uniform == "all-separate-nodes" and "uniform" not in said.soft:
+        marks.append((keys.WORKER, "true"))
+    return (mark for mark in dict.fromkeys(marks) if labels.get(mark[0]) == mark[1])
+
+
+def _guards(spec: PodSpec) -> tuple[str, ...]:
+    """The topology keys by which the pod requires some pods to keep away from where it is."""
+    away = spec.affinity.pod_anti_affinity if spec.affinity else None
+    terms = (away.required if away else None) or ()
+    return tuple(dict.fromkeys(sys.intern(term.topology_key) for term in terms))
+
+
+def _waits(name: str, metadata: wire.Metadata, spec: PodSpec) -> Waiting | None:
+    """What the pod waits for; pods of one template wait for the same, in one text."""
+    text = metadata.annotations.waits if metadata.annotations and not spec.node_name else None
+    return Waiting(name, sys.intern(text)) if text else None
+
+
+def _claimed(references: tuple[wire.Owner, ...] | None) -> wire.Owner | None:
+    """The DaemonSet, of whatever group, that the pod says has made it."""
+    for owner in references or ():
+        if owner.kind == DAEMON_SET[1] and owner.controller:
+            return owner
+    return None
+
+
+def _owner(metadata: wire.Metadata, spec: PodSpec, job: str, daemons: wire.Owner | None) -> str:
+    """The workload of a pod of a job, or of one that goes with its node; that of all others is nobody's business.
+
+    Kubernetes itself sees to it that the latter is true: it deletes a pod whose DaemonSet does not exist, and one that
+    its DaemonSet does not want there; and no kubelet runs a pod that has the annotation of a static one.
+    """
+    if _static(metadata):
+        return f"Node/{spec.node_name}"
+    if job or (daemons and is_daemon_set(daemons)):
+        return owner_of(metadata.owner_references, metadata.labels)
+    return ""
+
+
+def _sleeps(spec: PodSpec, daemons: wire.Owner | None) -> bool:
+    """Whether a pod of others that waits may come to exclusive hosts, and is no agent of a DaemonSet."""
+    return bool(opening(spec.tolerations)) and not (daemons and is_daemon_set(daemons))
+
+
+def _static(metadata: wire.Metadata) -> bool:
+    """Whether the pod is the API server's image of a static pod."""
+    return metadata.annotations is not None and metadata.annotations.mirror is not None
+
+
+def _guest(name: str, metadata: wire.Metadata, spec: PodSpec, daemons: wire.Owner | None) -> Guest | None:
+    """What a pod of others is that may run on exclusive hosts; ``None`` for most."""
+    passes = _passed(spec.tolerations) if spec.tolerations else ()
+    forged = daemons is not None and not is_daemon_set(daemons)
+    if not (passes or forged) or _static(metadata):
+        return None
+    owner = "" if forged else owner_of(metadata.owner_references, metadata.labels)
+    return _one_guest(owner, passes) if owner else Guest(f"Pod/{name}", passes, forged)
+
+
+def _passed(tolerations: Iterable[Toleration]) -> tuple[str, ...]:
+    """The effects of the exclusive taint, of whatever pool, that these tolerate."""
+    found = [one.effect for one in tolerations if not one.key or one.key == keys.EXCLUSIVE]
+    return tuple(effect for effect in _EFFECTS if not {None, "", effect}.isdisjoint(found)) if found else ()
+
+
+@lru_cache(maxsize=4096)
+def _one_guest(name: str, passes: tuple[str, ...]) -> Guest:
+    """One value for all replicas of a workload."""
+    return Guest(name, passes)
+
+
+def _reason(condition: wire.Condition) -> str:
+    return condition.message or condition.reason or ""
+
+
+def to_cpus(metadata: wire.Metadata) -> bool:
+    """Whether the pod is to be bound to cpus."""
+    return metadata.annotations is not None and metadata.annotations.bind == "true"

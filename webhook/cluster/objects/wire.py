@@ -1,0 +1,185 @@
+"""A cluster's objects as the API server, or ``kubectl get``, writes them: exactly the fields that are used.
+
+Decoded straight from JSON by msgspec, or converted from what a YAML file holds. Every field is optional, and ``null``
+counts as absent: an object is refused for what it says, never for what it leaves out.
+"""
+
+from typing import Any
+
+from msgspec import Struct, field
+
+from webhook.admission.mutate import MIRROR
+from webhook.placement.inventory.pool_spec import HostPoolSpec
+from webhook.placement.kube.pod import Amount, PodSpec
+from webhook.placement.text.keys import BIND, PLACEMENT, PREFERRED, UNIFORM, WAITS
+
+
+class Annotations(Struct, frozen=True, gc=False):
+    """The annotations of a running pod that others depend on; all others are skipped unread."""
+
+    placement: str | None = field(name=PLACEMENT, default=None)
+    preferred: str | None = field(name=PREFERRED, default=None)
+    bind: str | None = field(name=BIND, default=None)
+    uniform: str | None = field(name=UNIFORM, default=None)
+    waits: str | None = field(name=WAITS, default=None)
+    mirror: str | None = field(name=MIRROR, default=None)
+
+
+class Owner(Struct, frozen=True, gc=False, rename="camel"):
+    """Who made the object."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+
+
+class Metadata(Struct, frozen=True, gc=False, rename="camel"):
+    """Who the object is."""
+
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: Annotations | None = None
+    deletion_timestamp: str | None = None
+    owner_references: tuple[Owner, ...] | None = None
+
+
+class PoolMetadata(Metadata, frozen=True, gc=False, rename="camel"):
+    """Who a host pool is, and since when there is one: of the other kinds, which are many more, nobody asks that."""
+
+    creation_timestamp: str | None = None
+
+
+class Taint(Struct, frozen=True, gc=False):
+    """A taint as the node carries it."""
+
+    key: str | None = None
+    value: str | None = None
+    effect: str | None = None
+
+
+class NodeSpec(Struct, frozen=True, gc=False):
+    """Which pods a node wants."""
+
+    taints: tuple[Taint, ...] | None = None
+    unschedulable: bool | None = None
+
+
+class Condition(Struct, frozen=True, gc=False):
+    """A condition of a node or a host pool; ``status`` is True, False or Unknown."""
+
+    type: str = ""
+    status: str = ""
+    reason: str | None = None
+    message: str | None = None
+
+
+class Address(Struct, frozen=True, gc=False):
+    """An address of a node, of whatever type: cloud providers invent their own."""
+
+    address: str | None = None
+
+
+class NodeStatus(Struct, frozen=True, gc=False):
+    """What a node has, and how it is."""
+
+    allocatable: dict[str, Amount] | None = None
+    capacity: dict[str, Amount] | None = None
+    addresses: tuple[Address, ...] | None = None
+    conditions: tuple[Condition, ...] | None = None
+
+
+class Node(Struct, frozen=True, gc=False):
+    """``v1 Node``."""
+
+    metadata: Metadata | None = None
+    spec: NodeSpec | None = None
+    status: NodeStatus | None = None
+
+
+class PodStatus(Struct, frozen=True, gc=False):
+    """How far a pod has come: Pending, Running, Succeeded, Failed or Unknown."""
+
+    phase: str | None = None
+
+
+class Pod(Struct, frozen=True, gc=False):
+    """``v1 Pod``."""
+
+    metadata: Metadata | None = None
+    spec: PodSpec | None = None
+    status: PodStatus | None = None
+
+
+class PoolHost(Struct, frozen=True, gc=False):
+    """A host that a pool was given."""
+
+    index: int
+    name: str
+    uid: str | None = None
+
+
+class HostPoolStatus(Struct, frozen=True, gc=False):
+    """What became of it."""
+
+    phase: str | None = None
+    hosts: tuple[PoolHost, ...] | None = None
+    conditions: tuple[Condition, ...] | None = None
+
+
+class HostPool(Struct, frozen=True, gc=False):
+    """``streams.ibm.com/v1 HostPool``."""
+
+    metadata: PoolMetadata | None = None
+    spec: HostPoolSpec | None = None
+    status: HostPoolStatus | None = None
+
+
+class Operator(Struct, frozen=True, gc=False):
+    """An operator of a processing element, and where it must run."""
+
+    name: str | None = None
+    placement: str | None = None
+
+
+class Template(Struct, frozen=True, gc=False):
+    """The pod of a processing element, where the job says how it is to look."""
+
+    metadata: Metadata | None = None
+
+
+class ProcessingElement(Struct, frozen=True, gc=False):
+    """A processing element of a job's model."""
+
+    name: str | None = None
+    operators: tuple[Operator, ...] | None = None
+    template: Template | None = None
+
+
+class JobSpec(Struct, frozen=True, gc=False, rename="camel"):
+    """The model of a job."""
+
+    processing_elements: tuple[ProcessingElement, ...] | None = None
+
+
+class Job(Struct, frozen=True, gc=False):
+    """``streams.ibm.com/v1 Job``; not the Job of ``batch/v1``."""
+
+    metadata: Metadata | None = None
+    spec: JobSpec | None = None
+
+
+class HPAIntent(Struct, frozen=True, gc=False):
+    """``streams.ibm.com/v1 HPAIntent``; its spec is read as it stands, as that of an annotation is."""
+
+    metadata: Metadata | None = None
+    spec: Any = None
+
+
+class Namespace(Struct, frozen=True, gc=False):
+    """``v1 Namespace``."""
+
+    metadata: Metadata | None = None

@@ -1,0 +1,73 @@
+"""Whether somebody may do something: the API server is asked (``authorization.k8s.io/v1 SubjectAccessReview``)."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from webhook.admission.accounts import User
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.writes import Writes
+
+PATH: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+
+GRANTED: Final = 30.0
+DENIED: Final = 5.0
+"""Seconds for which an answer holds: shorter than what the API server's own webhook authorizer keeps (5 m, 30 s), so
+that a right that is taken away, or given, soon counts."""
+
+KEPT: Final = 4096
+"""Answers that are kept: a few hundred bytes each."""
+
+
+class _Status(Struct, frozen=True):
+    allowed: bool = False
+
+
+class _Review(Struct, frozen=True):
+    status: _Status = _Status()
+
+
+class Authorization:
+    """Answers are kept for a while."""
+
+    def __init__(self, server: Writes, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._server = server
+        self._clock = clock
+        self._known: dict[bytes, tuple[bool, float]] = {}
+
+    async def may_use(self, user: User, namespace: str, pool: str) -> bool:
+        """Whether the user may ``use`` that HostPool; raises Failure where that cannot be found out."""
+        asked = _asked(user, namespace, pool)
+        key = msgspec.json.encode(asked, order="deterministic")
+        known = self._known.get(key)
+        if known is not None and known[1] > self._clock():
+            return known[0]
+        body = await self._server.create(PATH, asked)
+        try:
+            allowed = msgspec.json.decode(body, type=_Review).status.allowed
+        except msgspec.MsgspecError as error:
+            raise Failure(Cause.UNREADABLE, f"the API server's answer about rights is unreadable: {error}") from None
+        if len(self._known) >= KEPT:
+            self._known.clear()
+        self._known[key] = allowed, self._clock() + (GRANTED if allowed else DENIED)
+        return allowed
+
+
+def _asked(user: User, namespace: str, pool: str) -> dict[str, object]:
+    attributes = {
+        "verb": "use",
+        "group": "streams.ibm.com",
+        "resource": "streamshostpools",
+        "namespace": namespace,
+        "name": pool,
+    }
+    said = {"user": user.username, "uid": user.uid, "groups": user.groups or (), "extra": user.extra or {}}
+    return {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "metadata": {},
+        "spec": {**{name: value for name, value in said.items() if value}, "resourceAttributes": attributes},
+    }

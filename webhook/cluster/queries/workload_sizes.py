@@ -1,0 +1,97 @@
+"""How many pods a workload is to have: asked of the API server when a pod that it makes is decided about.
+
+Only the first pod of those that must share a node needs it (``docs/colocation.md``), so no workload is watched.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from webhook.admission.answer import Workload
+from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.writes import Writes
+
+SECONDS: Final = 0.5
+"""For the answer: a pod waits for it, and would rather do without."""
+
+KEPT_SECONDS: Final = 10.0
+"""For which an answer holds: the pods of a workload come one right after the other."""
+
+KEPT: Final = 4096
+"""Answers that are kept: some 300 bytes each."""
+
+_PATHS: Final = {
+    ("apps/v1", "ReplicaSet"): "/apis/apps/v1/namespaces/{}/replicasets/{}",
+    ("apps/v1", "StatefulSet"): "/apis/apps/v1/namespaces/{}/statefulsets/{}",
+    ("batch/v1", "Job"): "/apis/batch/v1/namespaces/{}/jobs/{}",
+    ("v1", "ReplicationController"): "/api/v1/namespaces/{}/replicationcontrollers/{}",
+}
+
+_DESIRED: Final = "deployment.kubernetes.io/desired-replicas"
+"""Annotation by which a Deployment tells its ReplicaSet how many pods there are to be after a rollout (Kubernetes)."""
+
+_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
+"""A DNS subdomain: the name of a workload. Owner references are what the pod says, so they may hold anything."""
+
+
+class _Metadata(Struct, frozen=True):
+    annotations: dict[str, str] | None = None
+
+
+class _Spec(Struct, frozen=True):
+    replicas: int | None = None
+    parallelism: int | None = None
+    completions: int | None = None
+
+
+class _Object(Struct, frozen=True):
+    metadata: _Metadata = _Metadata()
+    spec: _Spec = _Spec()
+
+
+class WorkloadSizes:
+    """Numbers of pods by workload, kept for a while."""
+
+    def __init__(self, server: Writes, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._server = server
+        self._clock = clock
+        self._known: dict[Workload, tuple[int | None, float]] = {}
+
+    def count(self, workload: Workload) -> int | None:
+        """How many pods it is to have at a time; ``None`` for one that was not learnt a moment ago, or is not known."""
+        found = self._known.get(workload)
+        return found[0] if found and found[1] > self._clock() else None
+
+    async def learn(self, workload: Workload) -> bool:
+        """Ask the API server, unless that was done a moment ago; whether the number is known then."""
+        found = self._known.get(workload)
+        if found is None or found[1] <= self._clock():
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            self._known[workload] = await self._asked(workload), self._clock() + KEPT_SECONDS
+        return self.count(workload) is not None
+
+    async def _asked(self, workload: Workload) -> int | None:
+        path = _PATHS.get((workload.version, workload.kind))
+        if path is None or not _NAME.fullmatch(workload.name):
+            return None
+        try:
+            body = await self._server.read(path.format(quote(workload.namespace, safe=""), workload.name))
+            return _size(workload.kind, msgspec.json.decode(body, type=_Object))
+        except (Failure, msgspec.MsgspecError):
+            return None
+
+
+def _size(kind: str, found: _Object) -> int:
+    spec = found.spec
+    if kind == "Job":
+        parallel = 1 if spec.parallelism is None else spec.parallelism
+        return parallel if spec.completions is None else min(parallel, spec.completions)
+    replicas = 1 if spec.replicas is None else spec.replicas
+    desired: Any = (found.metadata.annotations or {}).get(_DESIRED, "")
+    return max(replicas, int(desired)) if re.fullmatch(r"[0-9]{1,9}", desired, re.ASCII) else replicas

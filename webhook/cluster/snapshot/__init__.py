@@ -1,0 +1,1 @@
+"""A cluster, or manifests, read from files of YAML or JSON."""

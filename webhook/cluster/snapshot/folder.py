@@ -1,0 +1,60 @@
+"""The files of a snapshot: every ``*.json``, ``*.yaml`` and ``*.yml`` below a folder, hidden ones left out.
+
+A mounted ConfigMap looks like that too: hidden folders hold the data, and what is visible links to it.
+"""
+
+import os
+from pathlib import Path
+
+from webhook.cluster.objects.report import SnapshotError
+
+SUFFIXES = (".json", ".yaml", ".yml")
+
+FILE_LIMIT = 10_000
+"""Files of one snapshot: 15,000 nodes and 150,000 pods in lists of 250 are 660. A wrong folder may hold any number."""
+
+SIZE_LIMIT = 2 << 30
+"""Bytes of one file: 150,000 pods in a single list of indented JSON, at up to 14 KB each."""
+
+Signature = tuple[tuple[str, int, int, int], ...]
+"""Path, time of change in ns, size and inode of every file."""
+
+
+def files(folder: Path) -> list[Path]:
+    """The snapshot's files, sorted by path; raises :class:`SnapshotError` if the folder cannot be listed."""
+    found: list[Path] = []
+    for parent, folders, names in os.walk(folder, onerror=_unlisted):
+        folders[:] = (name for name in folders if not name.startswith("."))
+        found += (Path(parent, name) for name in names if name.endswith(SUFFIXES) and not name.startswith("."))
+        if len(found) > FILE_LIMIT:
+            raise SnapshotError(f"the folder {folder} holds more than {FILE_LIMIT} files")
+    return sorted(found)
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a file; raises :class:`OSError` if it cannot be read, or is no regular file of bounded size."""
+    if not path.is_file():
+        raise OSError(None, "not a regular file")
+    if path.stat().st_size > SIZE_LIMIT:
+        raise OSError(None, f"larger than {SIZE_LIMIT >> 30} GiB")
+    return path.read_bytes()
+
+
+def signature(folder: Path) -> Signature:
+    """What changes when any of the files does; empty if the folder cannot be listed."""
+    try:
+        paths = files(folder)
+    except SnapshotError:
+        return ()
+    found = []
+    for path in paths:
+        try:
+            state = path.stat()
+        except OSError:
+            continue  # gone since it was listed: the next signature differs
+        found.append((str(path), state.st_mtime_ns, state.st_size, state.st_ino))
+    return tuple(found)
+
+
+def _unlisted(error: OSError) -> None:
+    raise SnapshotError(f"the folder {error.filename} cannot be listed: {error.strerror}") from error

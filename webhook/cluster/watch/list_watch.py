@@ -1,0 +1,91 @@
+"""One kind of object as the API server gives it away: pages of a list, events of a watch."""
+
+import time
+from collections.abc import AsyncGenerator, Mapping
+from typing import Final
+
+import msgspec
+
+from webhook.cluster.client.api_types import Event, Page
+from webhook.cluster.client.connection import Connection, Status, cause_of
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.lines import Lines, TooLongError
+from webhook.cluster.objects import items
+from webhook.cluster.objects.kinds import AnyKind
+from webhook.cluster.watch.backoff import Pace, between
+
+PAGE_LIMIT: Final = 250 * (3 << 19)
+"""Bytes of a page: 250 objects as large as etcd takes them, 1.5 MiB each."""
+
+
+class Source:
+    """Asks for the objects of one kind; whatever goes wrong is a :class:`Failure`."""
+
+    def __init__(self, kind: AnyKind, connection: Connection, pace: Pace, *, page_limit: int = PAGE_LIMIT) -> None:
+        self.heard = time.monotonic()
+        """When the API server last said how it stands with this kind; at first, when it was not asked yet."""
+        self._connection = connection
+        self._pace = pace
+        self._page_limit = page_limit
+        self._path = kind.path
+        selectors = {"fieldSelector": kind.selector, "labelSelector": kind.labels}
+        self._selector = {name: selector for name, selector in selectors.items() if selector}
+
+    async def page(self, following: str | None = None) -> Page:
+        """The first page of a list that is as new as can be, or the one that follows."""
+        return await self._page(self._pace.page, {"continue": following} if following else {})
+
+    async def version(self) -> str:
+        """The version that the API server is at now."""
+        return (await self._page(1, {})).metadata.version
+
+    async def watch(self, version: str) -> AsyncGenerator[list[Event], None]:
+        """What happens after that version, as it comes in, until the API server ends it."""
+        query = {
+            **self._selector,
+            "watch": "true",
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(round(between(*self._pace.watch))),
+        }
+        lines = Lines()
+        async with self._connection.get(self._path, query, silence=self._pace.silence) as response:
+            self.heard = time.monotonic()
+            async for chunk in response.content.iter_any():
+                self.heard = time.monotonic()
+                yield _events(lines, chunk)
+
+    async def _page(self, size: int, query: Mapping[str, str]) -> Page:
+        asked = {**self._selector, "limit": str(size), **query}
+        body = bytearray()
+        async with self._connection.get(self._path, asked, silence=self._pace.answer) as response:
+            async for chunk in response.content.iter_any():
+                body += chunk
+                if len(body) > self._page_limit:
+                    raise Failure(Cause.UNREADABLE, f"a page has more than {self._page_limit} bytes")
+        try:
+            page = msgspec.json.decode(body, type=Page)
+        except items.ERRORS as error:
+            raise Failure(Cause.UNREADABLE, f"a page is no list: {items.reason(error)}") from None
+        if not page.metadata.version:
+            raise Failure(Cause.UNREADABLE, "a page is no list: it has no resourceVersion")
+        self.heard = time.monotonic()
+        return page
+
+
+def error_of(event: Event) -> Failure:
+    """What an event of type ERROR says."""
+    try:
+        status = items.decode(event.object, Status)
+    except items.ERRORS:
+        status = Status()
+    return Failure(cause_of(status.code or 0), f"the API server ends the watch: {status.message or 'no reason given'}")
+
+
+def _events(lines: Lines, chunk: bytes) -> list[Event]:
+    try:
+        return [msgspec.json.decode(line, type=Event) for line in lines.feed(chunk)]
+    except TooLongError as error:
+        raise Failure(Cause.UNREADABLE, f"an event cannot be read: {error}") from None
+    except items.ERRORS as error:
+        raise Failure(Cause.UNREADABLE, f"an event cannot be read: {items.reason(error)}") from None

@@ -1,0 +1,38 @@
+"""Lists as they are right now, page by page: for questions that a cache must not answer."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Final, Protocol
+from urllib.parse import quote, urlencode
+
+from msgspec import Raw
+
+from webhook.cluster.client.api_types import Page
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.objects import items
+
+PAGE: Final = 100
+"""Objects of one page: a megabyte or two of pods, while an answer may have six."""
+
+
+class Reader(Protocol):
+    """Where lists are; whatever goes wrong is a :class:`Failure`."""
+
+    async def read(self, path: str) -> bytes:
+        """The list as it is now."""
+        ...
+
+
+async def listed(reader: Reader, path: str, selectors: Mapping[str, str], *, page: int = PAGE) -> AsyncIterator[Raw]:
+    """Every object of the collection at ``path``, as JSON text. Raises :class:`Failure`."""
+    query = {**selectors, "limit": str(page)}
+    while True:
+        body = await reader.read(f"{path}?{urlencode(query, quote_via=quote)}")
+        try:
+            found = items.decode(Raw(body), Page)
+        except items.ERRORS as error:
+            raise Failure(Cause.UNREADABLE, f"the list cannot be read: {items.reason(error)}") from None
+        for item in found.items or ():
+            yield item
+        if not found.metadata.following:
+            return
+        query["continue"] = found.metadata.following

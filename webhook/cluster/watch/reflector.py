@@ -1,0 +1,175 @@
+"""One kind of object, kept up to date: a list in pages, then watches from where it ended, for ever.
+
+After a failure, or a watch that said nothing, the feed doubts: before it watches on, it looks whether the API server is
+as far as it was. One that was restored from a backup is not, and a watch of it would stay silent for a long time.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import Final, NoReturn
+
+from webhook.cluster.client.api_types import Event, ListMetadata
+from webhook.cluster.client.connection import Connection
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.objects.kinds import AnyKind
+from webhook.cluster.objects.report import Finding
+from webhook.cluster.objects.sink import Sink
+from webhook.cluster.watch.backoff import Backoff, Pace
+from webhook.cluster.watch.list_watch import Source, error_of
+from webhook.cluster.watch.store import Shelf
+
+MISSING_LIMIT: Final = 3
+"""Answers that a kind is not installed before its objects are given up: one may come from a server that starts."""
+
+_STARTS_OVER: Final = frozenset({Cause.GONE, Cause.UNREADABLE})
+"""Causes after which a watch cannot go on."""
+
+_CHANGES: Final = frozenset({"ADDED", "MODIFIED"})
+
+
+class Feed:
+    """Feeds the objects of one kind to a sink.
+
+    ``tell`` learns of bad objects and of failures, each once while it lasts; ``listed`` is called after every list.
+    """
+
+    def __init__(
+        self,
+        kind: AnyKind,
+        connection: Connection,
+        sink: Sink,
+        *,
+        pace: Pace,
+        tell: Callable[[Finding | Failure], object],
+        listed: Callable[[], object],
+    ) -> None:
+        self.kind = kind
+        self.shelf = Shelf(kind, sink, tell)
+        self.synced = False
+        """Whether the sink has all that there was at some time."""
+        self.failure: Failure | None = None
+        """What goes wrong just now."""
+        self._source = Source(kind, connection, pace)
+        self._pace = pace
+        self._tell = tell
+        self._listed = listed
+        self._backoff = Backoff(pace)
+        self._version = ""
+        self._doubt = False
+        self._next_list = 0.0
+
+    def age(self) -> float:
+        """Seconds since the API server last said how it stands with this kind; below a minute while all is well."""
+        return time.monotonic() - self._source.heard
+
+    async def run(self) -> NoReturn:
+        """Keep the sink up to date until cancelled."""
+        while True:
+            try:
+                if not self._version:
+                    await self._list()
+                elif self._doubt:
+                    await self._look()
+                await self._watch()
+            except Failure as failure:
+                await self._endure(failure)
+
+    async def _list(self) -> None:
+        await self._turn()
+        self.shelf.begin()
+        metadata = await self._page(None)
+        while metadata.following:
+            metadata = await self._page(metadata.following)
+        await self._clear_away()
+        self._listed()
+        self._version, self._doubt = metadata.version, False
+
+    async def _page(self, following: str | None) -> ListMetadata:
+        """Put up one page and forget it, before the next one takes as much room."""
+        page = await self._source.page(following)
+        for number, item in enumerate(page.items or (), 1):
+            self.shelf.put(item)
+            await self._rest(number)
+        return page.metadata
+
+    async def _clear_away(self) -> None:
+        """What was not listed is no more; from now on everything is known that there was."""
+        for number, _ in enumerate(self.shelf.end(), 1):
+            await self._rest(number)
+        self.synced = True
+
+    async def _look(self) -> None:
+        """Start over if the API server is not as far as it was."""
+        await self._turn()
+        now = await self._source.version()
+        if not (now.isdecimal() and self._version.isdecimal() and int(now) >= int(self._version)):
+            raise Failure(Cause.GONE, f"the API server went back from version {self._version} to {now}")
+        self._doubt = False
+
+    async def _turn(self) -> None:
+        """Wait until another list may begin: however much goes wrong, the API server is asked once a second."""
+        await asyncio.sleep(self._next_list - time.monotonic())
+        self._next_list = time.monotonic() + self._pace.between_lists
+
+    async def _rest(self, number: int) -> None:
+        """Let others have their turn, now and then."""
+        if number % self._pace.batch == 0:
+            await asyncio.sleep(0)
+
+    async def _watch(self) -> None:
+        begun, number = time.monotonic(), 0
+        async with aclosing(self._source.watch(self._version)) as batches:
+            async for events in batches:
+                for event in events:
+                    self._take(event)
+                    number += 1
+                    await self._rest(number)
+        if not number and time.monotonic() - begun < self._pace.brief:
+            raise Failure(Cause.BROKEN, "the API server ends watches as soon as they begin")
+        self._well()
+        self._doubt = not number
+
+    def _take(self, event: Event) -> None:
+        if event.type == "ERROR":
+            raise error_of(event)
+        identity = self.shelf.identity(event.object)
+        if event.type in _CHANGES:
+            self.shelf.put(event.object)
+        elif event.type == "DELETED":
+            self.shelf.remove(self.kind.key(identity))
+        self._version = identity.version or self._version
+        self._well()
+
+    def _well(self) -> None:
+        self.failure = None
+        self._backoff.reset()
+
+    async def _endure(self, failure: Failure) -> None:
+        """Say what went wrong, once, and wait; what is known stays, unless it is certain that it is no more."""
+        if failure.cause is Cause.FORBIDDEN:
+            rule = f"the role needs the verbs list and watch on {self.kind.full_resource}"
+            failure = Failure(failure.cause, f"{failure} ({rule})")
+        if str(failure) != str(self.failure):
+            self.failure = failure
+            self._tell(Failure(failure.cause, f"{self.kind.resource}: {failure}"))
+        pause = self._backoff.pause(failure)
+        self._doubt = True
+        if failure.cause in _STARTS_OVER or self.age() > self._pace.horizon:
+            self._version = ""
+        if failure.cause is Cause.MISSING and self.kind.optional:
+            self._version = ""
+            if not self.shelf.known or self._backoff.streak >= MISSING_LIMIT:
+                pause = self._backoff.about(self._pace.absent)
+                await self._give_up()
+        await asyncio.sleep(pause)
+
+    async def _give_up(self) -> None:
+        """The kind is not installed: there is no object of it, which is as good as a list."""
+        self._source.heard = time.monotonic()
+        news = bool(self.shelf.known) or not self.synced
+        self.shelf.begin()
+        await self._clear_away()
+        if news:
+            self._listed()

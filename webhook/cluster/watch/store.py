@@ -1,0 +1,117 @@
+"""The objects of one kind: what of them the sink holds, and which could not be used.
+
+After every list it is as if that list had been read into an empty sink; but nothing is taken away before its absence
+is certain, and no second copy is made.
+"""
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Raw
+
+from webhook.cluster.client.api_types import Identified, Identity
+from webhook.cluster.objects import items
+from webhook.cluster.objects.kinds import AnyKind
+from webhook.cluster.objects.report import FINDING_LIMIT, Finding
+from webhook.cluster.objects.sink import Sink
+from webhook.cluster.objects.translate import MalformedError
+
+TellFinding = Callable[[Finding], object]
+
+Findings = dict[str, Finding | None]
+"""By the object's key; ``None`` where there are more than are named."""
+
+
+class Shelf:
+    """The objects of one kind; ``tell`` learns what is wrong with one, once."""
+
+    def __init__(self, kind: AnyKind, sink: Sink, tell: TellFinding) -> None:
+        self.known: dict[str, str] = {}
+        """Keys of the objects in the sink, each by itself: the sink gets the same text every time, so it is there once,
+        which saves 100 bytes for each of 150,000 pods."""
+        self.skipped: Findings = {}
+        self.noted: Findings = {}
+        self._kind = kind
+        self._sink = sink
+        self._tell = tell
+        self._unseen: set[str] = set()
+        self._nameless = 0
+
+    def begin(self) -> None:
+        """A list begins: what it does not name, :meth:`end` takes away."""
+        self._unseen = {*self.known, *self.skipped}
+
+    def end(self) -> Iterator[str]:
+        """The list is complete: take away what it did not name, one object at every step."""
+        gone, self._unseen = self._unseen, set()
+        for key in gone:
+            self.remove(key)
+            yield key
+
+    def put(self, item: Raw) -> None:
+        """An object was added or changed; one that cannot be used is as good as absent."""
+        try:
+            value, notes = self._kind.read(item)
+            if value is None:
+                self.remove(self._kind.key(self.identity(item)))
+                return
+            stated: str = self._kind.value_key(value)
+            key = self.known.get(stated, stated)
+            self._kind.put(self._sink, value, key)
+        except MalformedError as error:
+            self._skip(item, str(error))
+        except items.ERRORS as error:
+            self._skip(item, items.reason(error))
+        except Exception as error:  # noqa: BLE001 -- one object that nobody foresaw must not cost all others
+            self._skip(item, f"unforeseen: {type(error).__name__}: {error}")
+        else:
+            self._keep(key)
+            if notes or self.noted:
+                self._note(key, item, notes)
+
+    def remove(self, key: str) -> None:
+        """An object is gone, or holds nothing any more; nothing happens if there was none."""
+        if self.known.pop(key, None) is not None:
+            self._kind.drop(self._sink, key)
+        self._unseen.discard(key)
+        self.skipped.pop(key, None)
+        self.noted.pop(key, None)
+
+    def identity(self, item: Raw) -> Identity:
+        """Which object it is, as far as that can be read."""
+        try:
+            return items.decode(item, Identified).metadata
+        except items.ERRORS:
+            return Identity()
+
+    def _keep(self, key: str) -> None:
+        self.known[key] = key
+        self._unseen.discard(key)
+        if self.skipped:
+            self.skipped.pop(key, None)
+
+    def _skip(self, item: Raw, reason: str) -> None:
+        identity = self.identity(item)
+        if identity.name or identity.uid:
+            key = self._kind.key(identity)
+        else:
+            self._nameless += 1
+            key = f"? {self._nameless}"
+        before = self.skipped.get(key)
+        self.remove(key)
+        self._find(self.skipped, key, Finding("", self._subject(item), reason), before)
+
+    def _note(self, key: str, item: Raw, notes: list[str]) -> None:
+        before = self.noted.pop(key, None)
+        if notes:
+            self._find(self.noted, key, Finding("", self._subject(item), "; ".join(notes)), before)
+
+    def _find(self, findings: Findings, key: str, finding: Finding, before: Finding | None) -> None:
+        if len(findings) >= FINDING_LIMIT:
+            findings[key] = None
+            return
+        findings[key] = finding
+        if finding != before:
+            self._tell(finding)
+
+    def _subject(self, item: Raw) -> str:
+        return f"{self._kind.name} {items.name(item) or 'without a name'}"

@@ -1,0 +1,1 @@
+"""Events of events.k8s.io/v1 about pools and nodes: what ``kubectl describe`` shows."""

@@ -1,0 +1,44 @@
+"""Marks of pools that are no more: left by a controller that was paused, or by a finalizer taken off by hand."""
+
+from typing import Final
+
+from webhook.controller.clock import Clock, seconds
+from webhook.controller.hostpools.claims import Claims, Nodes
+from webhook.controller.hostpools.mark_owners import Whose
+from webhook.controller.hostpools.marks import mark_named
+from webhook.controller.hostpools.pool_names import PoolNames
+from webhook.placement.inventory.inventory import Inventory
+
+GRACE: Final = 3.0
+"""Seconds for which a mark has to have been nobody's: the caches of nodes and of pools do not go on together."""
+
+
+class Orphans:
+    """Takes marks off nodes that no pool stands for."""
+
+    def __init__(self, nodes: Nodes, cluster: Inventory, whose: Whose, *, clock: Clock = seconds) -> None:
+        self._claims = Claims(nodes, lambda _: None)
+        self._cluster = cluster
+        self._whose = whose
+        self._clock = clock
+        self._names = PoolNames(nodes, clock)
+        self._since: dict[str, float] = {}
+
+    async def reconcile(self, name: str) -> float | None:
+        """Look at that node; returns seconds after which to look again. Raises Failure."""
+        marks = self._whose.nobodys(self._cluster.nodes.get(name))
+        if not marks:
+            self._since.pop(name, None)
+            return None
+        since = self._since.setdefault(name, self._clock())
+        left = since + GRACE - self._clock()
+        if left > 0:
+            return left
+        # A cache of pools can be behind by a minute if its watch has died: marks of a pool that lives must stay.
+        alive = [mark_named(*pool) for pool in await self._names.since(since)]
+        labels, values = {mark.label for mark in alive}, {mark.value for mark in alive}
+        gone = [mark for mark in marks if mark.label not in labels and mark.value not in values]
+        for mark in gone:
+            await self._claims.release_all([name], mark)
+        del self._since[name]
+        return None if gone == marks else GRACE

@@ -1,0 +1,89 @@
+"""A HostPool object as it is stored: the pool that it describes, and what is needed to write it."""
+
+from typing import Any, Final
+
+from msgspec import Raw, Struct, field
+
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.objects import items
+from webhook.cluster.objects.translate import NAMESPACE, MalformedError
+from webhook.controller.hostpools.pool_kind import read_believed, reason_of
+from webhook.placement.inventory.objects import Pool
+from webhook.placement.inventory.pool_index import Name
+
+FINALIZER: Final = "streams.ibm.com/hosts"
+"""As long as a pool has it, it is not gone before its hosts are released (Kubernetes, finalizers)."""
+
+COLLECTION: Final = "/apis/streams.ibm.com/v1/namespaces/{}/streamshostpools"
+
+
+class _Metadata(Struct, frozen=True, rename="camel"):
+    name: str = ""
+    namespace: str = NAMESPACE
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    finalizers: list[str] | None = None
+    deletion_timestamp: str | None = None
+
+
+class _Object(Struct, frozen=True):
+    metadata: _Metadata = field(default_factory=_Metadata)
+    status: Any = None
+
+
+class StoredPool(Struct, frozen=True):
+    """The object. ``pool`` is ``None`` where ``fault`` says which rules it breaks, in spite of its definition."""
+
+    metadata: _Metadata
+    status: dict[str, Any]
+    pool: Pool | None
+    fault: str = ""
+
+    @property
+    def name(self) -> Name:
+        """Namespace and name."""
+        return self.metadata.namespace, self.metadata.name
+
+    @property
+    def path(self) -> str:
+        """Where the API server has it."""
+        return path_of(*self.name)
+
+    @property
+    def leaving(self) -> bool:
+        """Whether it has been deleted, and only waits for its finalizers."""
+        return self.metadata.deletion_timestamp is not None
+
+    @property
+    def held(self) -> bool:
+        """Whether it has our finalizer."""
+        return FINALIZER in (self.metadata.finalizers or ())
+
+    def holding(self) -> dict[str, Any]:
+        """The merge patch that puts our finalizer on it."""
+        finalizers = [*(self.metadata.finalizers or ()), FINALIZER]
+        return {"metadata": {"resourceVersion": self.metadata.resource_version, "finalizers": finalizers}}
+
+    def free(self) -> dict[str, Any]:
+        """The merge patch that takes it off, and so lets the object go."""
+        left = [name for name in self.metadata.finalizers or () if name != FINALIZER]
+        return {"metadata": {"resourceVersion": self.metadata.resource_version, "finalizers": left or None}}
+
+
+def path_of(namespace: str, name: str) -> str:
+    """Where the API server has that pool."""
+    return f"{COLLECTION.format(namespace)}/{name}"
+
+
+def read_pool(body: bytes) -> StoredPool:
+    """The object from JSON; :class:`Failure` if not even its metadata can be read."""
+    try:
+        found = items.decode(Raw(body), _Object)
+    except items.ERRORS as error:
+        raise Failure(Cause.UNREADABLE, f"the HostPool cannot be read: {items.reason(error)}") from None
+    status = found.status if isinstance(found.status, dict) else {}
+    try:
+        return StoredPool(found.metadata, status, read_believed(Raw(body))[0])
+    except (MalformedError, *items.ERRORS) as error:
+        return StoredPool(found.metadata, status, None, reason_of(error))

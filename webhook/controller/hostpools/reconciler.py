@@ -1,0 +1,205 @@
+"""Makes HostPool objects true: hosts are chosen, marked, looked at once more, and published (``docs/hostpool.md``).
+
+Everything is done over whenever something changes, from what is stored and what is known just then: there is no step
+after which the controller must not be killed. The choice is the core's pure function; the nodes decide who has them.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from webhook.cluster.client.errors import Cause, Failure
+from webhook.controller.clock import Clock, seconds
+from webhook.controller.hostpools import pool_states
+from webhook.controller.hostpools.choices import Choice, Choices
+from webhook.controller.hostpools.claims import Claims
+from webhook.controller.hostpools.marks import mark_named
+from webhook.controller.hostpools.pool_kind import unreadable
+from webhook.controller.hostpools.pool_news import RELEASED, stranger
+from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool
+from webhook.controller.hostpools.pool_reports import PoolReports, Server
+from webhook.controller.hostpools.pool_status import State
+from webhook.controller.hostpools.rules import Rules
+from webhook.controller.hostpools.status_cache import RESYNC, Told
+from webhook.controller.hostpools.strangers import hosts_in_use, strangers_on
+from webhook.controller.hostpools.taint_grace_period import Settling
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase, Pool
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.inventory.pool_quota import surplus
+from webhook.placement.pools.allocation import users
+from webhook.placement.pools.pool_plan import hopeless, marked_nodes, published
+
+SOON: Final = 0.1
+"""Seconds until another look after somebody else was faster."""
+
+LATER: Final = 5.0
+"""Seconds until another look at a pool that is gone although it is known, or whose pods are known to nobody yet."""
+
+CHOICES: Final = 5
+"""Of hosts, while some that were chosen cannot be had: then the caches are too far behind to go on."""
+
+
+class HostPools:
+    """Reconciles one pool at a time for each of any number of workers; ``learn`` gets nodes as they were answered."""
+
+    def __init__(
+        self,
+        server: Server,
+        cluster: Inventory,
+        reports: PoolReports,
+        rules: Rules,
+        *,
+        learn: Callable[[bytes], object],
+        clock: Clock = seconds,
+    ) -> None:
+        self._server = server
+        self._cluster = cluster
+        self._reports = reports
+        self._policy = rules.policy
+        self._choices = Choices(cluster, rules.policy, rules.replacement, clock)
+        self._claims = Claims(server, learn)
+        self._settling = Settling(clock)
+        self._told = Told(clock)
+        self._choosing = asyncio.Lock()
+        """One choice at a time: the next one knows what this one took."""
+
+    async def reconcile(self, name: Name) -> float | None:
+        """Make the pool of that namespace and name true; returns seconds after which to look again.
+
+        Raises :class:`Failure` for what may work later, and LostError when this process leads no more.
+        """
+        left = self._calm(name)
+        if left:
+            await asyncio.sleep(0)  # however many pools are looked at, others get their turn
+            return left
+        try:
+            stored = read_pool(await self._server.read(path_of(*name)))
+            return await (self._release(stored) if stored.leaving else self._provide(stored))
+        except Failure as failure:
+            if failure.cause is Cause.CONFLICT:
+                return SOON
+            if failure.cause is not Cause.MISSING:
+                raise
+            for table in (self._settling, self._choices, self._told):
+                table.end(name)
+            return LATER if name in self._cluster.pools else None
+
+    def _calm(self, name: Name) -> float:
+        """Seconds for which there is nothing to do for the pool, going by what is known; 0 if there is."""
+        pool = self._cluster.pools.get(name)
+        if pool is None or unreadable(pool):
+            return 0.0
+        if pool.phase is Phase.RELEASING:
+            busy = users(pool, self._cluster).bit_count()
+            return self._told.left(pool, pool_states.releasing(pool, busy)) if busy else 0.0
+        if (state := self._without(pool)) is not None:
+            return 0.0 if marked_nodes(name, self._cluster) else self._told.left(pool, state)
+        waits = self._told.roughly(pool) if hopeless(pool, self._cluster) else 0.0
+        return waits or self._chosen(pool)
+
+    def _chosen(self, pool: Pool) -> float:
+        """The same for a pool that is to have hosts, by the choice of them."""
+        name, choice = (pool.namespace, pool.name), self._choices.of(pool)
+        if choice.unmarked or choice.gone or choice.plan.stray or self._settling.unseen(name, choice.fresh):
+            return 0.0
+        if choice.fresh:
+            return self._settling.left(name, choice.fresh) if pool.exclusive else 0.0
+        return min(self._told.left(pool, self._outcome(pool, choice)), choice.due or RESYNC)
+
+    def _without(self, pool: Pool) -> State | None:
+        """What there is to say of a pool that is to have no hosts of its own, whatever nodes there are."""
+        if over := surplus(pool, self._cluster, self._policy.pool_quota):
+            return pool_states.surplus(str(over))
+        return None if pool.sized else pool_states.unsized(pool, self._cluster)
+
+    def _outcome(self, pool: Pool, choice: Choice) -> State:
+        """What there is to say when all hosts of the choice are marked and have settled."""
+        if not choice.plan.hosts:
+            return pool_states.short(pool, choice.plan, self._cluster, self._policy)
+        return pool_states.ready(pool, choice.plan, self._cluster, self._policy)
+
+    async def _provide(self, stored: StoredPool) -> float:
+        pool = stored.pool
+        if pool is None:
+            await self._reports.say(stored, pool_states.invalid(stored.fault))
+            return RESYNC
+        if (state := self._without(pool)) is not None:
+            await self._free(stored)
+            await self._say(stored, pool, state)
+            return RESYNC
+        if not stored.held:
+            stored = read_pool(await self._server.merge_patch(stored.path, stored.holding()))
+        choice = await self._take(pool)
+        if choice.fresh and pool.exclusive:
+            left = await self._unsettled(stored, pool, choice)
+            if left is not None:
+                return left
+        await self._say(stored, pool, self._outcome(pool, choice))
+        self._settling.end(stored.name)
+        await self._claims.release_all(choice.plan.stray, self._choices.mark(pool))
+        return min(RESYNC, choice.due or RESYNC)
+
+    async def _take(self, pool: Pool) -> Choice:
+        """Choose the hosts and mark them, and let go of what carries the mark without ever having been one."""
+        name, mark = (pool.namespace, pool.name), self._choices.mark(pool)
+        had = {host.name for host in pool.given if published(pool)}
+        async with self._choosing:
+            for _ in range(CHOICES):
+                choice = self._choices.of(pool)
+                if behind := await self._claims.standing(choice.gone):
+                    raise Failure(Cause.BUSY, f"node {behind[0].name} is not known yet as it is")
+                # What an earlier controller may have marked is looked at, whatever the caches say.
+                unseen = self._settling.unseen(name, choice.fresh)
+                claimed = await self._claims.claim_all(dict.fromkeys((*choice.unmarked, *unseen)), mark)
+                self._settling.begin(name, dict.fromkeys((*claimed.written, *unseen)))
+                self._choices.bar(pool, claimed.lost)
+                if not claimed.lost:
+                    # A host that was published is let go once it is published that another one has its place.
+                    await self._claims.release_all([node for node in choice.plan.stray if node not in had], mark)
+                    return choice
+        raise Failure(Cause.CONFLICT, "nodes are being taken by others all the time")
+
+    async def _unsettled(self, stored: StoredPool, pool: Pool, choice: Choice) -> float | None:
+        """Seconds until the fresh hosts can be given away; ``None`` if they can be now."""
+        left = self._settling.left(stored.name, choice.fresh)
+        if left:
+            if not published(pool):
+                await self._reports.say(stored, pool_states.settling(choice.plan))
+            return left
+        strange = await strangers_on(choice.fresh, pool, self._cluster, self._server)
+        if not strange:
+            return None
+        self._choices.bar(pool, strange)
+        for host in strange:
+            self._reports.tell(stored, stranger(host.name, self._cluster.outsiders.stranger))
+        await self._claims.release_all([host.name for host in strange], self._choices.mark(pool))
+        return 0.0
+
+    async def _release(self, stored: StoredPool) -> float | None:
+        """Free the hosts once no pod of the pool is left on them, and let the object go."""
+        pool = stored.pool
+        if pool is not None and pool.sized:
+            known = users(pool, self._cluster).bit_count()
+            busy = known or await hosts_in_use(pool, self._cluster, self._server)
+            if busy:
+                await self._say(stored, pool, pool_states.releasing(pool, busy))
+                return RESYNC if known else LATER
+        await self._free(stored)
+        if stored.held:
+            await self._server.merge_patch(stored.path, stored.free())
+            self._reports.tell(stored, RELEASED)
+        return None
+
+    async def _free(self, stored: StoredPool) -> None:
+        """Take the marks off all nodes."""
+        given = (host.name for host in stored.pool.given) if stored.pool else ()
+        names = {*marked_nodes(stored.name, self._cluster), *given}
+        await self._claims.release_all(sorted(names), mark_named(*stored.name))
+
+    async def _say(self, stored: StoredPool, pool: Pool, state: State) -> None:
+        """Say it, and remember it if it was said already."""
+        if await self._reports.say(stored, state):
+            self._told.end(stored.name)  # what it said before is not what it says now
+        else:
+            self._told.note(pool, state)

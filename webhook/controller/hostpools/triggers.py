@@ -1,0 +1,109 @@
+"""What has to be looked at when something changes: from values before and after to keys of queues."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from webhook.controller.hostpools.debounce import Rounds
+from webhook.controller.hostpools.mark_owners import Whose, marks
+from webhook.controller.hostpools.pool_kind import unreadable
+from webhook.controller.hostpools.watched import Watched
+from webhook.controller.workqueue.queue import Queue
+from webhook.placement.inventory.objects import BoundPod, Node, Phase, Pool
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.pools.pool_plan import marked_nodes
+
+TOGETHER: Final = 0.2
+"""Seconds in which changes of a pool's hosts, and of the pods on them, are one: a job starts and ends with many."""
+
+AGAIN: Final = 1.0
+"""Seconds between two looks at pools that wait for nodes, while nodes and pods change."""
+
+COUNTED: Final = 10.0
+"""Seconds between two counts of the nodes of pools without hosts of their own."""
+
+
+class Triggers:
+    """Listens to a cluster and fills two queues: of pools, and of nodes with marks that no pool stands for.
+
+    Nothing is filled in before :meth:`begin`: whoever does not lead only listens.
+    """
+
+    def __init__(self, watched: Watched, whose: Whose, pools: Queue[Name], nodes: Queue[str]) -> None:
+        self._cluster = watched.inventory
+        self._whose = whose
+        self._pools = pools
+        self._nodes = nodes
+        self._leading = False
+        self._waiting = Rounds(pools, AGAIN)
+        """Pools that are to have more hosts of their own than they have, or fewer."""
+        self._counted = Rounds(pools, COUNTED)
+        self._open = Rounds(pools, COUNTED)
+        """Pools that say how many sleepers there are."""
+        watched.on_pool.append(self._pool)
+        watched.on_node.append(self._node)
+        watched.on_pod.append(self._pod)
+
+    def begin(self) -> None:
+        """Look at all that there is, and from now on at what changes."""
+        self._leading = True
+        for name in self._cluster.pools:
+            self._pools.add(name)
+        for node in self._cluster.nodes.nodes.values():
+            self._orphaned(node)
+
+    def _pool(self, name: Name, before: Pool | None, after: Pool | None) -> None:
+        goes = set() if after is None else set(self._rounds(after))
+        for rounds in (self._waiting, self._counted, self._open):
+            (rounds.join if rounds in goes else rounds.leave)(name)
+        if not self._leading:
+            return
+        self._pools.add(name)
+        if before is not None and (after is None or before.given != after.given):
+            self._waiting.ask()  # nodes may have become free
+        if after is None:
+            for node in marked_nodes(name, self._cluster):
+                self._nodes.add(node)
+
+    def _rounds(self, pool: Pool) -> Iterator[Rounds]:
+        """The rounds that the pool takes part in."""
+        if unreadable(pool):
+            return
+        if pool.exclusive and pool.given:
+            yield self._open
+        if pool.phase is Phase.READY and not pool.sized:
+            yield self._counted
+        elif _incomplete(pool):
+            yield self._waiting
+
+    def _node(self, _: str, before: Node | None, after: Node | None) -> None:
+        if not self._leading:
+            return
+        at_once = after is None or set(marks(before)) != set(marks(after))
+        for pool in self._whose.pools(before) | self._whose.pools(after):
+            self._pools.add_after(pool, 0.0 if at_once else TOGETHER)
+        if after is not None:
+            self._orphaned(after)
+        self._waiting.ask()
+        self._counted.ask()
+
+    def _pod(self, _: str, before: BoundPod | None, after: BoundPod | None) -> None:
+        if not self._leading:
+            return
+        if any(pod is not None and pod.sleeps for pod in (before, after)):
+            self._open.ask()
+        concerning = (pod for pod in (before, after) if pod is not None and self._cluster.concerns_pools(pod))
+        seen = {pod.node for pod in concerning if pod.node}
+        for node in seen:
+            for pool in self._whose.pools(self._cluster.nodes.get(node)):
+                self._pools.add_after(pool, TOGETHER)
+        if seen and (after is None or after.terminating):
+            self._waiting.ask()
+
+    def _orphaned(self, node: Node) -> None:
+        if self._whose.nobodys(node):
+            self._nodes.add(node.name)
+
+
+def _incomplete(pool: Pool) -> bool:
+    wanted = pool.size if pool.hosts is None else len(pool.hosts)
+    return pool.phase is not Phase.READY or len(pool.given) < (wanted or 0)

@@ -1,0 +1,119 @@
+"""An inventory that tells what changes in it: between the watches of a cluster and those who act on it.
+
+A kubelet reports every few seconds, and most of what it says changes nothing that placement knows. So listeners hear of
+an object only if its value is another one, and of 150,000 pods none costs more than a look-up and a comparison.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod, Job, Node, Pool
+from webhook.placement.inventory.pool_index import Name
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+Listener = Callable[[K, V | None, V | None], object]
+"""Gets the key, the value before and the value after; ``None`` where there was none, or is none any more."""
+
+_log: Final = logging.getLogger(__name__)
+
+
+class Watched:
+    """A :class:`~webhook.cluster.objects.sink.Sink` in front of ``inventory``; ``on_`` lists are those who are told.
+
+    Listeners are called when the inventory is up to date, in the middle of reading: they have to be quick, and put a
+    key into a queue at most. Of a pod that concerns no pool the value before is not known.
+    """
+
+    def __init__(self, inventory: Inventory) -> None:
+        self.inventory = inventory
+        self.intents = inventory.intents
+        self.on_node: list[Listener[str, Node]] = []
+        """The key is the node's name."""
+        self.on_pod: list[Listener[str, BoundPod]] = []
+        """The key is the pod's uid."""
+        self.on_pool: list[Listener[Name, Pool]] = []
+        self.on_job: list[Listener[Name, Job]] = []
+        self._pods: dict[str, BoundPod] = {}
+        """Those that concern pools: unless all pods are strangers the inventory keeps them as well."""
+        self._jobs: dict[Name, Job] = {}
+
+    # Nodes
+
+    def set_node(self, node: Node) -> None:
+        """A node was added or changed."""
+        before = self.inventory.nodes.get(node.name)
+        self.inventory.set_node(node)
+        if before != node:
+            _tell(self.on_node, node.name, before, node)
+
+    def remove_node(self, name: str) -> None:
+        """A node is gone."""
+        before = self.inventory.nodes.get(name)
+        self.inventory.remove_node(name)
+        _tell(self.on_node, name, before, None)
+
+    # Pods
+
+    def set_pod(self, pod: BoundPod) -> None:
+        """A pod was added or changed."""
+        before = self._pods.get(pod.uid)
+        self.inventory.set_pod(pod)
+        if self.inventory.concerns_pools(pod):
+            self._pods[pod.uid] = pod
+        elif before is not None:
+            del self._pods[pod.uid]
+        if before != pod:
+            _tell(self.on_pod, pod.uid, before, pod)
+
+    def has_pod(self, uid: str, /) -> bool:
+        """Whether the pod holds something already."""
+        return self.inventory.has_pod(uid)
+
+    def remove_pod(self, uid: str) -> None:
+        """A pod is gone, or finished."""
+        self.inventory.remove_pod(uid)
+        _tell(self.on_pod, uid, self._pods.pop(uid, None), None)
+
+    # Host pools
+
+    def set_pool(self, pool: Pool) -> None:
+        """A HostPool object was added or changed."""
+        name = pool.namespace, pool.name
+        before = self.inventory.pools.get(name)
+        self.inventory.set_pool(pool)
+        if before != pool:
+            _tell(self.on_pool, name, before, pool)
+
+    def remove_pool(self, namespace: str, name: str) -> None:
+        """A HostPool object is gone."""
+        before = self.inventory.pools.get((namespace, name))
+        self.inventory.remove_pool(namespace, name)
+        _tell(self.on_pool, (namespace, name), before, None)
+
+    # Jobs
+
+    def set_job(self, job: Job) -> None:
+        """A Job object was added or changed."""
+        name = job.namespace, job.name
+        before = self._jobs.get(name)
+        self.inventory.set_job(job)
+        self._jobs[name] = job
+        if before != job:
+            _tell(self.on_job, name, before, job)
+
+    def remove_job(self, namespace: str, name: str) -> None:
+        """A Job object is gone."""
+        self.inventory.remove_job(namespace, name)
+        _tell(self.on_job, (namespace, name), self._jobs.pop((namespace, name), None), None)
+
+
+def _tell(listeners: list[Listener[K, V]], key: K, before: V | None, after: V | None) -> None:
+    for listener in listeners:
+        try:
+            listener(key, before, after)
+        except Exception:  # noqa: BLE001 -- whatever it is, it must not look like a fault of the object's
+            _log.exception("a listener has failed at %s", key)

@@ -1,0 +1,51 @@
+"""What Prometheus sees of a controller (``docs/operations.md``)."""
+
+import functools
+from collections.abc import Callable, Iterator
+
+from webhook.controller.program import Controller
+from webhook.placement.inventory.objects import Phase
+
+Gauge = Callable[[str, str, Callable[[], float]], object]
+"""Takes a name, a sentence, and what gives the value."""
+
+
+def figures(controller: Controller, gauge: Gauge) -> None:
+    """Offer everything that is worth watching."""
+    pools = controller.work.queues.pools
+    gauge("leader", "Whether this process acts: 1 or 0.", lambda: float(controller.election.leading))
+    for phase in Phase:
+        gauge(
+            f"host_pools_{phase.lower()}",
+            f"Host pools that are {phase}.",
+            functools.partial(_in_phase, controller, phase),
+        )
+    gauge("pool_hosts_assigned", "Hosts that pools have.", lambda: float(sum(_hosts(controller))))
+    gauge("pool_hosts_gone", "Hosts that pools have and whose nodes are gone.", lambda: float(_gone(controller)))
+    gauge("queue_depth", "Host pools that wait to be looked at.", lambda: float(pools.depth))
+    gauge("queue_oldest_seconds", "For how long the first of them has been waiting.", lambda: pools.oldest)
+    gauge("queue_failing", "Host pools whose last look failed.", lambda: float(pools.failing))
+    gauge("queue_retries", "Looks that were repeated after a failure.", lambda: float(pools.retries))
+    gauge("events_written", "Events written.", lambda: float(_written(controller)))
+    gauge("events_lost", "Events that could not be written, or were too many.", lambda: float(_lost(controller)))
+
+
+def _in_phase(controller: Controller, phase: Phase) -> float:
+    return float(sum(pool.phase is phase for pool in controller.work.watched.inventory.pools.values()))
+
+
+def _hosts(controller: Controller) -> Iterator[int]:
+    return (len(pool.given) for pool in controller.work.watched.inventory.pools.values())
+
+
+def _gone(controller: Controller) -> int:
+    cluster = controller.work.watched.inventory
+    return sum(not nodes for pool in cluster.pools.values() for nodes in cluster.pools.hosts(pool).values())
+
+
+def _lost(controller: Controller) -> int:
+    return sum(events.failed + events.dropped for events in (controller.events, controller.of_pods))
+
+
+def _written(controller: Controller) -> int:
+    return controller.events.written + controller.of_pods.written

@@ -1,0 +1,92 @@
+"""``run-with`` and ``run-apart-from``: the pods that a pod wants beside it, or not, by a selector over their labels."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.placement.annotations.expressions import problems_of_key, problems_of_values
+from webhook.placement.annotations.placement_text import SHOWN, annotation
+from webhook.placement.kube.pod import Requirement
+from webhook.placement.kube.selector import holds
+from webhook.placement.kube.selector_text import parse_selector
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Problem, quote, shorten
+
+SELECTOR_LIMIT: Final = 1024
+"""Characters of a selector: more than anyone writes by hand, and a millisecond to read."""
+
+NEED_LIMIT: Final = 64
+"""Requirements of a selector, as many as one pod has clauses: the scheduler asks each of every pod."""
+
+CLAUSE_LIMIT: Final = 100
+"""Characters of a clause in a warning; the user knows the rest."""
+
+_POD_OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
+"""Operators of a selector over pods; those over nodes also compare numbers (Kubernetes, ``LabelSelectorOperator``)."""
+
+
+class Company(Struct, frozen=True, gc=False):
+    """Pods that meet all of ``needs``: to be ``near``, or to be kept away from. ``clause`` is the user's own text."""
+
+    clause: str
+    needs: tuple[Requirement, ...]
+    near: bool
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether a pod of these labels is one of them."""
+        return all(holds(need, labels.get(need.key)) for need in self.needs)
+
+
+def read_company(near: str | None, away: str | None) -> tuple[tuple[Company, ...], tuple[Problem, ...]]:
+    """What the two annotations say, ``None`` for one that is not there, and what is wrong with them."""
+    found: list[Company] = []
+    problems: list[Problem] = []
+    for key, text in ((keys.RUN_WITH, near), (keys.RUN_APART_FROM, away)):
+        if text is not None:
+            needs, wrong = _needs(text, annotation(key))
+            name = key.removeprefix(keys.PREFIX)
+            found += [] if wrong else [Company(f"{name} {' '.join(text.split())}", needs, key == keys.RUN_WITH)]
+            problems += wrong
+    if len({_meaning(company) for company in found}) < len(found):
+        message = f"{found[0].clause} and {found[1].clause} contradict each other"
+        problems.append(Problem(annotation(keys.RUN_APART_FROM), message))
+    return tuple(found), tuple(problems)
+
+
+def unchecked(company: Company) -> str:
+    """A warning that it is not known where such pods are; the scheduler knows, and waits."""
+    clause = shorten(company.clause, CLAUSE_LIMIT)
+    if company.near:
+        return f"{clause}: which pods these are is not checked; until one runs where this pod fits, it waits"
+    return f"{clause}: which nodes run such pods is not checked; while all that fit do, this pod waits"
+
+
+def _meaning(company: Company) -> frozenset[tuple[str, str, frozenset[str]]]:
+    """The same for selectors that say the same in another order."""
+    return frozenset((need.key, need.operator, frozenset(need.values or ())) for need in company.needs)
+
+
+def _needs(text: str, field: str) -> tuple[tuple[Requirement, ...], list[Problem]]:
+    if len(text) > SELECTOR_LIMIT:
+        return (), [Problem(field, f"has {len(text)} characters, at most {SELECTOR_LIMIT} are allowed")]
+    try:
+        needs = parse_selector(text).match_expressions
+    except ValueError as error:
+        return (), [Problem(field, str(error))]
+    if not needs:
+        return (), [Problem(field, "selects every pod: name the labels of those that are meant, such as app=database")]
+    if len(needs) > NEED_LIMIT:
+        return (), [Problem(field, f"has {len(needs)} requirements, at most {NEED_LIMIT} are allowed")]
+    return needs, [problem for need in needs for problem in _problems(need, field)][:SHOWN]
+
+
+def _problems(need: Requirement, field: str) -> Iterator[Problem]:
+    yield from problems_of_key(need.key, field)
+    if need.operator not in _POD_OPERATORS:
+        rule = (
+            'pods are selected by "key", "!key", "key=value", "key!=value", "key in (a, b)" and "key notin (a, b)" only'
+        )
+        yield Problem(field, f"{quote(need.key)} is compared by size, but {rule}")
+    else:
+        yield from problems_of_values(need.values or (), field)

@@ -1,0 +1,95 @@
+"""Amounts of a hardware requirement: numbers in the unit of the resource, as exact billionths of it."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from webhook.placement.annotations.hardware_fields import Fields, Said
+from webhook.placement.kube.quantity import INT64, NANO, format_quantity, parse_quantity
+from webhook.placement.kube.resource_name import CPU, DEFAULT_UNIT, UNITS, in_bytes, indivisible, page_size
+from webhook.placement.text.nearest import unknown
+from webhook.placement.text.problem import Problem, quote
+
+_MILLI: Final = NANO // 1000
+
+
+class Amounts(NamedTuple):
+    """What a container is given, in billionths of a unit; no limit where it is ``None``."""
+
+    requests: int
+    limits: int | None
+
+
+def read_amounts(name: str, said: Fields, path: str) -> tuple[Amounts | None, list[Problem]]:
+    """The amounts of the resource ``name``: a limit alone is also the request, and devices have both alike."""
+    units = said.get("units")
+    problems = list(_units(name, units))
+    found: dict[str, int] = {}
+    stated = () if problems else ("requests", "limits")  # in no unit that there is, they are no amounts at all
+    for field in stated:
+        amount = said.get(field)
+        if amount:
+            nano = _nanos(name, amount.word, units)
+            rule = _rule(name, amount.word, nano, units)
+            problems += [Problem(amount.path, rule)] if rule else []
+            found[field] = nano or 0
+    if not {"requests", "limits"} & said.keys():
+        problems.append(Problem(path, f"needs requests or limits: how much of {name}"))
+    if problems:
+        return None, problems
+    requests = found.get("requests", found.get("limits", 0))
+    limits = found.get("limits", requests if indivisible(name) else None)
+    return _checked(name, Amounts(requests, limits), said)
+
+
+def _checked(name: str, amounts: Amounts, said: Fields) -> tuple[Amounts | None, list[Problem]]:
+    requests, limits = amounts
+    if limits is None or requests == limits:
+        return amounts, []
+    asked, most = format_quantity(requests), format_quantity(limits)
+    if indivisible(name):
+        rule = f"requests {asked} and limits {most} of {name} must be equal: it is not overcommitted"
+    elif requests > limits:
+        rule = f"requests {asked} of {name} are more than limits {most}"
+    else:
+        return amounts, []
+    return None, [Problem(said["requests"].path, rule)]
+
+
+def _units(name: str, units: Said | None) -> Iterator[Problem]:
+    if units is None:
+        return
+    if not in_bytes(name):
+        what = "cores" if name == CPU else "pieces"
+        yield Problem(units.path, f"amounts of {name} are {what}, they have no units")
+    elif units.word not in UNITS:
+        yield Problem(units.path, unknown("unit", units.word, UNITS))
+
+
+def _nanos(name: str, word: str, units: Said | None) -> int | None:
+    """The amount; bare numbers of bytes are in ``units``, those with a suffix of their own are as they stand."""
+    nano = parse_quantity(word)
+    if nano is None or not in_bytes(name) or not _bare(word):
+        return nano
+    unit: int = UNITS[units.word if units else DEFAULT_UNIT]
+    return nano * unit
+
+
+def _rule(name: str, word: str, nano: int | None, units: Said | None) -> str:
+    """What is wrong with the amount, or nothing."""
+    if nano is None:
+        return f"{quote(word)} is not a Kubernetes quantity"
+    if units and not _bare(word):
+        return f"{quote(word)} has a suffix of its own, so units {units.word} must go"
+    if not 0 < nano <= INT64 * NANO:
+        return f"{quote(word)} is {'too much' if nano > 0 else 'not more than 0'}"
+    if name == CPU:
+        return "" if nano % _MILLI == 0 else f"{quote(word)} is finer than a thousandth of a core"
+    page = page_size(name)
+    if page and nano % (page * NANO):
+        return f"{quote(word)} is no whole number of pages of {name.partition('-')[2]}"
+    return f"{quote(word)} is no whole number of {'bytes' if in_bytes(name) else 'pieces'}" if nano % NANO else ""
+
+
+def _bare(word: str) -> bool:
+    """Whether it is a number without a suffix."""
+    return word[-1:].isdigit() or word.endswith(".")

@@ -1,0 +1,141 @@
+"""What the annotations of worker mapping say, by themselves: read once for all pods that say the same.
+
+Their names and meaning are those of Twister2's worker mapping (``docs/mapping.md``).
+"""
+
+import functools
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final, Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.annotations.company import Company, read_company, unchecked
+from webhook.placement.annotations.expression_text import read_list, read_one
+from webhook.placement.annotations.expressions import in_words
+from webhook.placement.annotations.placement_text import annotation
+from webhook.placement.kube.pod import Requirement
+from webhook.placement.spl.placement import TEXT_LIMIT
+from webhook.placement.spl.reader import unreadable
+from webhook.placement.text import keys
+from webhook.placement.text.nearest import unknown
+from webhook.placement.text.problem import Problem, quote
+
+Uniform = Literal["all-same-node", "all-separate-nodes", "none"]
+
+UNIFORMS: Final[dict[str, Uniform]] = {name: name for name in get_args(Uniform)}
+
+_KEPT: Final = 1024
+"""Texts that are kept read: more templates than a cluster has at work at a time."""
+
+_KEPT_LENGTH: Final = 1024
+"""Characters, of all annotations together, that are kept; longer ones are rare, and must not fill memory."""
+
+Words = tuple[str | None, ...]
+"""The annotations of worker mapping in the order of ``keys.WORKER_MAPPING``; ``None`` for one that is not there."""
+
+
+class Expression(Struct, frozen=True, gc=False):
+    """One node expression, and how messages name it."""
+
+    clause: str
+    need: Requirement
+
+
+class WorkerMapping(Struct, frozen=True, gc=False):
+    """Where a worker is mapped to: by labels of nodes, by the job's other workers, by the company of other pods."""
+
+    expressions: tuple[Expression, ...] = ()
+    uniform: Uniform = "none"
+    company: tuple[Company, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+NOTHING: Final = WorkerMapping()
+"""The pod says nothing about worker mapping."""
+
+_KEYS: Final = frozenset(keys.WORKER_MAPPING)
+_ABSENT: Final[Words] = (None,) * len(keys.WORKER_MAPPING)
+
+
+def words_of(annotations: Mapping[str, str]) -> Words:
+    """What a pod says about worker mapping, as one value that can be compared."""
+    if _KEYS.isdisjoint(annotations):
+        return _ABSENT
+    return tuple(annotations.get(key) for key in keys.WORKER_MAPPING)
+
+
+def read_mapping(annotations: Mapping[str, str]) -> WorkerMapping:
+    """What the annotations of a pod say about worker mapping, with all their problems at once."""
+    words = words_of(annotations)
+    if words is _ABSENT:
+        return NOTHING
+    return _kept(words) if sum(len(word or "") for word in words) <= _KEPT_LENGTH else _latest(words)
+
+
+def _read(words: Words) -> WorkerMapping:
+    said = [(annotation(key), word) for key, word in zip(keys.WORKER_MAPPING, words, strict=True) if word is not None]
+    if broken := [problem for field, word in said if (problem := unreadable(word, field, limit=TEXT_LIMIT))]:
+        return WorkerMapping(problems=tuple(broken))
+    switch, *parts, uniform, near, away = words
+    needs, problems, ignored = _mapped(switch, *parts)
+    chosen, misspelt = _uniform(uniform)
+    company, unsuited = read_company(near, away)
+    expressions = (Expression(f"mapping {in_words(need)}", need) for need in dict.fromkeys(needs))
+    warnings = (*ignored, *map(unchecked, company))
+    return WorkerMapping(tuple(expressions), chosen, company, (*problems, *misspelt, *unsuited), warnings)
+
+
+_kept = functools.lru_cache(_KEPT)(_read)
+
+_latest = functools.lru_cache(1)(_read)
+"""The long text that was read last: what refuses a pod reads it again and again, without some of its words."""
+
+
+def without(mapping: WorkerMapping, texts: Collection[str]) -> WorkerMapping:
+    """The same, but for what these texts name."""
+    return replace(
+        mapping,
+        expressions=tuple(expression for expression in mapping.expressions if expression.clause not in texts),
+        uniform="none" if uniformly(mapping.uniform) in texts else mapping.uniform,
+        company=tuple(company for company in mapping.company if company.clause not in texts),
+    )
+
+
+def uniformly(uniform: Uniform) -> str:
+    """How messages name uniform mapping."""
+    return f"uniform {uniform}"
+
+
+def _mapped(
+    switch: str | None, key: str | None, operator: str | None, values: str | None, listed: str | None
+) -> tuple[tuple[Requirement, ...], list[Problem], tuple[str, ...]]:
+    """The one expression, then those of the list, if mapping is on; otherwise a warning that they are ignored."""
+    if switch is None or switch == "false":
+        return (), [], tuple(_ignored(key, operator, values, listed))
+    wrong = [Problem(annotation(keys.MAPPED), f"{quote(switch)} is neither true nor false")] if switch != "true" else []
+    needs: tuple[Requirement, ...] = ()
+    if listed is None or any(part is not None for part in (key, operator, values)):
+        needs, problems = read_one(key, operator, values)
+        wrong += problems
+    if listed is not None:
+        more, problems = read_list(listed)
+        needs, wrong = (*needs, *more), [*wrong, *problems]
+    return needs, wrong, ()
+
+
+def _ignored(*words: str | None) -> Iterator[str]:
+    """A warning that mapping is off, if anything is mapped."""
+    parts = zip(keys.WORKER_MAPPING[1:], words, strict=False)  # the switch comes first, what it rules follows
+    names = [key.removeprefix(keys.PREFIX) for key, word in parts if word is not None]
+    if names:
+        listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        yield f"{listed} {'has' if len(names) == 1 else 'have'} no effect: {keys.MAPPED} is not true"
+
+
+def _uniform(text: str | None) -> tuple[Uniform, list[Problem]]:
+    word = "none" if text is None else text
+    if chosen := UNIFORMS.get(word):
+        return chosen, []
+    return "none", [Problem(annotation(keys.UNIFORM), unknown("uniform mapping", word, UNIFORMS))]

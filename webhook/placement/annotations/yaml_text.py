@@ -1,0 +1,98 @@
+"""A text of an annotation in YAML, of which JSON is a part, as lists, mappings and words (``docs/mapping.md``).
+
+PyYAML's parser reads it; here its events become values. Words without quotes are text as they stand, so ``8``, ``yes``
+and ``1.0`` never turn into something else; only ``null``, ``~`` and nothing at all are nothing. What points elsewhere
+or means more than it says (anchors, tags) is refused, and so are keys that stand twice.
+"""
+
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+import yaml
+
+from webhook.placement.spl.placement import TEXT_LIMIT
+from webhook.placement.spl.reader import GrammarError, unreadable
+from webhook.placement.text.problem import Problem, quote
+
+Value: TypeAlias = "str | list[Value] | dict[str, Value] | None"
+"""What a text says: words, lists, and mappings whose keys are words."""
+
+DEPTH: Final = 16
+"""Lists and mappings inside one another (``docs/operations.md``, limits)."""
+
+_NOTHING: Final = frozenset({"", "~", "null"})
+
+
+def parse_yaml(text: str, field: str) -> tuple[Value, Problem | None]:
+    """What the text says, or the first thing that is wrong with it; never raises. ``field`` is its path."""
+    if problem := unreadable(text, field, limit=TEXT_LIMIT):
+        return None, problem
+    try:
+        return _document(yaml.parse(text, Loader=yaml.CSafeLoader)), None
+    except GrammarError as error:
+        return None, Problem(field, error.message, text, error.offset)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        said = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
+        return None, Problem(field, f"this is no YAML: {said}", text, min(mark.index if mark else 0, len(text)))
+
+
+def of_json(value: object) -> Value:
+    """A value that came as JSON, as the same words: ``true``, ``9``, ``0.5``."""
+    if isinstance(value, dict):
+        return {str(key): of_json(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [of_json(item) for item in value]
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
+
+
+def _document(events: Iterator[yaml.Event]) -> Value:
+    """The value of the only document; nothing where there is none."""
+    found: Value = None
+    documents = 0
+    for event in events:
+        if isinstance(event, yaml.DocumentStartEvent):
+            documents += 1
+            if documents > 1:
+                raise GrammarError(_at(event), "one document is expected, here begins another")
+            found = _node(next(events), events, DEPTH)
+    return found
+
+
+def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Value:
+    at = _at(event)
+    if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.anchor is not None:
+        raise GrammarError(at, "anchors and aliases are not taken: write it out")
+    if event.tag is not None:
+        raise GrammarError(at, f"tags are not taken: {quote(event.tag)}")
+    if isinstance(event, yaml.ScalarEvent):
+        return None if event.implicit[0] and event.value in _NOTHING else str(event.value)
+    if not depth:
+        raise GrammarError(at, f"more than {DEPTH} lists and mappings inside one another")
+    if isinstance(event, yaml.SequenceStartEvent):
+        return list(_items(events, depth - 1))
+    return _mapping(events, depth - 1)
+
+
+def _items(events: Iterator[yaml.Event], depth: int) -> Iterator[Value]:
+    while not isinstance(event := next(events), yaml.SequenceEndEvent):
+        yield _node(event, events, depth)
+
+
+def _mapping(events: Iterator[yaml.Event], depth: int) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    while not isinstance(event := next(events), yaml.MappingEndEvent):
+        key = _node(event, events, depth)
+        if not isinstance(key, str):
+            raise GrammarError(_at(event), "a key must be a word")
+        if key in found:
+            raise GrammarError(_at(event), f"{quote(key)} stands twice")
+        found[key] = _node(next(events), events, depth)
+    return found
+
+
+def _at(event: yaml.Event) -> int:
+    """Where in the text it begins."""
+    return event.start_mark.index if event.start_mark else 0

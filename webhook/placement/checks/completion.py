@@ -1,0 +1,120 @@
+"""Whether a pool could have all of its hosts now and, if not, why and what would help (``docs/hostpool.md``).
+
+Tenants read the text: it names no node that the pool does not name itself, and nothing of other namespaces.
+"""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.checks.eligibility import best_fix, hurdles, ruled_out
+from webhook.placement.constraints.constraint import Reason
+from webhook.placement.decision.refusal import within_limit
+from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT
+from webhook.placement.inventory.objects import Pool
+from webhook.placement.inventory.pool_labels import labels_of, setting, tags_of
+from webhook.placement.inventory.pool_quota import surplus
+from webhook.placement.inventory.quota import Excess, excess, wanted
+from webhook.placement.kube.selector import matching_all
+from webhook.placement.pools.host_list import entries
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import counted, shorten
+
+
+class Completion(Struct, frozen=True):
+    """What becomes of a pool: ``hosts`` are the nodes it would have now, by index.
+
+    ``refusal`` says why it cannot be completed, empty if it can; ``reasons`` why nodes are out, each once. ``warning``
+    is for a pool that is of no use yet: nodes may come.
+    """
+
+    hosts: tuple[str, ...] = ()
+    refusal: str = ""
+    reasons: tuple[Reason, ...] = ()
+    warning: str = ""
+
+
+def complete(pool: Pool, world: World) -> Completion:
+    """Pure and total; the pool need not be in the cluster."""
+    if too_many := surplus(pool, world.cluster, world.policy.pool_quota):
+        return Completion(refusal=f"{_first(pool, str(too_many))}\nNearest fix: {too_many.remedy}.")
+    if not pool.sized:
+        return _unsized(pool, world)
+    over = excess(pool, world.cluster, world.policy.quota, wanted)
+    if over and not world.complete(pool):
+        return Completion(refusal=_over_quota(pool, over), reasons=tuple(ruled_out(hurdles(pool, world), world)))
+    found = _literal(pool, world) if pool.hosts is not None else _sized(pool, world)
+    later = world.recovered() if found.refusal else None
+    if later:
+        return _in_time(found, complete(pool, later))
+    if found.refusal and (pool.elastic or world.policy.elastic):
+        return replace(found, refusal="", warning=f"no hosts yet: {_headline(found)}")
+    return found
+
+
+def _in_time(now: Completion, later: Completion) -> Completion:
+    """What is said of a pool that cannot be completed now, once conditions of nodes have passed."""
+    if later.refusal or later.warning:
+        return later
+    return replace(now, refusal="", warning=f"no hosts yet, until nodes have recovered: {_headline(now)}")
+
+
+def _headline(refused: Completion) -> str:
+    """The first line of the refusal, which stands alone."""
+    return refused.refusal.partition("\n")[0]
+
+
+def _sized(pool: Pool, world: World) -> Completion:
+    allocation = world.allocation(pool)
+    hosts = tuple(host.name for host in allocation.hosts)
+    rules = hurdles(pool, world)
+    reasons = tuple(ruled_out(rules, world))
+    if not allocation.reason:
+        return Completion(hosts, reasons=reasons)
+    size, has = pool.size or 0, allocation.eligible
+    missing = size - has
+    fix = best_fix(rules, world)
+    more = min(missing, fix.nodes.bit_count()) if fix else missing
+    change = fix.text(more) if fix else f"add {counted(more, 'node')}"
+    enough = "" if more == missing else f" ({has + more} of {size} would be eligible)"
+    lower = f", or lower size to {has}" if has else ""
+    lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in reasons]
+    last = f"Nearest fix: {shorten(change, REASON_LIMIT)}{enough}{lower}."
+    return Completion(hosts, within_limit(_first(pool, allocation.reason), lines, last), reasons)
+
+
+def _literal(pool: Pool, world: World) -> Completion:
+    allocation = world.allocation(pool)
+    hosts = tuple(host.name for host in allocation.hosts)
+    if not allocation.reason:
+        return Completion(hosts)
+    faulty = [entry for entry in entries(pool, world.cluster, world.policy) if entry.fault]
+    lines = [f"  {shorten(entry.fault, REASON_LIMIT)}" for entry in faulty]
+    which = " that is exclusive to no other HostPool" if any(entry.taken for entry in faulty) else ""
+    last = f"Nearest fix: list each host once, by the name or an address of a node{which}."
+    return Completion(hosts, within_limit(_first(pool, allocation.reason), lines, last))
+
+
+def _unsized(pool: Pool, world: World) -> Completion:
+    needs = labels_of(pool)
+    reasons = tuple(ruled_out(hurdles(pool, world)[:1], world))
+    if matching_all(world.cluster.nodes, needs):
+        return Completion(reasons=reasons)
+    rules = [f"has the {tags_of(pool)}"] if pool.tags else []
+    rules += ["meets the selector"] if pool.selector else []
+    labels = setting(needs)
+    fix = f"; label one {labels}" if labels else ""
+    missing = shorten(" and ".join(rules) or "is there", REASON_LIMIT)
+    return Completion(reasons=reasons, warning=f"HostPool {_name(pool)} has no host now: no node {missing}{fix}")
+
+
+def _over_quota(pool: Pool, over: Excess) -> str:
+    lower = f", or lower size to {over.left}" if over.left else ""
+    return f"{_first(pool, str(over))}\nNearest fix: ask for a larger quota of exclusive hosts{lower}."
+
+
+def _first(pool: Pool, reason: str) -> str:
+    return f"HostPool {_name(pool)} cannot be completed: {reason}."
+
+
+def _name(pool: Pool) -> str:
+    return shorten(pool.spl_name, CLAUSE_LIMIT)

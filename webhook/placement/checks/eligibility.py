@@ -1,0 +1,128 @@
+"""Why nodes cannot be hosts of a pool: the rules of ``allocation.eligible``, one by one, with what would mend each."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from msgspec import Struct
+
+from webhook.placement.constraints.constraint import Reason
+from webhook.placement.constraints.exclusive import NobodyElses
+from webhook.placement.constraints.taints import Tolerated, in_words
+from webhook.placement.decision.said import without_each
+from webhook.placement.inventory.objects import Pool
+from webhook.placement.inventory.pool_labels import SETTABLE, labels_of, setting, tag_requirements, tags_of
+from webhook.placement.kube.bits import Bits, union
+from webhook.placement.kube.selector import matching_all, requirements_of
+from webhook.placement.pools.allocation import strangers
+from webhook.placement.request.world import World
+from webhook.placement.text.keys import EXCLUSIVE
+
+
+class Fix(Struct, frozen=True):
+    """A change that would make ``nodes`` eligible, as many of them as it is made to: read around "3 more nodes"."""
+
+    nodes: Bits
+    before: str
+    after: str = ""
+
+    def text(self, count: int) -> str:
+        """The change, made to so many nodes."""
+        return f"{self.before} {'one' if count == 1 else count} more node{'s' * (count != 1)}{self.after}"
+
+
+class Hurdle(Struct, frozen=True):
+    """One rule: the ``nodes`` that keep it, why others do not, and what would help those that fail it alone."""
+
+    nodes: Bits
+    explain: Callable[[Bits], Iterable[Reason]]
+    fixes: Callable[[Bits], Iterable[Fix]]
+
+
+def hurdles(pool: Pool, world: World) -> tuple[Hurdle, ...]:
+    """The rules for hosts of a sized pool, in the order of blame; what it holds already keeps all of them."""
+    held = union(nodes for index, nodes in world.cluster.pools.hosts(pool).items() if index < (pool.size or 0))
+    found = (_labelled(pool, world), _poolable(world), _untainted(world), _free(pool, world), _alone(pool, world))
+    return tuple(Hurdle(one.nodes | held, one.explain, one.fixes) for one in found)
+
+
+def ruled_out(rules: Iterable[Hurdle], world: World) -> list[Reason]:
+    """Why nodes are out, each node once under the first rule that it fails, the largest number first."""
+    left = world.everything
+    found: list[Reason] = []
+    for rule in rules:
+        out = left & ~rule.nodes
+        left &= rule.nodes
+        found += rule.explain(out) if out else ()
+    return sorted(found, key=lambda reason: -reason.nodes.bit_count())
+
+
+def best_fix(rules: tuple[Hurdle, ...], world: World) -> Fix | None:
+    """The single change that makes most nodes eligible."""
+    opened = without_each(world.everything, [rule.nodes for rule in rules])
+    fixes = [fix for rule, nodes in zip(rules, opened, strict=True) for fix in rule.fixes(nodes & ~rule.nodes)]
+    best = max(fixes, key=lambda fix: fix.nodes.bit_count(), default=None)
+    return best if best and best.nodes else None
+
+
+def _labelled(pool: Pool, world: World) -> Hurdle:
+    tagged = matching_all(world.cluster.nodes, tag_requirements(pool.tags))
+    needs = labels_of(pool)
+    others = [need for need in needs if need.operator not in SETTABLE]
+
+    def explain(out: Bits) -> Iterator[Reason]:
+        if out & ~tagged:
+            yield Reason(f"lacks the {tags_of(pool)}", f"lack the {tags_of(pool)}", out & ~tagged)
+        if out & tagged:
+            yield Reason("does not meet the selector", "do not meet the selector", out & tagged)
+
+    def fixes(out: Bits) -> Iterator[Fix]:
+        yield Fix(out & matching_all(world.cluster.nodes, others), "label", f" {setting(needs)}")
+
+    return Hurdle(matching_all(world.cluster.nodes, needs), explain, fixes)
+
+
+def _poolable(world: World) -> Hurdle:
+    reason = "may not be pooled (poolable nodes)"
+    return Hurdle(
+        matching_all(world.cluster.nodes, requirements_of(world.policy.poolable)),
+        lambda out: (Reason(reason, reason, out),),
+        lambda out: (Fix(out, "let HostPools have", " (poolable nodes)"),),
+    )
+
+
+_CURES = {"is cordoned": ("uncordon", "")}
+"""What a taint says of its node, and what helps; for conditions that pass by themselves no pool is refused."""
+
+
+def _untainted(world: World) -> Hurdle:
+    tolerated = Tolerated(())
+
+    def fixes(out: Bits) -> Iterator[Fix]:
+        by_cure: dict[tuple[str, str], Bits] = {}
+        for key, by_taint in world.cluster.nodes.taints.items():
+            for taint, nodes in by_taint.items() if key != EXCLUSIVE else ():
+                cure = _CURES.get(in_words(taint), (f"take the taint {taint} off", ""))
+                by_cure[cure] = by_cure.get(cure, 0) | nodes & out
+        once = more = 0
+        for nodes in by_cure.values():
+            more |= once & nodes
+            once |= nodes
+        for (before, after), nodes in sorted(by_cure.items()):
+            yield Fix(nodes & ~more, before, after)
+
+    return Hurdle(tolerated.filter(world), lambda out: tolerated.explain(world, out), fixes)
+
+
+def _free(pool: Pool, world: World) -> Hurdle:
+    own = NobodyElses(((pool.namespace, pool.name),))
+    release = ("release", " from another exclusive HostPool")
+    return Hurdle(own.filter(world), lambda out: own.explain(world, out), lambda out: (Fix(out, *release),))
+
+
+def _alone(pool: Pool, world: World) -> Hurdle:
+    nodes = world.everything & ~strangers(pool, world.cluster) if pool.exclusive else world.everything
+    outsiders = world.cluster.outsiders
+    return Hurdle(
+        nodes,
+        lambda out: (Reason(f"runs {outsiders.stranger}", f"run {outsiders.stranger}", out),),
+        lambda out: (Fix(out, "free", f" of {outsiders.strangers}"),),
+    )

@@ -1,0 +1,149 @@
+"""What a change of a node breaks: host pools that lose a host, and what runs on it (``docs/admission.md``, nodes).
+
+Whoever may write nodes reads this: it names pools and their namespaces, and counts pods. What Kubernetes itself notes
+on a node (``node.kubernetes.io/...`` taints) is a fact that nobody could refuse, and breaks nothing here.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from webhook.placement.decision.refusal import within_limit
+from webhook.placement.inventory.index import HARD, NodeIndex
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import BoundPod, Node, Phase, Pool, Taint
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.inventory.pool_labels import labels_of, tags_of
+from webhook.placement.kube.pod import Requirement
+from webhook.placement.kube.selector import matching_all
+from webhook.placement.pools.allocation import is_stranger
+from webhook.placement.text import keys
+from webhook.placement.text.problem import enumerated
+
+CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""Prefixes of taints that Kubernetes' own controllers write and take away (Kubernetes, well-known taints)."""
+
+
+class Breakage(Struct, frozen=True, gc=False):
+    """What would become of a pool's host, and how many live ``pods`` of the pool run there."""
+
+    pool: str
+    event: str
+    pods: int
+
+    def __str__(self) -> str:
+        """One sentence without its full stop."""
+        running = f"; {self.pods} of its pods run{'s' * (self.pods == 1)} there" if self.pods else ""
+        return f"HostPool {self.pool}: {self.event}{running}"
+
+
+class Bystanders(Struct, frozen=True, gc=False):
+    """Processing elements that would go with the node, whatever pools they are of."""
+
+    count: int
+
+    def __str__(self) -> str:
+        """One sentence without its full stop."""
+        return f"{self.count} processing element{'s run' if self.count != 1 else ' runs'} there"
+
+
+Broken = Breakage | Bystanders
+
+
+def breakages(before: Node, after: Node | None, cluster: Inventory) -> Iterator[Broken]:
+    """Everything that the change breaks, by namespace and name of the pool; ``after`` is ``None`` for a deletion."""
+    here = list(_running_on(before.name, cluster))
+    old, new = _alone(before), _alone(after) if after else None
+    closing = _closing(before, after) if after else []
+    for name, pool in _standing(cluster):
+        what = _subject(pool, before, old, cluster)
+        pods = sum(not is_stranger(pod, pool, cluster) for pod in here)
+        # Pods that run stay where new ones are kept away.
+        fate = _fate(pool, old, new, closing if what else [taint for taint in closing if taint.effect == "NoExecute"])
+        if fate and (what or pods):
+            yield Breakage("/".join(name), f"{what or 'a node of it'} would {fate}", pods)
+    if after is None and here:
+        yield Bystanders(len(here))
+
+
+def objection(name: str, broken: Sequence[Broken], *, deleted: bool) -> str:
+    """The refusal of a change of the node."""
+    first = f"node {name} cannot be {'deleted' if deleted else 'changed so'}: {broken[0]}"
+    lines = [f"  {found}" for found in broken[1:]]
+    return within_limit(first, lines, "Nearest fix: delete the HostPool first, or let the setting guard_nodes be warn.")
+
+
+def cordoned(before: Node, cluster: Inventory) -> Iterator[str]:
+    """A warning if new pods of some pool can no longer come to the node, or to any."""
+    old = _alone(before)
+    found = ["/".join(name) for name, pool in _standing(cluster) if _subject(pool, before, old, cluster)]
+    if found:
+        names = enumerated(found, _SHOWN)
+        pools = f"HostPool{'s' * (len(found) != 1)} {names}"
+        yield f"node {before.name} is a host of {pools}: no new pods come to it until it is uncordoned"
+
+
+_SHOWN = 3
+"""Pools named in one line."""
+
+
+def _standing(cluster: Inventory) -> Iterator[tuple[Name, Pool]]:
+    """Pools that have something to lose, by namespace and name: not those that are going, or were never completed."""
+    for name in sorted(cluster.pools):
+        pool = cluster.pools[name]
+        if pool.phase not in (Phase.FAILED, Phase.RELEASING) and (pool.sized or labels_of(pool)):
+            yield name, pool
+
+
+def _subject(pool: Pool, node: Node, alone: NodeIndex, cluster: Inventory) -> str:
+    """What the node is to the pool: one of its hosts, or the last of its nodes; nothing if it would not be missed."""
+    if pool.sized:
+        index = next((host.index for host in pool.given if _same(host.name, host.uid, node)), None)
+        return "" if index is None else f"its host {index}"
+    needs = labels_of(pool)
+    # Of an elastic pool nodes come and go.
+    if pool.elastic or not _meets(alone, needs):
+        return ""
+    others = matching_all(cluster.nodes, needs) & ~cluster.nodes.kept_away() & ~cluster.nodes.named(node.name)
+    return "" if others else "its last node"
+
+
+def _fate(pool: Pool, old: NodeIndex, new: NodeIndex | None, closing: Sequence[Taint]) -> str:
+    """What happens to the pool's host, if anything that matters to it."""
+    if new is None:
+        return "vanish"
+    needs = labels_of(pool)
+    if _meets(old, needs) and not _meets(new, needs):
+        return f"lose the {tags_of(pool)}" if pool.tags and not pool.selector else "lose labels that it was chosen by"
+    own = keys.exclusive(pool.namespace, pool.name)
+    taint = next((taint for taint in closing if (taint.key, taint.value) != (keys.EXCLUSIVE, own)), None)
+    return f"get the taint {taint}" if taint else ""
+
+
+def _closing(before: Node, after: Node) -> list[Taint]:
+    """Taints that keep pods away and were not there."""
+    found = set(after.taints) - set(before.taints)
+    return sorted(taint for taint in found if taint.effect in HARD and not taint.key.startswith(CONDITIONS))
+
+
+def _alone(node: Node) -> NodeIndex:
+    """The node by itself, to ask selectors of."""
+    index = NodeIndex()
+    index.put(node)
+    return index
+
+
+def _meets(alone: NodeIndex, needs: Sequence[Requirement]) -> bool:
+    return bool(matching_all(alone, needs))
+
+
+def _same(name: str, uid: str, node: Node) -> bool:
+    return name == node.name and (not uid or not node.uid or uid == node.uid)
+
+
+def _running_on(name: str, cluster: Inventory) -> Iterator[BoundPod]:
+    """The live processing elements on the node."""
+    node = cluster.nodes.named(name)
+    for _, siblings in cluster.jobs_with_pods():
+        if siblings.everyone.nodes & node:
+            yield from (pod for _, pod in siblings.pods.values() if pod.node == name)

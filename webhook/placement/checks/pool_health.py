@@ -1,0 +1,91 @@
+"""What is wrong with the hosts that a pool has: what ``Degraded`` says (``docs/hostpool.md``)."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.placement.constraints.taints import in_words
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Pool, PoolHost
+from webhook.placement.inventory.pool_labels import labels_of
+from webhook.placement.kube.bits import Bits, union
+from webhook.placement.kube.selector import matching_all
+from webhook.placement.pools.allocation import strangers
+from webhook.placement.text.keys import EXCLUSIVE, exclusive
+
+OUT: Final = frozenset({"taken", "unusable"})
+"""Kinds of trouble for which no new pod of the pool comes to a host that is there."""
+
+
+class Trouble(Struct, frozen=True):
+    """One host and what is wrong with it.
+
+    ``kind`` is ``gone``, ``taken`` by an exclusive pool, otherwise ``unusable``, ``unlabelled``, ``shared`` with a
+    stranger, or ``forged``: it runs a pod with a forged owner.
+    """
+
+    host: PoolHost
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        """For the message of a condition."""
+        return f"host {self.host.index} ({self.host.name}) {self.text}"
+
+
+def troubles(pool: Pool, cluster: Inventory) -> Iterator[Trouble]:
+    """Everything that is wrong with the hosts in the pool's status, by index."""
+    hosts = cluster.pools.hosts(pool)
+    serving = union(hosts.values())
+    tagged = _tagged(pool, cluster)
+    foreign = strangers(pool, cluster) & serving if pool.exclusive else 0
+    liars = list(cluster.guests.on(serving, forged=True)) if pool.exclusive else []
+    for host in pool.given:
+        node = hosts[host.index]
+        if not node:
+            yield Trouble(host, "gone", "is gone")
+            continue
+        if _taken(node, pool, cluster):
+            yield Trouble(host, "taken", "belongs to an exclusive HostPool")
+        elif why := _kept_away(node, cluster):
+            yield Trouble(host, "unusable", why)
+        if not node & tagged:
+            yield Trouble(host, "unlabelled", "has lost a tag or label that the pool asks for")
+        if node & foreign:
+            yield Trouble(host, "shared", f"runs {cluster.outsiders.stranger}")
+        for who, here in liars:
+            if node & here:
+                yield Trouble(
+                    host, "forged", f"runs {who}, which says that a DaemonSet made it and is none's of apps/v1"
+                )
+
+
+def guests(pool: Pool, cluster: Inventory) -> tuple[str, ...]:
+    """Who else may run on the hosts in the pool's status, and does, in words: he tolerates their taint."""
+    serving = union(cluster.pools.hosts(pool).values())
+    return tuple(who for who, _ in cluster.guests.on(serving, forged=False))
+
+
+def _tagged(pool: Pool, cluster: Inventory) -> Bits:
+    """Nodes that carry what the pool asks for."""
+    if pool.hosts is not None:
+        return cluster.nodes.everything
+    return matching_all(cluster.nodes, labels_of(pool))
+
+
+def _kept_away(node: Bits, cluster: Inventory) -> str:
+    """The first of the taints that keep pods away from it, in words; nothing if there is none but for exclusiveness."""
+    if not node & cluster.nodes.kept_away():
+        return ""
+    by_key = cluster.nodes.taints
+    found = (taint for key in by_key if key != EXCLUSIVE for taint, nodes in by_key[key].items() if nodes & node)
+    return in_words(min(found))
+
+
+def _taken(node: Bits, pool: Pool, cluster: Inventory) -> bool:
+    """Whether an exclusive pool has taken it: it may, as long as nothing runs there."""
+    own = exclusive(pool.namespace, pool.name)
+    taints = cluster.nodes.taints.get(EXCLUSIVE, {})
+    others = (nodes for taint, nodes in taints.items() if taint.value != own)
+    return any(nodes & node for nodes in others)

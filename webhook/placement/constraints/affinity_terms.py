@@ -1,0 +1,92 @@
+"""The terms of a pod's own node affinity, as the API server and the scheduler take them.
+
+Sources: ``ValidateNodeSelectorTerm`` of Kubernetes' core validation; ``NewLazyErrorNodeSelector`` and
+``NewPreferredSchedulingTerms`` of ``component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go``. The API server
+does not read what ``Gt`` and ``Lt`` compare with, nor the values of preferences. The scheduler does: a required term
+that it cannot read matches no node, the others still count; a preference that it cannot read fails the whole pod.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from webhook.placement.annotations.expressions import problems_of_key, problems_of_values, sound
+from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
+from webhook.placement.kube.selector import COMPARING, NAME_FIELD, problems_of, unreadable
+from webhook.placement.text.problem import Problem, enumerated, quote
+
+_FIELD_OPERATORS: Final = ("In", "NotIn")
+_FAILS: Final = "the scheduler fails on a preference that it cannot read, so the pod might never be placed"
+_NAMED: Final = 4
+"""Requirements that are named in a message; the user finds the rest."""
+
+
+def problems_of_required(terms: Sequence[NodeTerm], path: str) -> Iterator[Problem]:
+    """What the API server refuses in required terms."""
+    for at, term in enumerate(terms):
+        for place, need in enumerate(term.match_expressions or ()):
+            if sound(need):
+                continue
+            where = f"{path}[{at}].matchExpressions[{place}]"
+            yield from _form(need, where)
+            yield from problems_of_values(need.values or (), f"{where}.values")
+        yield from _fields(term, f"{path}[{at}]")
+
+
+def problems_of_preferred(terms: Sequence[PreferredNodeTerm], path: str) -> Iterator[Problem]:
+    """What the API server refuses in preferred terms, or makes the scheduler fail."""
+    for at, preferred in enumerate(terms):
+        where = f"{path}[{at}].preference"
+        for place, need in enumerate(preferred.preference.match_expressions or ()):
+            if not sound(need):
+                yield from _preferred(need, f"{where}.matchExpressions[{place}]")
+        yield from _fields(preferred.preference, where)
+
+
+def never_matching(term: NodeTerm) -> str:
+    """What makes the scheduler skip the required term, in words; nothing if it can match."""
+    for need in term.match_expressions or ():
+        if need.operator in COMPARING and (found := unreadable(need)):
+            return f"{need.key} {need.operator} {found}"
+    return ""
+
+
+def hopeless(terms: Sequence[NodeTerm]) -> str:
+    """Why none of the required terms can ever match, in words."""
+    never = [found for term in terms if (found := never_matching(term))]
+    empty = "an empty term matches no node"
+    if not never:
+        return f"no term says anything, and {empty}: the pod could never run"
+    compares = f"{enumerated(never, _NAMED)} {'compares' if len(never) == 1 else 'compare'}"
+    also = f", and {empty}" if len(never) < len(terms) else ""
+    return f"{compares} with no whole number of 64 bits{also}: no term ever matches, and the pod could never run"
+
+
+def _preferred(need: Requirement, path: str) -> Iterator[Problem]:
+    yield from _form(need, path)
+    for problem in problems_of_values(need.values or (), f"{path}.values"):
+        yield Problem(problem.field, f"{problem.message}; {_FAILS}")
+    if found := unreadable(need):
+        message = f"{found} is no whole number of 64 bits, with which {need.operator} compares; {_FAILS}"
+        yield Problem(f"{path}.values", message)
+
+
+def _form(need: Requirement, path: str) -> Iterator[Problem]:
+    yield from problems_of_key(need.key, f"{path}.key")
+    yield from problems_of(need, path)
+
+
+def _fields(term: NodeTerm, path: str) -> Iterator[Problem]:
+    """What is wrong with requirements on fields: only the name of the node can be matched, and only with one value."""
+    for place, need in enumerate(term.match_fields or ()):
+        where, values = f"{path}.matchFields[{place}]", need.values or ()
+        if need.key != NAME_FIELD:
+            yield Problem(f"{where}.key", f"{quote(need.key)} is not {NAME_FIELD}, the only field that can be matched")
+        if need.operator not in _FIELD_OPERATORS:
+            operators = ", ".join(_FIELD_OPERATORS)
+            yield Problem(f"{where}.operator", f"{quote(need.operator)} is not one of {operators}, as fields need it")
+        elif len(values) != 1:
+            yield Problem(f"{where}.values", "must be exactly one value for a field")
+        for value in values:
+            if not is_node_name(value):
+                yield Problem(f"{where}.values", f"{quote(value)} is no node name")

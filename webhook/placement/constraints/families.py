@@ -1,0 +1,49 @@
+"""All constraint families, in the order in which they are judged: it is also the order of reasons in messages.
+
+A node is counted under the first family that rules it out (``docs/verdicts.md``).
+"""
+
+from webhook.placement.constraints import (
+    colocation,
+    company,
+    cpu_binding,
+    exclusive,
+    exlocation,
+    hardware,
+    host,
+    host_ports,
+    hostpool,
+    isolation,
+    mapping,
+    nodeselector,
+    own_anti_affinity,
+    resources,
+    taints,
+    topology_spread,
+    uniform,
+)
+from webhook.placement.constraints.constraint import Parse, ParseFinished
+
+FAMILIES: tuple[Parse, ...] = (
+    host.parse,
+    hostpool.parse,
+    mapping.parse,
+    nodeselector.parse,
+    hardware.parse,
+    taints.parse,
+    exclusive.parse,
+    resources.parse,
+    cpu_binding.parse,
+    colocation.parse,
+    exlocation.parse,
+    isolation.parse,
+    uniform.parse,
+    company.parse,
+    host_ports.parse,
+)
+
+LAST: tuple[ParseFinished, ...] = (
+    own_anti_affinity.parse,
+    topology_spread.parse,
+)
+"""Families of the pod's own words about other pods, which the scheduler applies to the finished pod."""

@@ -1,0 +1,113 @@
+"""Whether a change of the cluster that a constraint proposes would really open a node to the pod."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from webhook.placement.constraints.colocation import Together
+from webhook.placement.constraints.constraint import ADD_NODE, Constraint
+from webhook.placement.constraints.host import NamedHost
+from webhook.placement.constraints.hostpool import PoolHosts
+from webhook.placement.constraints.node_label import NodeLabel
+from webhook.placement.constraints.nodeselector import LABELS, OwnLabel
+from webhook.placement.constraints.topology_spread import Evenly
+from webhook.placement.constraints.uniform import SameNode
+from webhook.placement.inventory.objects import Pool
+from webhook.placement.inventory.pool_labels import labels_of, labels_set
+from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.pod import NodeTerm, Requirement
+from webhook.placement.kube.selector import holds
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.text.keys import HOSTNAME, MEMBERSHIP
+
+_NEW = "*"
+"""The host name of a node that is yet to come: like that of no node there is."""
+
+
+def change(constraints: Sequence[Constraint], at: int, out: Bits, ask: Ask, world: World) -> str:
+    """What would open one of the nodes in ``out``, which fail the constraint at that place alone; nothing if unsure."""
+    constraint = constraints[at]
+    others = [*constraints[:at], *constraints[at + 1 :]]
+    text = constraint.mend(world, out)
+    needs, pools = _needs(constraint), [pool for _, pool in ask.pools]
+    if text.startswith(ADD_NODE):
+        taken = any(need.key == HOSTNAME and world.with_label(HOSTNAME, need.values or ()) for need in needs)
+        return text if joinable(others, ask, needs) and not taken else ""
+    if isinstance(constraint, PoolHosts) and constraint.shortage(world):
+        needs, pools = labels_of(constraint.pool), [pool for pool in pools if pool is not constraint.pool]
+        if any(pool.exclusive for pool in pools):
+            return ""  # its hosts are no other pool's
+    labels = labels_set(needs)
+    spread = {other.key for other in others if isinstance(other, Evenly)}
+    if labels and spread - labels.keys():
+        return ""  # another label may change which domains count, and how many pods are in them
+    possible = _compatible(labels, [*needs, *_said(others, ask)]) and not _moving(labels, pools, world)
+    return text if possible else ""
+
+
+def fixed(constraint: Constraint) -> bool:
+    """Whether no further node can meet it: it says which they are, or the pods that are there hold it to theirs."""
+    if isinstance(constraint, PoolHosts):
+        return constraint.pool.sized
+    return single(constraint) or (isinstance(constraint, Together | SameNode) and bool(constraint.held))
+
+
+def single(constraint: Constraint) -> bool:
+    """Whether it says which node it is."""
+    if isinstance(constraint, PoolHosts):
+        return constraint.index is not None
+    return bool(constraint.node) or isinstance(constraint, NamedHost)
+
+
+def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requirement] = ()) -> bool:
+    """Whether a node that is added can meet all of these, if it is like one that does and meets ``needs`` as well."""
+    said = [*_said(constraints, ask)]
+    if any(map(fixed, constraints)) or any(term.match_fields for term in _terms(ask)):
+        return False
+    mine = {need.key for need in needs}
+    return not (
+        any(need.key in mine for need in said)
+        or any(need.key == HOSTNAME and not holds(need, _NEW) for need in said)
+        or any(need.key.startswith(MEMBERSHIP) and not holds(need, None) for need in (*said, *needs))
+    )
+
+
+def _compatible(labels: Mapping[str, str], needs: Iterable[Requirement]) -> bool:
+    """Whether everything that is asked of these labels still holds once they are set, and they are people's to set."""
+    if any(key.startswith(MEMBERSHIP) for key in labels):
+        return False
+    return all(holds(need, labels[need.key]) for need in needs if need.key in labels)
+
+
+def _moving(labels: Mapping[str, str], pools: Iterable[Pool], world: World) -> bool:
+    """Whether these labels decide which hosts a pool is yet to get."""
+    waiting = (pool for pool in pools if pool.sized and not world.complete(pool))
+    return any(need.key in labels for pool in waiting for need in labels_of(pool))
+
+
+def _said(constraints: Iterable[Constraint], ask: Ask) -> Iterator[Requirement]:
+    """All that the constraints, and the pod by itself, ask of the labels of its node."""
+    for constraint in constraints:
+        yield from _needs(constraint)
+    selector = ask.spec.node_selector or {}
+    for key, value in selector.items() if len(selector) > LABELS else ():
+        yield Requirement(key, "In", (value,))
+    for term in _terms(ask):
+        yield from term.match_expressions or ()
+
+
+def _needs(constraint: Constraint) -> tuple[Requirement, ...]:
+    match constraint:
+        case PoolHosts():
+            return constraint.tags
+        case NodeLabel():
+            return (constraint.need,)
+        case OwnLabel():
+            return (Requirement(constraint.key, "In", (constraint.value,)),)
+        case _:
+            return ()
+
+
+def _terms(ask: Ask) -> tuple[NodeTerm, ...]:
+    """The terms of which the pod's node must match one."""
+    nodes = ask.spec.affinity.node_affinity if ask.spec.affinity else None
+    return (nodes.required.node_selector_terms or ()) if nodes and nodes.required else ()

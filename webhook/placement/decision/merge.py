@@ -1,0 +1,173 @@
+"""Effects and a pod: what the pod must say more, so that it keeps its own word and gains ours.
+
+The only place that knows how to AND node terms, what conflicts, and what is there already. Merging a pod that has
+been merged before adds nothing (``docs/merging.md``).
+"""
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from webhook.placement.decision.additions import Additions, PodTerms
+from webhook.placement.decision.amounts import amounts
+from webhook.placement.kube.nodeterms import conjoin
+from webhook.placement.kube.pod import (
+    NodeAffinity,
+    NodeTerm,
+    Pod,
+    PodAffinity,
+    PodSpec,
+    PreferredNodeTerm,
+    Toleration,
+    WeightedPodTerm,
+)
+from webhook.placement.provision.effects import (
+    AddLabel,
+    AwayFromPods,
+    BindTo,
+    Effect,
+    NearPods,
+    PreferNodes,
+    RequireNodes,
+    SetResources,
+    Tolerate,
+)
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Problem, quote
+
+KINDS: dict[type[Effect], str] = {
+    RequireNodes: "nodeAffinity",
+    PreferNodes: "preferredNodeAffinity",
+    BindTo: "nodeName",
+    AddLabel: "labels",
+    Tolerate: "tolerations",
+    NearPods: "podAffinity",
+    AwayFromPods: "podAntiAffinity",
+    SetResources: "resources",
+}
+"""What the annotation ``injected`` calls each kind of effect."""
+
+
+_NAMED = "name the token in the placement"
+_INSTEAD = {keys.WORKER: f"map the workers by the annotation {keys.UNIFORM}"}
+"""What to write instead of a label that only the webhook writes."""
+
+_Thing = TypeVar("_Thing")
+_NO_NODES, _NO_SPEC, _NO_PODS = NodeAffinity(), PodSpec(), PodTerms()
+_KEPT = 1024
+"""Texts of ``injected`` that are kept: more templates than a cluster has at work at a time."""
+
+
+class _Sorted:
+    """Effects by what they change."""
+
+    __slots__ = ("away", "bound", "labels", "near", "preferred", "required", "resources", "tolerations")
+
+    def __init__(self, effects: Iterable[Effect]) -> None:
+        self.required: list[tuple[NodeTerm, ...]] = []
+        self.preferred: list[PreferredNodeTerm] = []
+        self.labels: list[AddLabel] = []
+        self.near: list[NearPods] = []
+        self.away: list[AwayFromPods] = []
+        self.tolerations: list[Toleration] = []
+        self.resources: list[SetResources] = []
+        self.bound = ""
+        for effect in effects:
+            match effect:
+                case AddLabel():
+                    self.labels.append(effect)
+                case RequireNodes():
+                    self.required.append(effect.terms)
+                case BindTo():
+                    self.bound = self.bound or effect.node
+                case AwayFromPods():
+                    self.away.append(effect)
+                case NearPods():
+                    self.near.append(effect)
+                case Tolerate():
+                    self.tolerations.append(effect.toleration)
+                case SetResources():
+                    self.resources.append(effect)
+                case _:
+                    self.preferred.append(PreferredNodeTerm(effect.weight, effect.term))
+
+
+def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem, ...]]:
+    """What the pod must say more, and where it says something else."""
+    wanted = tuple(effects)
+    asked = _Sorted(wanted)
+    spec = pod.spec or _NO_SPEC
+    affinity = spec.affinity
+    nodes = (affinity.node_affinity if affinity else None) or _NO_NODES
+    edits, terms, problems = conjoin(nodes, asked.required) if asked.required else ((), (), ())
+    labels = (pod.metadata.labels if pod.metadata else None) or {}
+    added, conflicts = _labels(labels, asked.labels) if asked.labels else ({}, ())
+    additions = Additions(
+        labels=added,
+        node_name="" if spec.node_name else asked.bound,
+        edits=edits,
+        terms=terms,
+        preferred=_absent(nodes.preferred, asked.preferred) if asked.preferred else (),
+        near=_pod_terms(affinity.pod_affinity if affinity else None, asked.near) if asked.near else _NO_PODS,
+        away=_pod_terms(affinity.pod_anti_affinity if affinity else None, asked.away) if asked.away else _NO_PODS,
+        tolerations=_absent(spec.tolerations, asked.tolerations) if asked.tolerations else (),
+        injected=_injected(tuple((KINDS[type(effect)], effect.cause) for effect in wanted)),
+        resources=amounts(spec, asked.resources) if asked.resources else (),
+    )
+    return additions, (*problems, *conflicts)
+
+
+@functools.lru_cache(_KEPT)
+def _injected(causes: tuple[tuple[str, str], ...]) -> str:
+    """Each kind of thing and the clauses that asked for it, as JSON: never a node or a number, so replicas agree."""
+    by_kind: dict[str, set[str]] = {}
+    for kind, cause in causes:
+        by_kind.setdefault(kind, set()).add(cause)
+    return msgspec.json.encode({kind: sorted(by_kind[kind]) for kind in sorted(by_kind)}).decode()
+
+
+def _labels(labels: Mapping[str, str], effects: Iterable[AddLabel]) -> tuple[dict[str, str], list[Problem]]:
+    added: dict[str, str] = {}
+    problems: list[Problem] = []
+    for effect in effects:
+        there = labels.get(effect.key)
+        if there is None:
+            added[effect.key] = effect.value
+        elif there != effect.value:
+            message = (
+                f"is {quote(there)}, but {effect.cause} needs {quote(effect.value)}; leave this label to the webhook"
+            )
+            problems.append(Problem(f"metadata.labels[{effect.key}]", message))
+    return added, problems
+
+
+def foreign_labels(labels: Mapping[str, str], effects: Iterable[Effect]) -> list[Problem]:
+    """Labels of ours that no clause asked for: written by hand, they would move the job's other pods.
+
+    Isolation labels are spared: which ones a pod carries depends on the job's other pods, at the time it was made.
+    """
+    ours = {effect.key for effect in effects if isinstance(effect, AddLabel)}
+    return [
+        Problem(f"metadata.labels[{key}]", f"only the webhook writes this label; {_INSTEAD.get(key, _NAMED)} instead")
+        for key in labels
+        if (key == keys.WORKER or key.startswith((keys.COLOCATION, keys.EXLOCATION))) and key not in ours
+    ]
+
+
+def _pod_terms(own: PodAffinity | None, effects: Sequence[NearPods | AwayFromPods]) -> PodTerms:
+    required = [effect.term for effect in effects if effect.weight is None]
+    preferred = [WeightedPodTerm(effect.weight, effect.term) for effect in effects if effect.weight is not None]
+    return PodTerms(
+        _absent(own.required if own else None, required), _absent(own.preferred if own else None, preferred)
+    )
+
+
+def _absent(there: tuple[_Thing, ...] | None, wanted: Iterable[_Thing]) -> tuple[_Thing, ...]:
+    """The things that are wanted and not there, each once."""
+    found: list[_Thing] = []
+    for thing in wanted:
+        if thing not in (there or ()) and thing not in found:
+            found.append(thing)
+    return tuple(found)

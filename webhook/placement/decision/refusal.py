@@ -1,0 +1,77 @@
+"""The text of a refusal: what cannot hold together, why each node is out, and what would help (``docs/refusals.md``).
+
+It names no node, pod or namespace that the requester did not write: tenants read it.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from webhook.placement.decision.lacking import Fitting, Lacking
+from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT, nearest_fix
+from webhook.placement.decision.said import Said
+from webhook.placement.decision.verdict import Verdict
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, counted, shorten
+
+_LINES = 64
+"""Reasons that are put into words: no more of the shortest ones fit into a message."""
+
+
+class Refusal(Struct, frozen=True):
+    """Why no node can run the pod: the whole ``text``, the ``clauses`` of its first line, and whose fault it is."""
+
+    text: str
+    clauses: tuple[str, ...]
+    fault: Fault
+
+    @property
+    def headline(self) -> str:
+        """The first line, which stands alone."""
+        return self.text.partition("\n")[0]
+
+
+def refuse(verdict: Verdict, ask: Ask, world: World, fitting: Fitting) -> Refusal:
+    """The refusal of a pod without candidates, at most :data:`MESSAGE_LIMIT` bytes of ASCII."""
+    said = Said.by(verdict, ask)
+    lacking = Lacking(said.verbs, fitting, likely=said.opening().__getitem__)
+    pinned = _pinned(verdict)
+    clauses = pinned or lacking.conflict(said.conflict())
+    total = verdict.everything.bit_count()
+    first = f"{cannot_hold(clauses)}: 0 of {counted(total, 'node')} can run this pod."
+    fix = f"Nearest fix: {nearest_fix(verdict, ask, world, said, lacking)}."
+    lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
+    text = within_limit(first, lines, fix)
+    return Refusal(text, clauses, Fault.INVALID if pinned else Fault.FORBIDDEN)
+
+
+def _pinned(verdict: Verdict) -> tuple[str, ...]:
+    """Two clauses that name different nodes: no change of the cluster could reconcile them."""
+    by_node = {judged.constraint.node: judged.constraint.clause for judged in reversed(verdict.hard)}
+    by_node.pop("", None)
+    return tuple(by_node.values())[:-3:-1] if len(by_node) > 1 else ()
+
+
+def cannot_hold(clauses: Sequence[str]) -> str:
+    """Clauses, as many as fit, that have nothing in common."""
+    shown = [shorten(clause, CLAUSE_LIMIT) for clause in clauses[:4]]
+    if len(clauses) > len(shown):
+        shown.append(f"{len(clauses) - len(shown)} more")
+    if not shown:
+        return "No node is open to this pod"
+    if len(shown) == 1:
+        return f"{shown[0]} cannot hold"
+    both = "both" if len(shown) == 2 else "all"  # noqa: PLR2004 - two are both
+    return f"{', '.join(shown[:-1])} and {shown[-1]} cannot {both} hold"
+
+
+def within_limit(first: str, lines: Sequence[str], fix: str) -> str:
+    """The text with as many reasons as there is room for; those that are left out are counted."""
+    for shown in range(min(len(lines), _LINES), 0, -1):
+        left = len(lines) - shown
+        more = [f"  and {left} more reason{'s' * (left != 1)}"] if left else []
+        text = "\n".join([first, *lines[:shown], *more, fix])
+        if len(text) <= MESSAGE_LIMIT:
+            return text
+    return f"{first}\n{fix}"[:MESSAGE_LIMIT]

@@ -1,0 +1,126 @@
+"""Can it run, and where: every constraint's set of nodes, and what they have in common."""
+
+import functools
+import itertools
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.constraints.constraint import Constraint, Reason
+from webhook.placement.constraints.families import FAMILIES, LAST
+from webhook.placement.decision.finish import finish
+from webhook.placement.kube.bits import Bits
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Problem
+
+
+class Judged(Struct, frozen=True, gc=False):
+    """A constraint and the nodes that meet it."""
+
+    constraint: Constraint
+    nodes: Bits
+
+
+class Verdict(Struct, frozen=True, gc=False):
+    """All constraints of a pod, judged: ``candidates`` are the nodes that meet every hard one.
+
+    ``granted`` are rooms for what the pod only wanted and was given: they count among the hard ones from then on, but
+    for what else the cluster could run.
+    """
+
+    everything: Bits
+    candidates: Bits
+    hard: tuple[Judged, ...]
+    soft: tuple[Judged, ...]
+    granted: tuple[Judged, ...] = ()
+
+    @property
+    def constraints(self) -> Iterator[Constraint]:
+        """Every constraint, hard ones first, in the order of the families."""
+        return (judged.constraint for judged in (*self.hard, *self.soft))
+
+    def granting(self, rooms: Sequence[Judged]) -> "Verdict":
+        """The verdict on the pod with what it was given."""
+        left = functools.reduce(operator.and_, (judged.nodes for judged in rooms), self.candidates)
+        return replace(self, candidates=left, granted=tuple(rooms))
+
+    def narrowed(self, further: Judged) -> "Verdict":
+        """The verdict with one more hard constraint."""
+        return replace(self, candidates=self.candidates & further.nodes, hard=(*self.hard, further))
+
+    def removed(self) -> Iterator[tuple[Judged, Bits]]:
+        """Each hard constraint with the nodes that it is the first to rule out."""
+        left = self.everything
+        for judged in (*self.hard, *self.granted):
+            out = left & ~judged.nodes
+            left &= judged.nodes
+            if out:
+                yield judged, out
+
+    def reasons(self, world: World) -> list[Reason]:
+        """Why nodes are out, each node once, the largest number first."""
+        found = [reason for judged, out in self.removed() for reason in judged.constraint.explain(world, out)]
+        return sorted(found, key=lambda reason: -reason.nodes.bit_count())
+
+    def disappointed(self) -> Iterator[str]:
+        """A warning for each preference that no candidate meets."""
+        for judged in self.soft:
+            if not judged.nodes & self.candidates:
+                yield f"{judged.constraint.clause} is preferred, but no node that can run this pod meets it"
+
+
+class Parsed(NamedTuple):
+    """What a pod asks of all families, all problems, and warnings for whoever submits it."""
+
+    constraints: tuple[Constraint, ...]
+    problems: tuple[Problem, ...]
+    warnings: tuple[str, ...]
+
+
+def standing_of(ask: Ask, world: World) -> Parsed:
+    """What the pod asks of the families that do not depend on what else it is given, nor on how other pods lie."""
+    return _sorted(itertools.chain.from_iterable(parse(ask, world) for parse in FAMILIES))
+
+
+def constraints_of(ask: Ask, world: World) -> Parsed:
+    """What the pod asks of all families, and all problems."""
+    found = standing_of(ask, world)
+    affinity = ask.spec.affinity
+    if not (ask.spec.topology_spread_constraints or (affinity and affinity.pod_anti_affinity)) or found.problems:
+        return found
+    finished = finish(ask, found.constraints, world)
+    last = _sorted(itertools.chain.from_iterable(parse(ask, world, finished) for parse in LAST))
+    return Parsed(found.constraints + last.constraints, last.problems, found.warnings + last.warnings)
+
+
+def _sorted(parsed: Iterable[Constraint | Problem | str]) -> Parsed:
+    constraints: list[Constraint] = []
+    problems: list[Problem] = []
+    warnings: list[str] = []
+    for found in parsed:
+        if isinstance(found, Problem):
+            problems.append(found)
+        elif isinstance(found, str):
+            warnings.append(found)
+        else:
+            constraints.append(found)
+    return Parsed(tuple(constraints), tuple(problems), tuple(dict.fromkeys(warnings)))
+
+
+def judge(constraints: Sequence[Constraint], world: World) -> Verdict:
+    """The nodes that meet every hard constraint; soft ones never take a node away."""
+    candidates = world.everything
+    hard: list[Judged] = []
+    soft: list[Judged] = []
+    for constraint in constraints:
+        nodes = constraint.filter(world)
+        if constraint.soft:
+            soft.append(Judged(constraint, nodes))
+        else:
+            hard.append(Judged(constraint, nodes))
+            candidates &= nodes
+    return Verdict(world.everything, candidates, tuple(hard), tuple(soft))

@@ -1,0 +1,128 @@
+"""How much of every resource each node offers and has given away: one numpy row of ``int64`` per resource."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from webhook.placement.inventory.objects import Tally
+from webhook.placement.kube.bits import Bits, from_mask, to_slots
+
+_KEPT = 1024
+"""Answers that are kept: two megabytes for 15,000 nodes, and more amounts than a cluster's templates ask for."""
+
+Row = npt.NDArray[np.int64]
+
+_INITIAL = 64
+"""Slots to begin with; rows double when they are full."""
+
+_CEILING = 2**62
+"""Amounts are cut to it, so that sums of two never overflow an ``int64``; 4 EiB of anything is not a node's."""
+
+
+class Capacity:
+    """Allocatable and used amounts by resource name and node slot.
+
+    Amounts are milli-units of ``cpu`` and whole units of everything else. A resource nobody offers has no row.
+    """
+
+    __slots__ = ("_allocatable", "_changes", "_known", "_size", "_used")
+
+    def __init__(self) -> None:
+        self._size = _INITIAL
+        self._allocatable: dict[str, Row] = {}
+        self._used: dict[str, Row] = {}
+        self._changes: dict[str, int] = {}
+        self._known: dict[tuple[str, int], Bits] = {}
+
+    def offer(self, slot: int, tally: Tally) -> None:
+        """Set what the node in ``slot`` offers; resources that are not in ``tally`` become 0."""
+        self._reach(slot)
+        self._known.clear()
+        for resource in tally.keys() - self._allocatable.keys():
+            self._allocatable[resource] = np.zeros(self._size, np.int64)
+        for resource, row in self._allocatable.items():
+            row[slot] = min(tally.get(resource, 0), _CEILING)
+
+    def take(self, slot: int, tally: Tally, sign: int = 1) -> None:
+        """Count the amounts as used on ``slot``, or with ``sign=-1`` as given back."""
+        self._reach(slot)
+        for resource, amount in tally.items():
+            row = self._used.get(resource)
+            if row is None:
+                row = self._used[resource] = np.zeros(self._size, np.int64)
+            row[slot] += sign * min(amount, _CEILING >> 20)
+            self._changes[resource] = self._changes.get(resource, 0) + 1
+
+    def changes(self, resources: Iterable[str]) -> int:
+        """How often the used amounts of these resources have changed."""
+        return sum(self._changes.get(resource, 0) for resource in resources)
+
+    def used(self, resource: str, slot: int) -> int:
+        """The amount of ``resource`` used on ``slot``."""
+        row = self._used.get(resource)
+        return 0 if row is None or slot >= self._size else int(row[slot])
+
+    def free(self, resource: str, slot: int) -> int:
+        """The amount of ``resource`` that is left on ``slot``; negative where more is used than the node offers."""
+        return self.allocatable(resource, slot) - self.used(resource, slot)
+
+    def allocatable(self, resource: str, slot: int) -> int:
+        """The amount of ``resource`` that the node in ``slot`` offers."""
+        row = self._allocatable.get(resource)
+        return 0 if row is None else int(row[slot])
+
+    def fits(self, tally: Tally) -> Bits:
+        """The slots that offer all of ``tally``, whether or not it is free."""
+        found = -1
+        for resource, amount in tally.items():
+            known = self._known.get((resource, amount))
+            found &= self._offering(resource, amount) if known is None else known
+        return found
+
+    def fits_free(self, tally: Tally) -> Bits:
+        """The slots that have all of ``tally`` left."""
+        found = -1
+        for resource, amount in tally.items():
+            allocatable, used = self.rows(resource)
+            found &= from_mask(allocatable - used >= min(amount, _CEILING))
+        return found
+
+    def copies(self, tally: Tally, *, free: Bits = 0) -> Row:
+        """How many times every slot could hold all of ``tally``, whose amounts are 1 or more.
+
+        What counts is what a slot offers, in the slots ``free`` what is left of it.
+        """
+        found = np.full(self._size, _CEILING, np.int64)
+        counting = to_slots(free)
+        for resource, amount in tally.items():
+            allocatable, used = self.rows(resource)
+            left = allocatable.copy()
+            left[counting] = np.maximum(left[counting] - used[counting], 0)
+            found = np.minimum(found, left // min(amount, _CEILING))
+        return found
+
+    def rows(self, resource: str) -> tuple[Row, Row]:
+        """Allocatable and used amounts of a resource by slot; zeros where there are none. Not to be written to."""
+        zeros = np.zeros(self._size, np.int64)
+        return self._allocatable.get(resource, zeros), self._used.get(resource, zeros)
+
+    def _offering(self, resource: str, amount: int) -> Bits:
+        """The slots that offer the amount; kept, since most pods ask for one of a few."""
+        offered = self._allocatable.get(resource)
+        found = -1 if amount <= 0 else 0
+        if amount > 0 and offered is not None:
+            found = from_mask(offered >= min(amount, _CEILING))
+        if len(self._known) >= _KEPT:
+            self._known.clear()
+        self._known[resource, amount] = found
+        return found
+
+    def _reach(self, slot: int) -> None:
+        if slot < self._size:
+            return
+        grown = max(slot + 1, 2 * self._size)
+        for rows in (self._allocatable, self._used):
+            for resource, row in rows.items():
+                rows[resource] = np.concatenate([row, np.zeros(grown - self._size, np.int64)])
+        self._size = grown

@@ -1,0 +1,238 @@
+"""The nodes, indexed: label, taint and address to the set of nodes that have it.
+
+Every question of a request is answered by a handful of set operations, whatever the number of nodes; an update costs
+what changed. Slots belong to node *names*: a pod may be seen before its node, and outlive it.
+"""
+
+import copy
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from webhook.placement.inventory.capacity import Capacity
+from webhook.placement.inventory.conditions import PASSING
+from webhook.placement.inventory.objects import Node, Taint
+from webhook.placement.inventory.slot_sets import SlotSets
+from webhook.placement.inventory.topology import Domains, Topology
+from webhook.placement.kube.addresses import canonical
+from webhook.placement.kube.bits import Bits, slots, union
+from webhook.placement.kube.numbers import Numbers
+from webhook.placement.text import keys
+
+HARD = frozenset({"NoSchedule", "NoExecute"})
+"""Taint effects that keep pods away; PreferNoSchedule only discourages."""
+
+_Key = TypeVar("_Key", str, Taint)
+
+
+class NodeIndex:
+    """All nodes, by slot, label, taint and address.
+
+    ``everything`` is the set of nodes there are; ``labels[key][value]``, ``has[key]``, ``taints[key][taint]`` (hard
+    effects only), ``tainted[key]`` and ``addresses[canonical]`` are sets of nodes; ``own_hostname`` those whose
+    ``kubernetes.io/hostname`` label is theirs alone; ``version`` changes with every node, but not with its pods.
+    """
+
+    __slots__ = (
+        "_free", "_kept_away", "_numbers", "_ranks", "_topology", "addresses", "capacity", "everything", "has",
+        "labels", "names", "nodes", "own_hostname", "slot_of", "tainted", "taints", "version",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.everything: Bits = 0
+        self.own_hostname: Bits = 0
+        self.labels: dict[str, SlotSets[str]] = {}
+        self.has: dict[str, Bits] = {}
+        self.taints: dict[str, dict[Taint, Bits]] = {}
+        self.tainted: dict[str, Bits] = {}
+        self.addresses: SlotSets[str] = SlotSets()
+        self.nodes: dict[int, Node] = {}
+        self.names: dict[int, str] = {}
+        self.slot_of: dict[str, int] = {}
+        self.capacity = Capacity()
+        self._free: list[int] = []
+        self._topology = Topology()
+        self._numbers = Numbers()
+        self._ranks: npt.NDArray[np.int64] | None = None
+        self._kept_away: Bits | None = None
+
+    def put(self, node: Node) -> None:
+        """Add the node, or replace the one of that name."""
+        slot = self.reserve(node.name)
+        old = self.nodes.get(slot)
+        if old == node:
+            return
+        self.version += 1
+        self._topology.forget()
+        self.nodes[slot] = node
+        self.everything |= 1 << slot
+        self._relabel(slot, old.labels if old else {}, node.labels)
+        self._retaint(slot, old.taints if old else (), node.taints)
+        self._readdress(slot, old.addresses if old else (), node.addresses)
+        if old is None or old.allocatable != node.allocatable:
+            self.capacity.offer(slot, node.allocatable)
+
+    def drop(self, name: str) -> None:
+        """Forget the node; what its pods use stays counted until they are gone too."""
+        old = self.get(name)
+        if old is None:
+            return
+        self.version += 1
+        self._topology.forget()
+        slot = self.slot_of[name]
+        del self.nodes[slot]
+        self.everything &= ~(1 << slot)
+        self._relabel(slot, old.labels, {})
+        self._retaint(slot, old.taints, ())
+        self._readdress(slot, old.addresses, ())
+        self.capacity.offer(slot, {})
+        self.release(slot)
+
+    def reserve(self, name: str) -> int:
+        """The slot of that node name, a new one if the name is new."""
+        slot = self.slot_of.get(name)
+        if slot is None:
+            slot = self._free.pop() if self._free else len(self.names)
+            self.slot_of[name] = slot
+            self.names[slot] = name
+            self._ranks = None
+        return slot
+
+    def release(self, slot: int) -> None:
+        """Give the slot back if neither a node nor a pod needs it."""
+        if slot not in self.nodes and not self.capacity.used("pods", slot):
+            self._free.append(slot)
+            del self.slot_of[self.names.pop(slot)]
+            self._ranks = None
+
+    def get(self, name: str) -> Node | None:
+        """The node of that name."""
+        slot = self.slot_of.get(name)
+        return None if slot is None else self.nodes.get(slot)
+
+    def domains(self, nodes: Bits) -> Bits:
+        """These nodes, and those that share a host name with one of them: the scheduler takes them for one host."""
+        found = nodes
+        for slot in slots(nodes & self.everything & ~self.own_hostname):
+            host = self.nodes[slot].labels.get(keys.HOSTNAME)
+            found |= self.with_label(keys.HOSTNAME, (host,)) if host else 0
+        return found
+
+    def domains_of(self, key: str) -> Domains:
+        """The nodes by the value of the label, as topology domains."""
+        return self._topology.domains(key, self.nodes)
+
+    def named(self, name: str) -> Bits:
+        """The node of that name, as a set; empty if there is none."""
+        slot = self.slot_of.get(name)
+        return self.everything & (1 << slot) if slot is not None else 0
+
+    def with_key(self, key: str) -> Bits:
+        """Nodes that have the label, whatever its value."""
+        return self.has.get(key, 0)
+
+    def with_label(self, key: str, values: Iterable[str]) -> Bits:
+        """Nodes whose label ``key`` has one of the values."""
+        by_value = self.labels.get(key)
+        found = 0
+        if by_value is not None:
+            for value in values:
+                found |= by_value.of(value)
+        return found
+
+    def kept_away(self) -> Bits:
+        """Nodes with a hard taint, that of exclusive pools aside."""
+        if self._kept_away is None:
+            tainted = (nodes for key, nodes in self.tainted.items() if key != keys.EXCLUSIVE)
+            self._kept_away = union(tainted)
+        return self._kept_away
+
+    def recovered(self) -> "NodeIndex | None":
+        """The same nodes without the taints of conditions that pass by themselves; ``None`` where no node has one.
+
+        It is for reading, until the next change of a node.
+        """
+        if PASSING.keys().isdisjoint(self.tainted):
+            return None
+        found = copy.copy(self)
+        found.taints = {key: taints for key, taints in self.taints.items() if key not in PASSING}
+        found.tainted = {key: nodes for key, nodes in self.tainted.items() if key not in PASSING}
+        found._kept_away = None  # noqa: SLF001 -- its own
+        return found
+
+    def ranks(self) -> npt.NDArray[np.int64]:
+        """The place of each slot's name among all names, by slot."""
+        if self._ranks is None:
+            self._ranks = np.zeros(len(self.names) + len(self._free), np.int64)
+            for rank, name in enumerate(sorted(self.slot_of)):
+                self._ranks[self.slot_of[name]] = rank
+        return self._ranks
+
+    def beyond(self, key: str, bound: int, *, above: bool) -> Bits:
+        """Nodes whose label ``key`` is a whole number above (or below) ``bound``."""
+        by_value = self.labels.get(key)
+        return 0 if by_value is None else self._numbers.beyond(key, by_value, bound, above=above)
+
+    def _relabel(self, slot: int, old: Mapping[str, str], new: Mapping[str, str]) -> None:
+        if old == new:
+            return
+        bit = 1 << slot
+        for key, value in old.items() - new.items():
+            self.labels[key].discard(value, slot)
+            if not self.labels[key]:
+                del self.labels[key]
+            self._numbers.forget(key)
+        for key, value in new.items() - old.items():
+            by_value = self.labels.get(key)
+            if by_value is None:
+                by_value = self.labels[key] = SlotSets()
+            by_value.add(value, slot)
+            self._numbers.forget(key)
+        for key in old.keys() - new.keys():
+            _clear(self.has, key, bit)
+        for key in new.keys() - old.keys():
+            self.has[key] = self.has.get(key, 0) | bit
+        if old.get(keys.HOSTNAME) != new.get(keys.HOSTNAME):
+            self._rehost(bit, old.get(keys.HOSTNAME), new.get(keys.HOSTNAME))
+
+    def _rehost(self, bit: Bits, old: str | None, new: str | None) -> None:
+        self.own_hostname &= ~bit
+        for value in (old, new):
+            sharing = self.with_label(keys.HOSTNAME, (value,)) if value else 0
+            alone = sharing.bit_count() == 1
+            self.own_hostname = self.own_hostname | sharing if alone else self.own_hostname & ~sharing
+
+    def _retaint(self, slot: int, old: tuple[Taint, ...], new: tuple[Taint, ...]) -> None:
+        if old == new:
+            return
+        self._kept_away = None
+        bit = 1 << slot
+        for taint in old:
+            if taint.effect in HARD:
+                _clear(self.taints[taint.key], taint, bit)
+                _clear(self.tainted, taint.key, bit)
+        for taint in new:
+            if taint.effect in HARD:
+                by_taint = self.taints.setdefault(taint.key, {})
+                by_taint[taint] = by_taint.get(taint, 0) | bit
+                self.tainted[taint.key] = self.tainted.get(taint.key, 0) | bit
+
+    def _readdress(self, slot: int, old: tuple[str, ...], new: tuple[str, ...]) -> None:
+        if old == new:
+            return
+        for address in filter(None, map(canonical, old)):
+            self.addresses.discard(address, slot)
+        for address in filter(None, map(canonical, new)):
+            self.addresses.add(address, slot)
+
+
+def _clear(sets: dict[_Key, Bits], key: _Key, bit: Bits) -> None:
+    """Take the node out of a set, and the set out of the table when that leaves it empty."""
+    left = sets.get(key, 0) & ~bit
+    if left:
+        sets[key] = left
+    else:
+        sets.pop(key, None)

@@ -1,0 +1,84 @@
+"""What a Job object's model says about all of its pods: colocation groups and isolated operators.
+
+Colocation is transitive within a job, as in SPL: tokens that meet in one processing element form one group
+(``docs/colocation.md``). Pods cannot know that from their own annotation; the Job object can.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from webhook.placement.inventory.objects import Element, Job
+from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.placement import parse_placement
+
+
+class Isolated(NamedTuple):
+    """An operator with ``hostIsolation`` and the processing element it is fused into."""
+
+    pe: str
+    operator: str
+
+
+class JobModel:
+    """A job's elements with their clauses parsed; texts that do not parse say nothing here.
+
+    Their pods are refused with the problem, so nothing is lost by leaving them out.
+    """
+
+    __slots__ = ("_bound", "_groups", "elements", "isolated", "name")
+
+    def __init__(self, job: Job) -> None:
+        self.name = job.name
+        self.elements: dict[str, tuple[Clause, ...]] = {element.name: _clauses(element) for element in job.elements}
+        self.isolated: tuple[Isolated, ...] = tuple(
+            Isolated(pe, clause.operator or pe)
+            for pe, clauses in self.elements.items()
+            for clause in clauses
+            if clause.name is ClauseName.ISOLATION
+        )
+        self._bound = {element.name: element.bound for element in job.elements}
+        self._groups = _groups(tokens_of(clauses) for clauses in self.elements.values())
+
+    def binding(self, pe: str) -> frozenset[bool]:
+        """What the model says of all elements but ``pe``: whether they are bound to cpus."""
+        return frozenset(bound for name, bound in self._bound.items() if name != pe)
+
+    def group(self, tokens: Iterable[str]) -> frozenset[str]:
+        """The tokens of the group that these tokens belong to, they themselves included."""
+        joined: frozenset[str] = frozenset(tokens)
+        for token in tuple(joined):
+            joined |= self._groups.get(token, frozenset())
+        return joined
+
+    def joins(self, tokens: frozenset[str]) -> bool:
+        """Whether the model puts all of these tokens into one group."""
+        return all(tokens <= self._groups.get(token, frozenset((token,))) for token in tokens)
+
+
+def tokens_of(clauses: Iterable[Clause]) -> frozenset[str]:
+    """The tokens of all ``hostColocation`` clauses."""
+    return frozenset(
+        clause.argument
+        for clause in clauses
+        if clause.name is ClauseName.COLOCATION and isinstance(clause.argument, str)
+    )
+
+
+def _clauses(element: Element) -> tuple[Clause, ...]:
+    found: list[Clause] = []
+    for operator, text in element.placements:
+        clauses, problems = parse_placement(text, "spec")
+        if not problems:
+            found += (
+                Clause(clause.name, clause.argument, clause.operator or operator, clause.offset) for clause in clauses
+            )
+    return tuple(found)
+
+
+def _groups(sets: Iterable[frozenset[str]]) -> dict[str, frozenset[str]]:
+    """Every token's group: the sets joined wherever they share a token."""
+    groups: dict[str, frozenset[str]] = {}
+    for tokens in sets:
+        joined = tokens.union(*(groups.get(token, frozenset()) for token in tokens))
+        groups.update(dict.fromkeys(joined, joined))
+    return groups

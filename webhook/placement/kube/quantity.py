@@ -1,0 +1,104 @@
+"""Kubernetes quantities as exact integers of nano-units, 10**-9 of a core, byte or count.
+
+The syntax is that of Quantity in ``k8s.io/apimachinery/pkg/api/resource``: what is finer than a nano-unit is rounded
+away from zero, and amounts with a binary suffix stop at 2**63 - 1.
+"""
+
+import functools
+import re
+from typing import Final
+
+from webhook.placement.kube.pod import Amount
+
+NANO: Final = 10**9
+"""Nano-units in a unit."""
+INT64: Final = 2**63 - 1
+"""The largest amount that Kubernetes counts with."""
+LENGTH_LIMIT: Final = 64
+"""Characters of a quantity; 2**63 - 1 with nine decimals has 29."""
+
+_EXPONENT_LIMIT = 128
+"""No amount worth having has a larger exponent; below its negative, 64 characters are always under a nano-unit."""
+
+_ZEROS: Final = 2
+"""Zeros before a suffix: three of them are the next one."""
+
+_QUANTITY = re.compile(
+    r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?[0-9]+))?", re.ASCII
+)
+_BINARY: dict[str, int] = {f"{letter}i": 1024**power for power, letter in enumerate("KMGTPE", 1)}
+_DECIMAL: dict[str, int] = {letter: 3 * power for power, letter in enumerate(("n", "u", "m", "", *"kMGTPE"), -3)}
+
+
+def parse_quantity(amount: Amount) -> int | None:
+    """The amount in nano-units, exactly; ``None`` when it is no quantity.
+
+    Text is read as Kubernetes reads it, but lengths over ``LENGTH_LIMIT`` and exponents over 128 are refused. A JSON
+    number stands for its shortest decimal text; NaN, infinities and booleans stand for none.
+    """
+    if isinstance(amount, str):
+        return _parse(amount) if len(amount) <= LENGTH_LIMIT else None
+    if isinstance(amount, bool):
+        return None
+    if isinstance(amount, int):
+        return amount * NANO if abs(amount) < 10**LENGTH_LIMIT else None
+    return _parse(repr(amount))
+
+
+def milli(nano: int) -> int:
+    """Nano-units in milli-units, rounded away from zero, within the range of an int64."""
+    return _scaled(nano, NANO // 1000)
+
+
+def whole(nano: int) -> int:
+    """Nano-units in whole units, rounded away from zero, within the range of an int64."""
+    return _scaled(nano, NANO)
+
+
+def format_quantity(nano: int) -> str:
+    """The shortest text that parses back to the same amount: ``1500m``, ``800M``, ``64Gi``, ``0``.
+
+    Binary suffixes serve from 2**20 on: bytes get there, counts of cores or devices do not. Exponents serve only beyond
+    the suffixes; nobody writes them.
+    """
+    if nano == 0:
+        return "0"
+    sign, size = ("-", -nano) if nano < 0 else ("", nano)
+    digits = str(size).rstrip("0")
+    exponent = len(str(size)) - len(digits) + _DECIMAL["n"]
+    suffix, power = max(
+        ((suffix, power) for suffix, power in _DECIMAL.items() if power <= exponent), key=lambda pair: pair[1]
+    )
+    zeros = exponent - power
+    forms = [f"{digits}e{exponent}" if zeros > _ZEROS else f"{digits}{'0' * zeros}{suffix}"]
+    value, rest = divmod(size, NANO)
+    if rest == 0 and _BINARY["Mi"] <= value <= INT64:
+        forms += [f"{value // factor}{suffix}" for suffix, factor in _BINARY.items() if value % factor == 0]
+    return sign + min(forms, key=len)
+
+
+@functools.lru_cache(maxsize=4096)
+def _parse(text: str) -> int | None:
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
+        return None
+    sign, integer, decimals, binary, suffix, exponent = match.groups("")
+    power = int(exponent) if exponent else _DECIMAL[suffix]
+    if power > _EXPONENT_LIMIT:
+        return None
+    mantissa = int(integer + decimals) * _BINARY.get(binary, 1)
+    nano = _shifted(mantissa, max(power, -_EXPONENT_LIMIT) - len(decimals) - _DECIMAL["n"])
+    if binary:
+        nano = min(nano, INT64 * NANO)
+    return -nano if sign == "-" else nano
+
+
+def _shifted(value: int, power: int) -> int:
+    """``value * 10**power`` for a value from 0, rounded up."""
+    factor: int = 10 ** abs(power)
+    return value * factor if power >= 0 else -(-value // factor)
+
+
+def _scaled(nano: int, unit: int) -> int:
+    size = min(-(-abs(nano) // unit), INT64)
+    return -size if nano < 0 else size

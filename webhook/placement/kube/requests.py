@@ -1,0 +1,154 @@
+"""What a pod asks of a node, counted as the scheduler counts it.
+
+Source: ``component-helpers/resource/helpers.go`` (``PodRequests``) and the defaults of ``core/v1`` (requests default to
+limits; pod-level requests default to the containers' sum, then to the pod-level limit). Sums are exact; only the result
+is rounded up. What a resize in place has already given a pod (its status) is not looked at.
+"""
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from webhook.placement.kube.pod import Amount, Container, PodSpec, Resources
+from webhook.placement.kube.quantity import NANO, milli, parse_quantity, whole
+
+Nanos = dict[str, int]
+"""Exact amounts by resource name, in billionths of a unit."""
+
+Invalid = tuple[str, str]
+"""Path and text of a quantity that is none, or is negative."""
+
+_SIDECAR = "Always"
+_POD_LEVEL = frozenset({"cpu", "memory"})
+_HUGE_PAGES = "hugepages-"
+
+
+def pod_requests(spec: PodSpec) -> tuple[dict[str, int], tuple[Invalid, ...]]:
+    """The pod's effective requests, and the quantities that could not be counted.
+
+    Milli-units of ``cpu``, whole units of everything else, rounded up; zero amounts are left out, ``pods`` is always 1.
+    """
+    invalid: list[Invalid] = []
+    total = _aggregated(spec, invalid)
+    if spec.resources is not None:
+        _override(total, spec.resources, invalid)
+    if spec.overhead:
+        _add(total, _parsed(spec.overhead, "spec.overhead", invalid))
+    requests = {name: milli(nano) if name == "cpu" else whole(nano) for name, nano in total.items() if nano}
+    requests["pods"] = 1
+    return requests, tuple(invalid)
+
+
+def container_requests(spec: PodSpec) -> Nanos:
+    """What the containers of the pod request together, whatever the pod as a whole says; invalid amounts left out."""
+    return _aggregated(spec, [])
+
+
+def is_pod_level(name: str) -> bool:
+    """Whether a pod as a whole can ask for that resource."""
+    return name in _POD_LEVEL or name.startswith(_HUGE_PAGES)
+
+
+def _aggregated(spec: PodSpec, invalid: list[Invalid]) -> Nanos:
+    total: Nanos = {}
+    for place, container in enumerate(spec.containers or ()):
+        if container.resources is not None:
+            _add(total, _asked(container.resources, f"spec.containers[{place}].resources", invalid))
+    if spec.init_containers:
+        _start(spec, total, invalid)
+    return total
+
+
+def lowered(spec: PodSpec, *, whole: bool) -> PodSpec:
+    """The pod, all of it asking for next to nothing; the overhead of its runtime is not the user's to lower.
+
+    With ``whole`` it keeps the shape that cores of its own take: cpu and memory stay, a whole number of cpus as one.
+    """
+
+    def less(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
+        return containers and tuple(
+            replace(container, resources=_least(container.resources) if whole and container.resources else None)
+            for container in containers
+        )
+
+    return replace(spec, containers=less(spec.containers), init_containers=less(spec.init_containers), resources=None)
+
+
+def _least(resources: Resources) -> Resources:
+    def least(amounts: Mapping[str, Amount] | None) -> dict[str, Amount]:
+        small: dict[str, Amount] = {}
+        for name, amount in (amounts or {}).items():
+            if name == "cpu":
+                small[name] = "1m" if (parse_quantity(amount) or 0) % NANO else 1
+            elif name == "memory":
+                small[name] = 1
+        return small
+
+    return Resources(least(resources.requests), least(resources.limits))
+
+
+def _start(spec: PodSpec, total: Nanos, invalid: list[Invalid]) -> None:
+    """Add the sidecars, and raise the total to what any init container needs beside the sidecars before it."""
+    sidecars: Nanos = {}
+    peak: Nanos = {}
+    for place, container in enumerate(spec.init_containers or ()):
+        if container.resources is None:
+            asked: Nanos = {}
+        else:
+            asked = _asked(container.resources, f"spec.initContainers[{place}].resources", invalid)
+        if container.restart_policy == _SIDECAR:
+            _add(sidecars, asked)
+        else:
+            _add(asked, sidecars)
+            _raise(peak, asked)
+    _add(total, sidecars)
+    _raise(total, peak)
+
+
+def _override(total: Nanos, resources: Resources, invalid: list[Invalid]) -> None:
+    """Put the pod-level amounts in the place of the containers' sums."""
+    requests = resources.requests or {}
+    pod_level = {name: amount for name, amount in requests.items() if is_pod_level(name)}
+    total.update(_parsed(pod_level, "spec.resources.requests", invalid))
+    limits = {
+        name: amount
+        for name, amount in (resources.limits or {}).items()
+        # Huge pages cannot be overcommitted, so their limit is their request whatever the containers say.
+        if is_pod_level(name) and name not in requests and (name not in total or name.startswith(_HUGE_PAGES))
+    }
+    total.update(_parsed(limits, "spec.resources.limits", invalid))
+
+
+def _asked(resources: Resources, path: str, invalid: list[Invalid]) -> Nanos:
+    """A container's requests, each of them its limit where it is absent."""
+    requests = resources.requests
+    asked = _parsed(requests, f"{path}.requests", invalid) if requests else {}
+    if resources.limits:
+        limits = resources.limits
+        if requests:
+            limits = {name: amount for name, amount in limits.items() if name not in requests}
+        if limits:
+            asked.update(_parsed(limits, f"{path}.limits", invalid))
+    return asked
+
+
+def _parsed(amounts: dict[str, Amount], path: str, invalid: list[Invalid]) -> Nanos:
+    found: Nanos = {}
+    for name, amount in amounts.items():
+        nano = parse_quantity(amount)
+        if nano is None or nano < 0:
+            invalid.append((f"{path}[{name}]", str(amount)))
+        else:
+            found[name] = nano
+    return found
+
+
+def _add(total: Nanos, more: Nanos) -> None:
+    for name, nano in more.items():
+        total[name] = total.get(name, 0) + nano
+
+
+def _raise(total: Nanos, least: Nanos) -> None:
+    for name, nano in least.items():
+        if nano > total.get(name, 0):
+            total[name] = nano

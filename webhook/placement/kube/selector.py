@@ -1,0 +1,167 @@
+"""Selectors over nodes, evaluated on the index exactly as Kubernetes does.
+
+Source: ``component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go``. Terms are ORed, requirements inside a
+term ANDed, an empty term matches nothing; NotIn and DoesNotExist hold where the key is absent; Gt and Lt compare
+whole numbers of 64 bits and do not hold for anything else.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
+
+from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.numbers import integer
+from webhook.placement.kube.pod import LabelSelector, NodeTerm, Requirement
+from webhook.placement.text.problem import Problem, quote
+
+NAME_FIELD = "metadata.name"
+"""The only field that node selectors may match."""
+
+
+class Nodes(Protocol):
+    """What a selector asks of the cluster."""
+
+    @property
+    def everything(self) -> Bits:
+        """All nodes."""
+        ...
+
+    def with_label(self, key: str, values: Iterable[str]) -> Bits:
+        """Nodes whose label ``key`` has one of the values."""
+        ...
+
+    def with_key(self, key: str) -> Bits:
+        """Nodes that have the label ``key``."""
+        ...
+
+    def beyond(self, key: str, bound: int, *, above: bool) -> Bits:
+        """Nodes whose label ``key`` is a whole number above (or below) ``bound``."""
+        ...
+
+    def named(self, name: str) -> Bits:
+        """The node of that name, as a set."""
+        ...
+
+
+def _beyond(nodes: Nodes, requirement: Requirement, *, above: bool) -> Bits:
+    bound = integer(requirement.values[0]) if requirement.values else None
+    return 0 if bound is None else nodes.beyond(requirement.key, bound, above=above)
+
+
+_OPERATORS: dict[str, Callable[[Nodes, Requirement], Bits]] = {
+    "In": lambda nodes, asked: nodes.with_label(asked.key, asked.values or ()),
+    "NotIn": lambda nodes, asked: nodes.everything & ~nodes.with_label(asked.key, asked.values or ()),
+    "Exists": lambda nodes, asked: nodes.with_key(asked.key),
+    "DoesNotExist": lambda nodes, asked: nodes.everything & ~nodes.with_key(asked.key),
+    "Gt": lambda nodes, asked: _beyond(nodes, asked, above=True),
+    "Lt": lambda nodes, asked: _beyond(nodes, asked, above=False),
+}
+
+OPERATORS = tuple(_OPERATORS)
+
+COMPARING = frozenset({"Gt", "Lt"})
+"""Operators that compare whole numbers."""
+
+
+def matching(nodes: Nodes, requirement: Requirement) -> Bits:
+    """Nodes whose labels meet the requirement; none for an operator that does not exist."""
+    evaluate = _OPERATORS.get(requirement.operator)
+    return evaluate(nodes, requirement) if evaluate else 0
+
+
+def holds(requirement: Requirement, value: str | None) -> bool:
+    """Whether a label of that value, or none, meets the requirement."""
+    values = requirement.values or ()
+    match requirement.operator:
+        case "In":
+            return value in values
+        case "NotIn":
+            return value not in values
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+        case operator:
+            there, bound = (integer(text) if text is not None else None for text in (value, *values[:1]))
+            if there is None or bound is None:
+                return False
+            return there > bound if operator == "Gt" else there < bound
+
+
+def matching_all(nodes: Nodes, requirements: Iterable[Requirement]) -> Bits:
+    """Nodes that meet every requirement."""
+    found = nodes.everything
+    for requirement in requirements:
+        found &= matching(nodes, requirement)
+        if not found:
+            break
+    return found
+
+
+def matching_term(nodes: Nodes, term: NodeTerm) -> Bits:
+    """Nodes that the term matches; an empty term matches none."""
+    if term.empty:
+        return 0
+    found = matching_all(nodes, term.match_expressions or ())
+    for requirement in term.match_fields or ():
+        found &= _matching_field(nodes, requirement)
+    return found
+
+
+def matching_any(nodes: Nodes, terms: Iterable[NodeTerm]) -> Bits:
+    """Nodes that at least one term matches."""
+    found, everything = 0, nodes.everything
+    for term in terms:
+        found |= matching_term(nodes, term)
+        if found == everything:
+            break
+    return found
+
+
+def requirements_of(selector: LabelSelector) -> tuple[Requirement, ...]:
+    """A label selector as a list of requirements that must all hold."""
+    labels = selector.match_labels or {}
+    equalities = (Requirement(key, "In", (value,)) for key, value in sorted(labels.items()))
+    return (*equalities, *(selector.match_expressions or ()))
+
+
+def problems_of(requirement: Requirement, path: str) -> Iterator[Problem]:
+    """What is wrong with the form of the requirement: an unknown operator, too many values or too few.
+
+    What Gt and Lt compare with may still be no number, see :func:`unreadable`.
+    """
+    count = len(requirement.values or ())
+    match requirement.operator:
+        case "In" | "NotIn" if not count:
+            yield Problem(f"{path}.values", f"must have at least one value when the operator is {requirement.operator}")
+        case "Exists" | "DoesNotExist" if count:
+            yield Problem(f"{path}.values", f"must be absent when the operator is {requirement.operator}")
+        case "Gt" | "Lt" if count != 1:
+            yield Problem(f"{path}.values", f"must be exactly one value when the operator is {requirement.operator}")
+        case operator if operator not in _OPERATORS:
+            yield Problem(f"{path}.operator", f"{quote(operator)} is not one of {', '.join(OPERATORS)}")
+        case _:
+            pass
+
+
+def unreadable(requirement: Requirement) -> str:
+    """The value that Gt or Lt cannot compare with, in quotes, where it is no whole number of 64 bits; else nothing.
+
+    The API server lets it pass; the scheduler does not (``labels.NewRequirement`` of ``apimachinery``).
+    """
+    values = requirement.values or ()
+    if requirement.operator not in COMPARING or len(values) != 1 or integer(values[0]) is not None:
+        return ""
+    return quote(values[0])
+
+
+def _matching_field(nodes: Nodes, requirement: Requirement) -> Bits:
+    if requirement.key != NAME_FIELD or len(requirement.values or ()) != 1:
+        return 0
+    named = nodes.named((requirement.values or ("",))[0])
+    match requirement.operator:
+        case "In":
+            return named
+        case "NotIn":
+            return nodes.everything & ~named
+        case _:
+            return 0

@@ -1,0 +1,43 @@
+"""Label selectors in kubectl's text form: ``env in (a, b), tier != web, !old, gpu``.
+
+Source: ``apimachinery/pkg/labels/selector.go``. Requirements are separated by commas and must all hold.
+"""
+
+import re
+
+from webhook.placement.kube.pod import LabelSelector, Requirement
+from webhook.placement.text.problem import quote
+
+_KEY = r"(?P<key>[A-Za-z0-9](?:[-A-Za-z0-9_./]{0,315}[A-Za-z0-9])?)"
+"""A label key: up to 253 characters of prefix, a slash, up to 63 of name."""
+_FORMS = tuple(
+    (re.compile(pattern, re.ASCII), operator)
+    for pattern, operator in (
+        (rf"!\s*{_KEY}", "DoesNotExist"),
+        (_KEY, "Exists"),
+        (rf"{_KEY}\s*==?\s*(?P<values>[-A-Za-z0-9_.]*)", "In"),
+        (rf"{_KEY}\s*!=\s*(?P<values>[-A-Za-z0-9_.]*)", "NotIn"),
+        (rf"{_KEY}\s+in\s*\((?P<values>[-A-Za-z0-9_., ]*)\)", "In"),
+        (rf"{_KEY}\s+notin\s*\((?P<values>[-A-Za-z0-9_., ]*)\)", "NotIn"),
+        (rf"{_KEY}\s*>\s*(?P<values>-?[0-9]+)", "Gt"),
+        (rf"{_KEY}\s*<\s*(?P<values>-?[0-9]+)", "Lt"),
+    )
+)
+_PART = re.compile(r"(?:\A|,)((?:[^,(]|\([^)]*\)?)*)")
+"""What stands between commas that are not inside parentheses; every character is looked at once."""
+
+
+def parse_selector(text: str) -> LabelSelector:
+    """The selector; ``ValueError`` with a sentence if the text is none. An empty text selects everything."""
+    parts = [part[1].strip() for part in _PART.finditer(text)] if text.strip() else []
+    return LabelSelector(match_expressions=tuple(_requirement(part) for part in parts))
+
+
+def _requirement(part: str) -> Requirement:
+    for pattern, operator in _FORMS:
+        found = pattern.fullmatch(part)
+        if found:
+            values = found.groupdict().get("values")
+            listed = None if values is None else tuple(value.strip() for value in values.split(","))
+            return Requirement(found["key"], operator, listed)
+    raise ValueError(f'{quote(part)} is no label selector such as "key", "!key", "key=value" or "key in (a, b)"')

@@ -1,0 +1,69 @@
+"""The hosts of a literal pool, entry by entry: which node each means, and why one means none (``docs/hostpool.md``)."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from webhook.placement.inventory.index import NodeIndex
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Pool
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.addresses import canonical
+from webhook.placement.kube.bits import Bits, slots
+from webhook.placement.kube.selector import matching_all, requirements_of
+from webhook.placement.text.problem import quote
+
+
+class Entry(Struct, frozen=True, gc=False):
+    """An entry of ``spec.hosts``: the name of its ``node``, or why it has none.
+
+    ``fault`` names what the user wrote, and nothing else of the cluster. ``taken`` says that it is a node, which is
+    exclusive to another pool.
+    """
+
+    index: int
+    node: str = ""
+    fault: str = ""
+    taken: bool = False
+
+
+def entries(pool: Pool, cluster: Inventory, policy: Policy) -> Iterator[Entry]:
+    """Every entry in its place.
+
+    What was given to the pool stays: neither a moved address nor a new rule takes it, nor a pool that closes the node.
+    """
+    texts = pool.hosts or ()
+    standing = cluster.pools.hosts(pool)
+    kept = {host.index: host.name for host in pool.given if standing[host.index]}
+    poolable, closed = matching_all(cluster.nodes, requirements_of(policy.poolable)), cluster.pools.exclusive()
+    first: dict[str, int] = {}
+    for index, text in enumerate(texts):
+        stays = index in kept and (canonical(text) is not None or kept[index] == text)
+        found = cluster.nodes.named(kept[index]) if stays else meant(text, cluster.nodes)
+        fault = _fault(text, found, found if stays else poolable)
+        taken = not fault and not stays and bool(found & closed)
+        if taken:
+            fault = f"{quote(text)} is exclusive to another HostPool"
+        if not fault:
+            node = cluster.nodes.names[next(slots(found))]
+            earlier = first.setdefault(node, index)
+            if earlier == index:
+                yield Entry(index, node)
+                continue
+            fault = f"{quote(text)} is the node of hosts[{earlier}] as well"
+        yield Entry(index, fault=f"hosts[{index}]: {fault}", taken=taken)
+
+
+def meant(text: str, nodes: NodeIndex) -> Bits:
+    """The nodes of that address, if the text is one, else of that name."""
+    address = canonical(text)
+    return nodes.addresses.of(address) if address else nodes.named(text)
+
+
+def _fault(text: str, found: Bits, poolable: Bits) -> str:
+    count = found.bit_count()
+    if not count:
+        return f"{quote(text)} is no node"
+    if count > 1:
+        return f"{quote(text)} is the address of {count} nodes"
+    return "" if found & poolable else f"{quote(text)} may not be pooled (poolable nodes)"

@@ -1,0 +1,107 @@
+"""What hardware the HPAIntents of a namespace want for a pod: those it names, and those its workload consumes."""
+
+import itertools
+from collections.abc import Iterator
+from typing import Final
+
+from webhook.placement.annotations.hardware_text import Requirements
+from webhook.placement.annotations.placement_text import SHOWN, annotation
+from webhook.placement.inventory.intent import Consumer, Intent
+from webhook.placement.inventory.intents import Intents
+from webhook.placement.kube.owner import owner_of, owners_of
+from webhook.placement.kube.pod import Metadata
+from webhook.placement.spl.placement import TEXT_LIMIT
+from webhook.placement.spl.reader import unreadable
+from webhook.placement.text import keys
+from webhook.placement.text.nearest import nearest
+from webhook.placement.text.problem import Fault, Problem, enumerated, quote
+
+INTENT_LIMIT: Final = 16
+"""HPAIntents that one pod names (``docs/operations.md``, limits)."""
+
+_LISTED = 10
+"""Names listed in a message; more would drown the point."""
+
+Owners = tuple[str, tuple[str, ...]]
+"""The API group of what controls a pod, and the workloads that it is a replica of."""
+
+_FIELD = annotation(keys.INTENT)
+
+
+def owners(metadata: Metadata) -> Owners:
+    """Whose replica the pod is; a pod that nobody controls is its own."""
+    controller = next((found for found in metadata.owner_references or () if found.controller), None)
+    if controller is None:
+        return "", (f"Pod/{metadata.name or metadata.generate_name or ''}",)
+    group = controller.api_version.rpartition("/")[0]
+    return group, tuple(owners_of(owner_of((controller,), metadata.labels)))
+
+
+def consumes(metadata: Metadata, namespace: str, intents: Intents) -> bool:
+    """Whether the pod gets hardware without asking for it: its namespace is enabled, and an intent is for it."""
+    return namespace in intents.enabled and any(_own(owners(metadata), namespace, intents))
+
+
+def intended(metadata: Metadata, namespace: str, text: str | None, intents: Intents) -> Requirements:
+    """What the intents named in ``text``, and those for the pod's workload, require of its hardware."""
+    own = owners(metadata)
+    consumers: list[Consumer] = []
+    problems: list[Problem] = []
+    names, unread = _names(text)
+    problems += unread
+    for name in names:
+        intent = intents.named(namespace, name)
+        if intent is None:
+            problems.append(_missing(name, namespace, intents))
+        else:
+            found = list(_of(intent, own)) or list(intent.consumers if len(intent.consumers) == 1 else ())
+            consumers += found
+            problems += [] if found else [_nobody(intent, own)]
+    if namespace in intents.enabled:
+        consumers += (consumer for consumer in _own(own, namespace, intents) if consumer not in consumers)
+    problems += itertools.chain.from_iterable(consumer.problems for consumer in consumers)
+    hardware = itertools.chain.from_iterable(consumer.hardware for consumer in consumers)
+    return tuple(hardware), tuple(problems[:SHOWN])
+
+
+def _names(text: str | None) -> tuple[list[str], list[Problem]]:
+    """The names in the annotation, each once."""
+    if text is None:
+        return [], []
+    if problem := unreadable(text, _FIELD, limit=TEXT_LIMIT):
+        return [], [problem]
+    names = list(dict.fromkeys(word.strip() for word in text.split(",")))
+    if len(names) > INTENT_LIMIT:
+        return [], [Problem(_FIELD, f"names {len(names)} HPAIntents, at most {INTENT_LIMIT} are allowed")]
+    return names, []
+
+
+def _own(own: Owners, namespace: str, intents: Intents) -> Iterator[Consumer]:
+    """The consumers that the pod's workload is, by the names of their intents."""
+    for owner in own[1]:
+        for intent in intents.holding(namespace, owner):
+            yield from _of(intent, own)
+
+
+def _of(intent: Intent, own: Owners) -> Iterator[Consumer]:
+    group, names = own
+    return (consumer for consumer in intent.consumers if consumer.owner in names and consumer.group == group)
+
+
+def _missing(name: str, namespace: str, intents: Intents) -> Problem:
+    names = sorted(intents.names(namespace))
+    near = nearest(name, names[:100])
+    hint = f", did you mean {near}?" if near else ";"
+    there = f"the HPAIntents there are: {enumerated(names, _LISTED)}" if names else "there are none"
+    return Problem(_FIELD, f"this namespace has no HPAIntent {quote(name)}{hint} {there}", fault=Fault.FORBIDDEN)
+
+
+def _nobody(intent: Intent, own: Owners) -> Problem:
+    if not intent.consumers:
+        problem = next(iter(intent.problems), None)
+        where = problem.field.removeprefix(f"HPAIntent {intent.name} ") if problem else ""
+        message = f"is broken: {where}: {problem.message}" if problem else "has no consumers"
+        return Problem(_FIELD, f"HPAIntent {intent.name} {message}", fault=Fault.FORBIDDEN)
+    listed = enumerated(intent.consumers, _LISTED, lambda consumer: consumer.owner)
+    message = f"no consumer of HPAIntent {intent.name} is {own[1][0]}; its consumers: {listed}"
+    return Problem(_FIELD, message, fault=Fault.FORBIDDEN)

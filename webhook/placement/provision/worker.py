@@ -1,0 +1,61 @@
+"""The worker among the containers of a pod, and what CPU binding makes of it (``docs/hardware.md``)."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from webhook.placement.annotations.placement_text import annotation
+from webhook.placement.kube.containers import Place, called, listed, missing, named, only, resources_at
+from webhook.placement.kube.pod import PodSpec
+from webhook.placement.kube.quantity import NANO, format_quantity
+from webhook.placement.kube.resource_name import CPU, MEMORY
+from webhook.placement.provision.effects import SetResources
+from webhook.placement.provision.grants import BINDING, granted
+from webhook.placement.provision.guarantee import amounts
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Problem
+
+_PE: Final = "pe"
+"""Name of the container that runs a processing element (Streams instance operator)."""
+
+
+def worker(spec: PodSpec, annotations: Mapping[str, str]) -> Place | Problem:
+    """The container that the annotation names, else the one called ``pe``, else the only one."""
+    name = annotations.get(keys.CONTAINER)
+    place = (named(spec, _PE) or only(spec)) if name is None else named(spec, name)
+    if place:
+        return place
+    if name is not None:
+        return Problem(annotation(keys.CONTAINER), missing(name, spec))
+    return Problem(annotation(keys.BIND), f"the annotation {keys.CONTAINER} must name the worker: {listed(spec)}")
+
+
+def bind(spec: PodSpec, place: Place) -> tuple[list[SetResources], list[Problem]]:
+    """The limits that the worker lacks beside its requests, and what keeps it from being bound.
+
+    It must ask for whole cores and for memory, and its requests and limits must be alike.
+    """
+    effects: list[SetResources] = []
+    problems: list[Problem] = []
+    own, path = resources_at(spec, place), f"{place.path}.resources"
+    for resource in (CPU, MEMORY):
+        asked, limit = amounts(own, resource)
+        if asked <= 0:
+            what = "a whole number of cpus" if resource == CPU else "an amount of memory"
+            message = f"{called(spec, place)} needs {what} to be bound"
+        elif resource == CPU and asked % NANO:
+            message = f"{format_quantity(asked)} is no whole number of cpus in {called(spec, place)}"
+        elif resource in (own.limits or {}) and asked != limit:
+            both = f"requests {format_quantity(asked)} and limits {format_quantity(limit)} of {resource}"
+            message = f"{both} must be equal in {called(spec, place)}"
+        else:
+            effects.append(SetResources(BINDING, place, resource, asked, asked))
+            continue
+        problems.append(Problem(path, f"{message}: {BINDING}"))
+    return effects, problems
+
+
+def limited(spec: PodSpec, effects: list[SetResources]) -> PodSpec:
+    """The pod with these limits."""
+    for effect in effects:
+        spec = granted(spec, effect)
+    return spec

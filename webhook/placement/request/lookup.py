@@ -1,0 +1,89 @@
+"""Which host pool a name means: the job's own of that name, else the namespace's pool without a job."""
+
+from collections.abc import Iterable
+
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase, Pool
+from webhook.placement.pools.allocation import pool_of
+from webhook.placement.request.world import World
+from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, PoolName
+from webhook.placement.text import keys
+from webhook.placement.text.nearest import nearest
+from webhook.placement.text.problem import Fault, Problem, counted, enumerated, quote
+
+_LISTED = 10
+"""Names listed in a message; more would drown the point."""
+
+_COMPARED = 100
+"""Names that a mistyped one is compared with: a comparison takes some 20 microseconds."""
+
+Found = tuple[tuple[Clause, Pool], ...]
+
+
+def look_up(
+    clauses: Iterable[Clause], namespace: str, job: str, world: World, text: str
+) -> tuple[Found, list[Problem]]:
+    """The pool of every ``host(P)`` among these ``host`` clauses, and what is wrong with the others.
+
+    ``text`` is the annotation the clauses were read from. Only pools of the pod's own namespace and job are ever
+    found, or listed.
+    """
+    found: list[tuple[Clause, Pool]] = []
+    problems: list[Problem] = []
+    for clause in clauses:
+        if not isinstance(clause.argument, PoolName):
+            continue
+        if clause.argument.name == DEFAULT_POOL and clause.argument.index is None:
+            continue
+        pool = _named(clause.argument, namespace, job, world.cluster, listing=not problems)
+        wrong = pool if isinstance(pool, str) else _unusable(pool, clause.argument, world)
+        if wrong or isinstance(pool, str):
+            problems.append(_problem(clause, wrong, text))
+        else:
+            found.append((clause, pool))
+    return tuple(found), problems
+
+
+def _problem(clause: Clause, message: str, text: str) -> Problem:
+    field = f"metadata.annotations[{keys.PLACEMENT}]"
+    return Problem(field, f"{clause}: {message}", text, clause.offset, Fault.FORBIDDEN)
+
+
+def _named(name: PoolName, namespace: str, job: str, cluster: Inventory, *, listing: bool) -> Pool | str:
+    chosen = pool_of(name.name, namespace, job, cluster)
+    if len(chosen) == 1:
+        return chosen[0]
+    if chosen:
+        return f"{len(chosen)} HostPools have that name: {enumerated(sorted(pool.name for pool in chosen), _LISTED)}"
+    missing = f"this namespace has no HostPool {quote(name.name)} that the pod may use"
+    if not listing:
+        return missing
+    usable = {pool.spl_name for pool in cluster.pools.values() if _usable(pool, namespace, job)}
+    near = nearest(name.name, sorted(usable)) if len(usable) <= _COMPARED else ""
+    hint = f", did you mean {near}?" if near else ""
+    there_are = f"the HostPools there are: {enumerated(sorted(usable), _LISTED)}" if usable else "there are none"
+    return f"{missing}{hint or ';'} {there_are}"
+
+
+def _usable(pool: Pool, namespace: str, job: str) -> bool:
+    return pool.namespace == namespace and (pool.job is None or pool.job == job)
+
+
+def _unusable(pool: Pool, name: PoolName, world: World) -> str:
+    """Why the pod cannot use the pool it found, or nothing.
+
+    A pool that has failed gets its hosts when nodes come, so a pod that may wait waits for them by the pool's label.
+    """
+    if pool.phase is Phase.FAILED and not world.patient:
+        return f"HostPool {pool.spl_name} failed: {pool.reason or 'its controller gave no reason'}"
+    if pool.phase is Phase.RELEASING:
+        return f"HostPool {pool.spl_name} is being deleted"
+    if name.index is None:
+        return ""
+    if not pool.sized:
+        return f"HostPool {pool.spl_name} has no size, so its hosts have no index"
+    size = len(pool.hosts) if pool.hosts is not None else pool.size or 0
+    if name.index >= size:
+        last = f"0 to {size - 1}" if size > 1 else "0 only"
+        return f"HostPool {pool.spl_name} has {counted(size, 'host')}, index {last}"
+    return ""

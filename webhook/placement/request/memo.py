@@ -1,0 +1,142 @@
+"""Answers kept for pods that ask the same of an unchanged cluster, as the pods of one template do.
+
+An answer is kept under everything that the decision read of the pod, with the stamps of everything that it read of the
+cluster; it is used only while no stamp has changed. What cannot be stamped cheaply is never kept: pods bound to a node
+(free room changes with every pod of the cluster), pools that are yet to get their hosts, pods reviewed before.
+"""
+
+from collections.abc import Hashable, Mapping
+from typing import Generic, TypeVar
+
+import msgspec
+
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.kube.pod import Metadata, Pod
+from webhook.placement.provision.intended import owners
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.spl.clauses import ClauseName
+from webhook.placement.text import keys
+
+SIZE = 4096
+"""Answers that are kept: some kilobytes each, and more templates than a cluster has at work at a time."""
+
+LENGTH_LIMIT = 8192
+"""Bytes of a spec, as far as it is read here, of a pod whose answer is kept: four times what most have."""
+
+_WRITTEN = keys.ANNOTATIONS - keys.WRITTEN
+_OWN = frozenset({keys.JOB, keys.PE})
+_TOGETHER = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION, ClauseName.ISOLATION})
+
+_ENCODE = msgspec.json.Encoder().encode
+
+_Answer = TypeVar("_Answer")
+
+Key = tuple[Hashable, ...]
+"""What the decision read of a pod."""
+
+Stamp = tuple[int, int, int, int, int, int, int, int]
+"""When nodes, pools, jobs, HPAIntents, what is used of the devices that are only wanted, the job's notable pods and,
+where they matter, pods that are being deleted and the job's other pods last changed."""
+
+
+class Memo(Generic[_Answer]):
+    """Kept answers about pods, for one cluster and one policy."""
+
+    __slots__ = ("_cluster", "_kept")
+
+    def __init__(self) -> None:
+        self._cluster: Inventory | None = None
+        self._kept: dict[Hashable, tuple[Stamp, tuple[str, ...], _Answer]] = {}
+
+    def __len__(self) -> int:
+        """How many answers are kept."""
+        return len(self._kept)
+
+    def find(self, cluster: Inventory, key: Key) -> _Answer | None:
+        """The answer that was kept under the key, if it still holds."""
+        kept = self._kept.get(key) if cluster is self._cluster else None
+        if kept is None:
+            return None
+        stamp, devices, answer = kept
+        return answer if stamp == _stamp(cluster, key, devices, all_pods=stamp[-1] >= 0) else None
+
+    def keep(self, world: World, key: Key, ask: Ask, answer: _Answer) -> None:
+        """Keep the answer to what ``ask`` says, unless something that it depends on has no stamp."""
+        named = any(isinstance(clause.argument, str) for clause in ask.of(ClauseName.HOST))
+        if ask.spec.node_name or named or world.predicted:
+            return
+        if world.cluster is not self._cluster or len(self._kept) >= SIZE:
+            self._cluster = world.cluster
+            self._kept.clear()
+        spread = bool(ask.spec.topology_spread_constraints)
+        together = (
+            spread or not _TOGETHER.isdisjoint(ask.by_name) or ask.mapping.uniform != "none" or ask.provision.bound
+        )
+        devices = tuple([wish.resource for wish in ask.provision.wanted])
+        self._kept[key] = _stamp(world.cluster, key, devices, all_pods=together), devices, answer
+
+
+def key_of(pod: Pod, namespace: str, cluster: Inventory) -> Key | None:
+    """Everything that a decision reads of the pod; ``None`` for a pod that is better decided anew.
+
+    ``namespace`` and the job come first, as :func:`_stamp` expects them. The processing element counts only where the
+    job tells them apart, whose replica the pod is only where something depends on it, and its other labels only where
+    it is spread by them. The spec is kept as its JSON: pods of a template have the same, and bytes are quickly made and
+    compared.
+    """
+    metadata = pod.metadata or _NO_METADATA
+    labels, annotations = metadata.labels or {}, metadata.annotations or {}
+    said = []
+    for key, text in annotations.items():
+        if key.startswith(keys.PREFIX):
+            if key in _WRITTEN:
+                said.append((key, text))
+            elif key not in keys.FOREIGN:
+                return None
+    for key in labels:
+        if key.startswith(keys.PREFIX) and key not in _OWN:
+            return None
+    spec = _ENCODE(pod.spec)
+    if len(spec) > LENGTH_LIMIT:
+        return None
+    job, text = labels.get(keys.JOB), annotations.get(keys.PLACEMENT, "")
+    apart = ClauseName.ISOLATION in text or cluster.tells_apart(namespace, job or "")
+    references = metadata.owner_references
+    return (
+        namespace,
+        job,
+        labels.get(keys.PE) if apart else None,
+        tuple(said),
+        metadata.labels is None,
+        metadata.annotations is None,
+        tuple([(owner.api_version, owner.kind) for owner in references if owner.controller]) if references else (),
+        owners(metadata) if _known_by_owner(annotations, namespace, job or "", cluster) else None,
+        tuple(sorted(labels.items())) if pod.spec and pod.spec.topology_spread_constraints else None,
+        spec,
+    )
+
+
+def _known_by_owner(annotations: Mapping[str, str], namespace: str, job: str, cluster: Inventory) -> bool:
+    """Whether it matters whose replica the pod is: HPAIntents may be for it, or it minds who of its job is bound."""
+    if keys.INTENT in annotations or namespace in cluster.intents.enabled:
+        return True
+    return keys.BIND in annotations or cluster.siblings(namespace, job).bound
+
+
+_NO_METADATA = Metadata()
+
+
+def _stamp(cluster: Inventory, key: Key, devices: tuple[str, ...], *, all_pods: bool) -> Stamp:
+    siblings = cluster.siblings(str(key[0]), "" if key[1] is None else str(key[1]))
+    everyone = siblings.changed if all_pods else -1
+    return (
+        cluster.nodes.version,
+        cluster.pools.version,
+        cluster.jobs_version,
+        cluster.intents.version,
+        cluster.nodes.capacity.changes(devices) if devices else 0,
+        siblings.notable_changed,
+        cluster.leaving_changed if all_pods else -1,
+        everyone,
+    )

@@ -1,0 +1,103 @@
+"""How refusals name what a pod says outside of its placement, and the pod without some of that."""
+
+from collections.abc import Collection
+from typing import Final
+
+from msgspec.structs import replace
+
+from webhook.placement.kube.containers import host_ports
+from webhook.placement.kube.pod import HARD, Affinity, Container, Pod, PodSpec, SpreadConstraint
+from webhook.placement.kube.requests import lowered
+from webhook.placement.provision.grants import BINDING
+from webhook.placement.text import keys
+from webhook.placement.text.problem import enumerated
+
+NODE_NAME: Final = "spec.nodeName "
+"""What comes before the node in the name of that clause."""
+
+REQUESTS: Final = "requests "
+"""What comes before the amounts in the name of the pod's own requests, which are lowered, not dropped."""
+
+SELECTOR: Final = "the pod's nodeSelector"
+"""A selector of more labels than are named one by one."""
+
+AFFINITY: Final = "the pod's node affinity"
+
+_NAMED: Final = 4
+"""Ports that are named; the user knows the rest."""
+
+ANTI_AFFINITY: Final = "the pod's own anti-affinity on "
+"""What comes before the topology key in the name of required terms that keep pods of one template apart."""
+
+
+def label(key: str, value: str) -> str:
+    """The name of a label of the pod's ``nodeSelector``."""
+    return f"nodeSelector {key}={value}"
+
+
+def spread(constraint: SpreadConstraint) -> str:
+    """The name of a topology spread constraint."""
+    least = f"minDomains {constraint.min_domains}, " if constraint.min_domains else ""
+    return f"topologySpread {constraint.topology_key} ({least}maxSkew {constraint.max_skew})"
+
+
+def ports(spec: PodSpec) -> str:
+    """The name of the host ports of the pod; nothing where it takes none."""
+    numbers = sorted(set(host_ports(spec)))
+    return f"hostPort {enumerated(numbers, _NAMED)}" if numbers else ""
+
+
+def without(pod: Pod, texts: Collection[str]) -> Pod:
+    """The pod without what these texts name; it asks for next to nothing if they name its requests."""
+    metadata, spec = pod.metadata, pod.spec
+    annotations = metadata.annotations if metadata else None
+    if metadata and annotations and BINDING in texts:
+        left = {key: text for key, text in annotations.items() if key != keys.BIND}
+        metadata, annotations = replace(metadata, annotations=left), left
+    if spec:
+        spec = _thinner(spec, texts)
+        if any(text.startswith(REQUESTS) for text in texts):
+            spec = lowered(spec, whole=(annotations or {}).get(keys.BIND) == "true")
+    return replace(pod, metadata=metadata, spec=spec)
+
+
+def _thinner(spec: PodSpec, texts: Collection[str]) -> PodSpec:
+    """The spec without what the texts name of node name, labels, required terms and spread constraints."""
+    name, labels, affinity, constraints = (
+        spec.node_name, spec.node_selector, spec.affinity, spec.topology_spread_constraints
+    )  # fmt: skip
+    if name and f"{NODE_NAME}{name}" in texts:
+        name = None
+    if labels:
+        kept = {} if SELECTOR in texts else labels
+        labels = {key: value for key, value in kept.items() if label(key, value) not in texts}
+    if (taken := ports(spec)) and taken in texts:
+        spec = _without_ports(spec)
+    if constraints:
+        constraints = tuple(one for one in constraints if one.when_unsatisfiable != HARD or spread(one) not in texts)
+    if affinity:
+        affinity = _loosened(affinity, texts)
+    return replace(
+        spec, node_name=name, node_selector=labels, affinity=affinity, topology_spread_constraints=constraints
+    )
+
+
+def _without_ports(spec: PodSpec) -> PodSpec:
+    """The spec without ports of containers, which matter as host ports only."""
+
+    def closed(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
+        return containers and tuple(replace(container, ports=None) for container in containers)
+
+    return replace(spec, containers=closed(spec.containers), init_containers=closed(spec.init_containers))
+
+
+def _loosened(affinity: Affinity, texts: Collection[str]) -> Affinity:
+    """The affinity without the required terms that the texts name."""
+    nodes, away = affinity.node_affinity, affinity.pod_anti_affinity
+    if AFFINITY in texts and nodes:
+        nodes = replace(nodes, required=None)
+    if away and away.required:
+        away = replace(
+            away, required=tuple(term for term in away.required if ANTI_AFFINITY + term.topology_key not in texts)
+        )
+    return replace(affinity, node_affinity=nodes, pod_anti_affinity=away)

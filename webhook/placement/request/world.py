@@ -1,0 +1,158 @@
+"""What one decision is made against: a cluster and an installation's policy.
+
+It answers selectors like the node index does, but sees membership labels of host pools as if they were there already:
+the controller is about to write them, and a pod of a pool that is still being given its hosts simply waits for them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar, cast
+
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase, Pool
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.inventory.promises import Promises
+from webhook.placement.inventory.siblings import Siblings
+from webhook.placement.kube.bits import Bits
+from webhook.placement.pools.allocation import Allocation
+from webhook.placement.pools.host_list import meant
+from webhook.placement.pools.pool_plan import granted
+from webhook.placement.text.keys import MEMBERSHIP
+
+_Part = TypeVar("_Part")
+_Judged = TypeVar("_Judged")
+
+
+class World:
+    """A cluster, a policy, and the hosts that pools have or would get; made anew for every decision.
+
+    ``leaving`` is a workload whose live pods are no neighbours to anyone: they make room for those decided about.
+    ``promises`` are pods that were bound a moment ago and may not be in the cluster yet. ``patient`` tells that the pod
+    may wait for what the cluster lacks, and ``unbound`` that it is to wait, so that it is bound to no node past the
+    scheduler.
+    """
+
+    __slots__ = (
+        "_allocations", "_hosts", "_known", "_leaving", "_promises", "cluster", "everything", "patient", "policy",
+        "unbound",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        cluster: Inventory,
+        policy: Policy,
+        *,
+        leaving: str = "",
+        promises: Promises | None = None,
+        patient: bool = False,
+        unbound: bool = False,
+    ) -> None:
+        self.cluster = cluster
+        self.policy = policy
+        self.patient = patient
+        self.unbound = unbound
+        self._leaving = leaving
+        self._promises = promises
+        self.everything: Bits = cluster.nodes.everything
+        self._hosts: dict[Name, dict[int, Bits]] = {}
+        self._allocations: dict[Name, Allocation] = {}
+        self._known: dict[int, tuple[object, object]] = {}
+
+    def once(self, part: _Part, judge: Callable[[_Part, "World"], _Judged]) -> _Judged:
+        """What ``judge`` makes of that part of a pod, made once in a decision: refusals read the pod several times."""
+        found = self._known.get(id(part))
+        if found is None:
+            found = self._known[id(part)] = part, judge(part, self)  # with the part itself, lest its id be another's
+        return cast("_Judged", found[1])
+
+    def recovered(self, *, unbound: bool = False) -> "World | None":
+        """The world once the conditions of nodes have passed that pass by themselves; ``None`` where there are none."""
+        cluster = self.cluster.recovered()
+        if cluster is None:
+            return None
+        return World(
+            cluster, self.policy, leaving=self._leaving, promises=self._promises, patient=self.patient, unbound=unbound
+        )
+
+    @property
+    def predicted(self) -> bool:
+        """Whether it was asked for hosts that a pool is yet to get: those depend on more than nodes and pools."""
+        return bool(self._allocations)
+
+    def siblings(self, namespace: str, job: str) -> Siblings:
+        """The live pods of a job that stay."""
+        found = self.cluster.siblings(namespace, job)
+        return found.without(self._leaving) if self._leaving else found
+
+    def leavers(self, namespace: str, job: str) -> Siblings | None:
+        """The live pods of a job that are replicas of the workload decided about; ``None`` if they are not known."""
+        if not self._leaving:
+            return Siblings()
+        return self.cluster.siblings(namespace, job).of(self._leaving) if job else None
+
+    def promised(self, node: str) -> Mapping[str, int]:
+        """What was promised of the node in the last seconds."""
+        return self._promises.on(node) if self._promises else {}
+
+    def with_key(self, key: str) -> Bits:
+        """Nodes that have the label, or will once their pool is ready."""
+        hosts = self._members(key)
+        if hosts is None:
+            return self.cluster.nodes.with_key(key)
+        found = 0
+        for host in hosts.values():
+            found |= host
+        return found
+
+    def with_label(self, key: str, values: Iterable[str]) -> Bits:
+        """Nodes whose label ``key`` has one of the values, or will once their pool is ready."""
+        hosts = self._members(key)
+        if hosts is None:
+            return self.cluster.nodes.with_label(key, values)
+        wanted = frozenset(values)
+        found = 0
+        for index, host in hosts.items():
+            if str(index) in wanted:
+                found |= host
+        return found
+
+    def beyond(self, key: str, bound: int, *, above: bool) -> Bits:
+        """Nodes whose label ``key`` is a whole number above (or below) ``bound``."""
+        return self.cluster.nodes.beyond(key, bound, above=above)
+
+    def named(self, name: str) -> Bits:
+        """The node of that name, as a set."""
+        return self.cluster.nodes.named(name)
+
+    def meant(self, text: str) -> Bits:
+        """The nodes that ``host("text")`` means: of that address, if it is one, else of that name."""
+        return meant(text, self.cluster.nodes)
+
+    def hosts(self, pool: Pool) -> dict[int, Bits]:
+        """The hosts of a sized or literal pool by index: those it was given, or those it would get now."""
+        name = pool.namespace, pool.name
+        if name not in self._hosts:
+            self._hosts[name] = self.cluster.pools.hosts(pool) if self.complete(pool) else self._predicted(pool)
+        return self._hosts[name]
+
+    def complete(self, pool: Pool) -> bool:
+        """Whether a sized or literal pool has all of its hosts, so that they carry its label."""
+        return pool.phase is Phase.READY and all(self.cluster.pools.hosts(pool).values())
+
+    def allocation(self, pool: Pool) -> Allocation:
+        """What the controller would give the pool now."""
+        name = pool.namespace, pool.name
+        if name not in self._allocations:
+            self._allocations[name] = granted(pool, self.cluster, self.policy)
+        return self._allocations[name]
+
+    def _predicted(self, pool: Pool) -> dict[int, Bits]:
+        allocation = self.allocation(pool)
+        if allocation.reason and pool.phase is not Phase.READY and not pool.elastic:
+            # A pool is given all of its hosts or none, so a pod of one that cannot be completed has nowhere to go.
+            return {}
+        return {host.index: self.named(host.name) for host in allocation.hosts}
+
+    def _members(self, key: str) -> dict[int, Bits] | None:
+        name = self.cluster.pools.members.get(key) if key.startswith(MEMBERSHIP) else None
+        return None if name is None else self.hosts(self.cluster.pools[name])

@@ -1,0 +1,212 @@
+"""SPL placement text: its grammar, into clauses or all problems, and back into text.
+
+The rules stand in the docstrings of the functions that read them (``docs/annotations.md`` has them in one piece)::
+
+    operator   = identifier , { ( "." | "::" ) , identifier } , { "[" , digits , "]" } ;
+    identifier = ( letter | "_" ) , { letter | digit | "_" } ;
+"""
+
+import functools
+import itertools
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
+from webhook.placement.spl.reader import GrammarError, Reader, unreadable
+from webhook.placement.spl.tokens import Kind
+from webhook.placement.text.nearest import unknown
+from webhook.placement.text.problem import Problem, quote
+
+__all__ = ["Clause", "ClauseName", "PoolName", "format_placement", "parse_placement"]
+
+TEXT_LIMIT: Final = 8 * 1024
+"""Bytes of one placement text in UTF-8."""
+CLAUSE_LIMIT: Final = 64
+"""Clauses in one text."""
+TOKEN_LIMIT: Final = 32
+"""Different tokens of ``hostColocation`` and ``hostExlocation`` in one text: each is a label and a pod term."""
+INDEX_LIMIT: Final = 2**32 - 1
+"""SPL's index of a host pool is a uint32."""
+
+_CACHED_LENGTH = 1024
+"""Characters of a text whose result is kept: what templates repeat is far shorter, and 1,024 results stay small."""
+
+_SHOWN = 80
+"""Characters of a clause in a message, the same as of any other quoted text."""
+_WHOLE = "an index is a whole number from 0"
+
+_NAMES = {name.value: name for name in ClauseName}
+_ALONE = frozenset({ClauseName.ISOLATION, ClauseName.PARTITION_ISOLATION})
+_TOKENS = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION})
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+")
+_BARE_TOKEN = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]*+)\s*+(?=[),;]|\Z)", re.ASCII)
+_BARE_HOST = re.compile(r"([A-Za-z0-9_:][A-Za-z0-9_.:%-]*+(?:/[0-9]{1,3})?+)\s*+(?=[),;]|\Z)", re.ASCII)
+"""What people write without quotes: tokens such as ``apart``, nodes such as ``worker-1``, addresses."""
+
+
+def parse_placement(text: str, field: str) -> tuple[tuple[Clause, ...], tuple[Problem, ...]]:
+    """The clauses of a text in order, and what is wrong with it (at most ten problems); never raises.
+
+    ``field`` is the path of the field that holds the text. Only when there is no problem, the clauses are all there.
+    """
+    if problem := unreadable(text, field, limit=TEXT_LIMIT):
+        return (), (problem,)
+    return _remembered(text, field) if len(text) <= _CACHED_LENGTH else _parse(text, field)
+
+
+def format_placement(clauses: Iterable[Clause]) -> str:
+    """The clauses as one text, neighbours of one operator in one group: ``A: host("foo"), hostIsolation; B: ...``."""
+    groups = itertools.groupby(clauses, key=lambda clause: clause.operator)
+    return "; ".join(
+        (f"{operator}: " if operator else "") + ", ".join(clause.text for clause in group) for operator, group in groups
+    )
+
+
+def _parse(text: str, field: str) -> tuple[tuple[Clause, ...], tuple[Problem, ...]]:
+    parser = _Parser(Reader(text, field))
+    parser.placement()
+    return tuple(parser.clauses), tuple(parser.reader.problems)
+
+
+_remembered = functools.lru_cache(maxsize=1024)(_parse)
+
+
+class _Parser:
+    """The clauses read so far; each method reads one rule, named in its docstring."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.clauses: list[Clause] = []
+        self.hosts: dict[str, Clause] = {}
+        self.tokens: set[str | PoolName | None] = set()
+
+    def placement(self) -> None:
+        """``placement = operator_clauses , { ";" , operator_clauses } , [ ";" ] ;``."""
+        self.operator_clauses()
+        while self.reader.take(";") and self.reader.token.kind is not Kind.END:
+            self.operator_clauses()
+
+    def operator_clauses(self) -> None:
+        """``operator_clauses = [ operator , ":" ] , clause , { "," , clause } ;``."""
+        start, operator = self.reader.place, ""
+        try:
+            if self.reader.following in {":", ".", "::", "["} and self.reader.token.kind is Kind.NAME:
+                operator = _operator(self.reader)
+                self.reader.expect(":", expected=f'":" after the operator {quote(operator)}')
+        except GrammarError as error:
+            self.reader.recover(error, start)
+        else:
+            self.next_clause(operator)
+        while self.reader.take(","):
+            self.next_clause(operator)
+
+    def next_clause(self, operator: str) -> None:
+        """A clause and what must follow it; after a mistake, the rest of it is skipped."""
+        start = self.reader.place
+        try:
+            clause = _clause(self.reader, operator)
+            if self.reader.token.text not in {",", ";", ""}:
+                raise self.reader.unexpected(f'"," or ";" after {_short(clause)}')
+        except GrammarError as error:
+            self.reader.recover(error, start)
+        else:
+            self.add(clause)
+
+    def add(self, clause: Clause) -> None:
+        """Keep a clause, unless it is one too many."""
+        if len(self.clauses) == CLAUSE_LIMIT:
+            self.reader.report(clause.offset, f"too many placement clauses: at most {CLAUSE_LIMIT} are allowed")
+            self.reader.finish()
+            return
+        if clause.name is ClauseName.HOST and (first := self.hosts.setdefault(clause.operator, clause)) is not clause:
+            owner = f"operator {quote(clause.operator)}" if clause.operator else "the processing element"
+            both = f"{_short(first)} and {_short(clause)}"
+            self.reader.report(clause.offset, f"{owner} has {both}: SPL allows one host per operator")
+        if clause.name in _TOKENS and clause.argument not in self.tokens:
+            self.tokens.add(clause.argument)
+            if len(self.tokens) == TOKEN_LIMIT + 1:
+                self.reader.report(clause.offset, f"too many different tokens: at most {TOKEN_LIMIT} are allowed")
+        self.clauses.append(clause)
+
+
+def _operator(reader: Reader) -> str:
+    """``operator = identifier , { ( "." | "::" ) , identifier } , { "[" , digits , "]" } ;``."""
+    pieces = [reader.read().text]
+    while reader.token.text in {".", "::"}:
+        separator = reader.read().text
+        name = reader.expect(Kind.NAME, expected=f'a name after "{separator}"')
+        pieces += [separator, name.text]
+    while reader.take("["):
+        if reader.token.kind is not Kind.NUMBER or not reader.token.text.isdigit():
+            raise GrammarError(reader.token.offset, f"{_WHOLE}, found {reader.fragment()}")
+        digits = reader.read().text
+        reader.expect("]", expected='"]" after the index of an operator')
+        pieces += ["[", digits, "]"]
+    return "".join(pieces)
+
+
+def _clause(reader: Reader, operator: str) -> Clause:
+    """A clause: ``hostIsolation`` and ``partitionIsolation`` stand alone, all others take one argument.
+
+    ``clause = "host" , "(" , ( string | pool ) , ")" | ( "hostColocation" | "hostExlocation" | "partitionColocation" |
+    "partitionExlocation" ) , "(" , string , ")" | "hostIsolation" | "partitionIsolation" ;``.
+    """
+    following = reader.following
+    word = reader.expect(Kind.NAME, expected='a placement clause such as host("node-a")')
+    name = _NAMES.get(word.text)
+    if following == ":":
+        raise GrammarError(word.offset, f'an operator starts after ";", not after ",": found {quote(word.text + ":")}')
+    if name is None:
+        raise GrammarError(word.offset, unknown("clause", word.text, _NAMES))
+    if name not in _ALONE:
+        return Clause(name, _argument(reader, name), operator, word.offset)
+    if following == "(":
+        raise GrammarError(reader.token.offset, f"{name} stands alone, without parentheses")
+    return Clause(name, None, operator, word.offset)
+
+
+def _argument(reader: Reader, name: ClauseName) -> str | PoolName:
+    """What stands in the parentheses: a string, or, for ``host``, the name of a host pool."""
+    reader.expect("(", expected=f'"(" after "{name}"')
+    wanted = f'a string{" or a host pool name" if name is ClauseName.HOST else ""} after "{name}("'
+    argument: str | PoolName
+    if reader.token.kind is Kind.STRING:
+        argument = reader.read().value
+    elif bare := _unquoted(reader, name):
+        found = quote(bare)
+        raise GrammarError(
+            reader.token.offset, f"expected {wanted}, found {found}: write it in quotes: {name}({found})"
+        )
+    elif name is ClauseName.HOST and reader.token.kind in {Kind.NAME, Kind.DEFAULT}:
+        argument = _pool(reader)
+    else:
+        raise reader.unexpected(wanted)
+    reader.expect(")", expected=f'")" to close "{name}("')
+    return argument
+
+
+def _unquoted(reader: Reader, name: ClauseName) -> str:
+    """What stands here where a string in quotes is meant; nothing for what can be the name of a host pool."""
+    pattern = _BARE_HOST if name is ClauseName.HOST else _BARE_TOKEN
+    match = pattern.match(reader.text, reader.token.offset)
+    return "" if match is None or (name is ClauseName.HOST and _IDENTIFIER.fullmatch(match[1])) else match[1]
+
+
+def _pool(reader: Reader) -> PoolName:
+    """``pool = identifier , [ "[" , digits , [ "u" ] , "]" ] ;`` (or ``$default``)."""
+    name = reader.read().text
+    if not reader.take("["):
+        return PoolName(name)
+    offset, written = reader.token.offset, reader.fragment()
+    index = reader.number(maximum=INDEX_LIMIT)
+    if index is None:
+        raise GrammarError(offset, f"{_WHOLE} to {INDEX_LIMIT}, found {written}")
+    reader.expect("]", expected='"]" after the index of a host pool')
+    return PoolName(name, index)
+
+
+def _short(clause: Clause) -> str:
+    text = clause.text
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

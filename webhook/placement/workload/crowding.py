@@ -1,0 +1,147 @@
+"""The text of a refusal of replicas: each of them could run alone, but not all at a time (``docs/workloads.md``)."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from webhook.placement.constraints.constraint import Constraint, Spread
+from webhook.placement.constraints.hostpool import PoolHosts
+from webhook.placement.decision.changes import fixed, joinable, single
+from webhook.placement.decision.conflict import fewest
+from webhook.placement.decision.crowd import Crowd, Replicas
+from webhook.placement.decision.lacking import Fitting, Lacking
+from webhook.placement.decision.refusal import Refusal, cannot_hold, within_limit
+from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT, dropping, mends
+from webhook.placement.decision.said import verbs_of, without_each
+from webhook.placement.decision.verdict import Verdict
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.text.keys import HOSTNAME
+from webhook.placement.text.problem import Fault, counted, enumerated, shorten
+from webhook.placement.workload.crowd_domains import alone_in, apart_by_host, by_node, new_domains
+
+_TRIES = 300
+"""Choices of clauses tried for a smaller conflict: all pairs of 24 clauses, at some 20 microseconds each."""
+
+_NAMED = 3
+"""Clauses that a warning names: more are cut off with the rest of a long one."""
+
+_HOW = {Spread.APART: ", one on each of ", Spread.TOGETHER: ", all on one of "}
+_CONTRARY = _HOW.keys()
+
+
+def crowding(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting) -> Refusal:
+    """The refusal of a workload that there is not enough room for."""
+    count, room, never = replicas.count, crowd.room(replicas.count), _never(crowd)
+    lacking = _lacking(crowd, ask, count, fitting)
+    clauses = (*_limiting(crowd, lacking, count, never), replicas.said)
+    fits = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
+    first = f"{cannot_hold(clauses)}: {fits}{_where(crowd, verdict, world)}."
+    lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
+    options = [*_cluster(crowd, verdict, ask, world, count - room), *_own(replicas, room, lacking)]
+    fault = Fault.INVALID if never else Fault.FORBIDDEN
+    return Refusal(within_limit(first, lines, f"Nearest fix: {', or '.join(options)}."), clauses, fault)
+
+
+def queueing(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting) -> str:
+    """The warning about pods that there is not room for at a time, and that run one after the other."""
+    count, room = replicas.count, crowd.room(replicas.count)
+    clauses = _limiting(crowd, _lacking(crowd, ask, count, fitting), count, _never(crowd))
+    why = enumerated(clauses, _NAMED, lambda clause: shorten(clause, CLAUSE_LIMIT)) + _where(crowd, verdict, world)
+    running = f"{room} of {count} pods {'runs' if room == 1 else 'run'} at a time"
+    return f"{replicas.said}: {running} ({why.lstrip(', ')})"
+
+
+def _lacking(crowd: Crowd, ask: Ask, count: int, fitting: Fitting) -> Lacking:
+    """What becomes of the pods without some of their words."""
+    places: dict[str, list[int]] = {}
+    for at, judged in enumerate(crowd.hard):
+        places.setdefault(judged.constraint.clause, []).append(at)
+    everything = {*range(len(crowd.hard))}
+    return Lacking(
+        verbs_of(crowd.hard, ask),
+        fitting,
+        count,
+        likely=lambda text: crowd.room(count, everything - {*places[text]}),
+    )
+
+
+def _limiting(crowd: Crowd, lacking: Lacking, count: int, never: Collection[str]) -> list[str]:
+    """The clauses that leave too little room, in the order in which they are written."""
+    chosen = never or lacking.conflict(_guess(crowd, count))
+    return [text for text in lacking.words if text in chosen]
+
+
+def _guess(crowd: Crowd, count: int) -> list[str]:
+    """The clauses of a smallest choice that leaves too little room, taken for themselves."""
+    said = [at for at in range(len(crowd.hard)) if crowd.hard[at].constraint.clause]
+    positions = fewest(said, lambda chosen: crowd.room(count, chosen) >= count, _TRIES)
+    return [crowd.hard[at].constraint.clause for at in positions]
+
+
+def _never(crowd: Crowd) -> set[str]:
+    """Two clauses that no cluster could keep for two such pods: apart, and yet all on one node."""
+    constraints = [judged.constraint for judged in crowd.hard]
+    apart = next((found.clause for found in constraints if found.spread is Spread.APART), "")
+    together = next((found.clause for found in constraints if found.spread is Spread.TOGETHER), "")
+    if together and not apart:
+        apart = next((found.clause for found in constraints if apart_by_host(found)), "")
+    one = together or next((found.clause for found in constraints if single(found)), "")
+    return {apart, one} if apart and one else set()
+
+
+def _where(crowd: Crowd, verdict: Verdict, world: World) -> str:
+    """Where the pods that there is room for can run, and how they lie there."""
+    found, total = verdict.candidates.bit_count(), verdict.everything.bit_count()
+    spreads = crowd.spreads()
+    how = " on " if found == 1 else next((said for spread, said in _HOW.items() if spread in spreads), " on ")
+    alone = "" if found == 1 or how != " on " else alone_in(crowd, world)
+    if alone == HOSTNAME:
+        how, alone = _HOW[Spread.APART], ""
+    # Pods that must be both apart and together are at most one, wherever that is.
+    where = "" if spreads >= _CONTRARY else f"{how}{found} of {counted(total, 'node')}"
+    return f"{where}, one in each {shorten(alone, CLAUSE_LIMIT)}" if alone else where
+
+
+def _cluster(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, missing: int) -> Iterator[str]:
+    """What would help in the cluster, where anything would."""
+    spreads = crowd.spreads()
+    constraints = [judged.constraint for judged in crowd.hard]
+    nodewise = by_node(crowd, world)
+    if spreads >= _CONTRARY or not joinable(constraints, ask):
+        if Spread.TOGETHER not in spreads and nodewise:
+            yield from _larger(constraints, ask)
+        return
+    if Spread.TOGETHER in spreads:
+        yield from () if crowd.limits() else ("add a node with room for all of them",)
+        return
+    if not nodewise:
+        yield from new_domains(crowd, missing) if Spread.APART not in spreads else ()
+        return
+    opened = without_each(verdict.everything, [judged.nodes for judged in crowd.hard])
+    found = next(mends(crowd.hard, [nodes & ~verdict.candidates for nodes in opened], ask, world), "")
+    if (Spread.APART in spreads or crowd.limits()) and found:
+        yield f"{found} ({missing} more nodes are needed in all)" if missing > 1 else found
+    else:
+        more = f"nodes with room for {missing} more" if missing > 1 else "a node with room for one more"
+        yield f"add {more} of them"
+
+
+def _larger(constraints: Sequence[Constraint], ask: Ask) -> Iterator[str]:
+    """A larger pool, where nothing but the hosts of one pool ties the pods to the nodes there are."""
+    tied = [*filter(fixed, constraints)]
+    others = [constraint for constraint in constraints if not fixed(constraint)]
+    if len(tied) == 1 and isinstance(tied[0], PoolHosts) and tied[0].index is None and joinable(others, ask):
+        yield f"use a larger HostPool than {tied[0].pool.spl_name}"
+
+
+def _own(replicas: Replicas, room: int, lacking: Lacking) -> Iterator[str]:
+    """What the user could change: the number of pods, or a clause."""
+    number = replicas.said.partition(" ")[0]
+    if replicas.spare and room == replicas.count - 1:
+        yield "set maxUnavailable to 1, so that a rollout needs no room to spare"
+    elif room > replicas.spare:
+        yield f"lower {number} to {room - replicas.spare}"
+    else:
+        yield f"set maxUnavailable to 1 and lower {number} to {room}"
+    count, text = lacking.best()
+    if count > room:
+        yield f"{dropping(lacking, (text,))} ({count} of {replicas.count} would fit)"

@@ -1,0 +1,84 @@
+"""The nodes that can run a pod, cheapest first, and how its replicas would share them (``docs/scoring.md``).
+
+It is what this product prefers; the scheduler, which knows more preferences than these, decides in the end.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from webhook.placement.constraints.constraint import Spread
+from webhook.placement.constraints.topology_limit import on_each
+from webhook.placement.decision.crowd import Crowd
+from webhook.placement.decision.decision import effects_of
+from webhook.placement.decision.verdict import Verdict
+from webhook.placement.inventory.capacity import Row
+from webhook.placement.kube.bits import to_slots
+from webhook.placement.kube.pod import PreferredNodeTerm
+from webhook.placement.pools.score import costs, worth
+from webhook.placement.provision.effects import PreferNodes
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.workload.spreading import Cost, spread
+
+
+class Ranked(Struct, frozen=True, omit_defaults=True):
+    """A node that can run the pod, and what one more pod costs there; its share, if there are several ``replicas``."""
+
+    node: str
+    cost: int
+    replicas: int | None = None
+
+
+def rank(ask: Ask, verdict: Verdict, world: World, count: int = 1) -> list[Ranked]:
+    """The candidates by cost, then by name; for a ``count`` above 1 with their shares of so many replicas.
+
+    ``world`` is the one that the verdict was made in.
+    """
+    if not verdict.candidates:
+        return []
+    nodes = world.cluster.nodes
+    found = to_slots(verdict.candidates)
+    found = found[np.argsort(nodes.ranks()[found])]
+    worths = worth(nodes.capacity, preferences(ask, verdict, world), world)
+
+    def cost(copies: Row) -> Row:
+        return costs(nodes.capacity, ask.requests, worths, found, copies)
+
+    first = cost(np.ones_like(found))
+    shares: Sequence[int | None] = [None] * len(found)
+    if count > 1:
+        shares = spread(count, _room(Crowd(ask, verdict.hard, world), count, found, cost), cost).tolist()
+    names = [nodes.names[slot] for slot in found.tolist()]
+    # Stable: among equal costs the order of the names stays.
+    return [Ranked(names[at], int(first[at]), shares[at]) for at in np.argsort(first, kind="stable").tolist()]
+
+
+def preferences(ask: Ask, verdict: Verdict, world: World) -> tuple[PreferredNodeTerm, ...]:
+    """The pod's own preferred node terms, and those that its constraints add; what it says already, it says once."""
+    nodes = ask.spec.affinity.node_affinity if ask.spec.affinity else None
+    own = (nodes.preferred if nodes else None) or ()
+    effects = effects_of(verdict.constraints, world)
+    ours = (PreferredNodeTerm(effect.weight, effect.term) for effect in effects if isinstance(effect, PreferNodes))
+    return (*own, *dict.fromkeys(term for term in ours if term not in own))
+
+
+def _room(crowd: Crowd, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
+    """How many of the pods each node can get by the constraints that they share."""
+    spreads = crowd.spreads()
+    if Spread.TOGETHER in spreads:
+        return _together(crowd, count, found, cost)
+    copies = crowd.copies()[found]
+    return on_each(np.minimum(copies, 1) if Spread.APART in spreads else copies, found, crowd.limits())
+
+
+def _together(crowd: Crowd, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
+    """As many as fit on one node, all on the one where the last of them is cheapest."""
+    fitting = crowd.room(count)
+    holding = np.flatnonzero(np.isin(found, to_slots(crowd.holding(fitting))))
+    last = cost(np.full_like(found, fitting))[holding]
+    room = np.zeros_like(found)
+    room[holding[np.argmin(last)]] = fitting
+    return room

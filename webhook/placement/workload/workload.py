@@ -1,0 +1,108 @@
+"""A workload as a whole: one pod of it, and whether there is room for all at a time (``docs/workloads.md``)."""
+
+from collections.abc import Collection, Iterator
+
+from msgspec.structs import replace
+
+from webhook.placement.annotations.placement_text import annotation
+from webhook.placement.constraints.mapping import SOFT
+from webhook.placement.decision.additions import NOTHING
+from webhook.placement.decision.crowd import Crowd, Replicas
+from webhook.placement.decision.decision import Decision, anew, decide, guard
+from webhook.placement.decision.lacking import REFUSED
+from webhook.placement.decision.verdict import Verdict, judge
+from webhook.placement.decision.wait import in_the_way
+from webhook.placement.decision.whole_group import first_of_group
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Pod
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.spl.clauses import ClauseName
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault, Problem
+from webhook.placement.workload.crowding import crowding, queueing
+
+
+def decide_replicas(pod: Pod, namespace: str, cluster: Inventory, policy: Policy, replicas: Replicas) -> Decision:
+    """Decide about one pod of the template, as for that pod, and then about all of them."""
+    return _decide_all(pod, namespace, World(cluster, policy, leaving=replicas.owner), replicas)
+
+
+def _decide_all(pod: Pod, namespace: str, now: World, replicas: Replicas) -> Decision:
+    decision = decide(pod, namespace, now)
+    world = (now.recovered() or now) if decision.recovered else now
+    if replicas.everywhere and (wrong := tuple(_chosen(decision.ask))):
+        return replace(decision, problems=(*wrong, *decision.problems), additions=None)
+    if decision.refused:
+        return _or_later(decision, replicas)
+    if decision.refusal or decision.verdict is None:
+        return decision
+    crowd = Crowd(decision.ask, decision.verdict.hard, world)
+    # Nobody is promised what he only wants, so every node counts that can run one of them.
+    verdict = replace(decision.verdict, hard=crowd.hard, candidates=crowd.candidates, granted=())
+    if crowd.room(replicas.count) >= replicas.needed and first_of_group(judged.constraint for judged in crowd.hard):
+        decision = decide(pod, namespace, now, replicas.count)
+    if crowd.room(replicas.count) >= replicas.count:
+        return decision
+    return _crowded(pod, decision, crowd, verdict, world, replicas)
+
+
+def _crowded(
+    pod: Pod, decision: Decision, crowd: Crowd, verdict: Verdict, world: World, replicas: Replicas
+) -> Decision:
+    """The decision about more pods than there is room for at a time; one of them could run."""
+
+    def fitting(dropped: Collection[str]) -> int:
+        """How many of the pods would fit if they lacked these words."""
+        found = anew(pod, decision.ask, world, dropped)
+        return Crowd(found[0], judge(found[1], world).hard, world).room(replicas.count) if found else REFUSED
+
+    if crowd.room(replicas.count) >= replicas.needed:
+        text = queueing(crowd, verdict, decision.ask, world, replicas, fitting)
+        return replace(decision, warnings=(*decision.warnings, text))
+    if later := world.recovered():
+        return _in_time(_decide_all(pod, decision.ask.namespace, later, replicas), crowd, world, replicas)
+    refusal = crowding(crowd, verdict, decision.ask, world, replicas, fitting)
+    if decision.ask.elastic and refusal.fault is Fault.FORBIDDEN:
+        return replace(decision, warnings=(*decision.warnings, f"no room yet: {refusal.headline}"))
+    return _or_later(replace(decision, refusal=refusal, additions=None), replicas)
+
+
+def _in_time(later: Decision, now: Crowd, world: World, replicas: Replicas) -> Decision:
+    """What is said of pods that there is not enough room for now, once conditions of nodes have passed."""
+    later = replace(later, recovered=True)
+    if later.refused or later.verdict is None or replicas.idle:
+        return later
+    room, count = now.room(replicas.count), replicas.count
+    fit = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
+    why = in_the_way(later.ask, later.verdict.candidates, world) or "nodes are yet to recover"
+    doubt = f"no room now: {fit}; the others wait until it has passed that {why}"
+    return replace(later, warnings=(*later.warnings, doubt))
+
+
+def guard_replicas(pod: Pod, namespace: str, world: World, replicas: Replicas) -> Decision:
+    """Decide about the pods of a workload that asks for nothing."""
+    decision = guard(pod, namespace, world)
+    return _or_later(decision, replicas) if decision.refused else decision
+
+
+def _or_later(refused: Decision, replicas: Replicas) -> Decision:
+    """The refusal, or a warning if no pod is to run yet: until one is, the cluster may change."""
+    if refused.fault is Fault.INVALID or not replicas.idle:
+        return refused
+    doubts = (*refused.warnings, f"not yet: {refused.headline}")
+    return replace(refused, problems=(), additions=NOTHING, warnings=doubts)
+
+
+def _chosen(ask: Ask) -> Iterator[Problem]:
+    """A problem for each clause that chooses among the nodes of a DaemonSet, whose pods are bound node by node."""
+    hosts = ask.of(ClauseName.HOST) if ClauseName.HOST not in ask.soft else ()
+    mapped = ask.mapping.expressions if SOFT not in ask.soft else ()
+    chosen = [(keys.PLACEMENT, str(clause)) for clause in hosts]
+    chosen += [(keys.MAPPED, expression.clause) for expression in mapped]
+    fields = [(annotation(key), clause) for key, clause in chosen]
+    fields += [(label.field, label.clause) for label in ask.provision.labels if label.mandatory]
+    for field, clause in fields:
+        message = "a DaemonSet runs one pod on every node that its template selects: use nodeSelector, or a Deployment"
+        yield Problem(field, f"{clause}: {message}")
