@@ -14,8 +14,27 @@ from certs.managed.lease import Lease
 from certs.managed.logs import LOG
 from certs.managed.rotation import decide
 from certs.managed.secret import read_secret, written_secret
-from certs.managed.steady import Steady
 from certs.managed.view import Terms, View
+
+
+class Steady:
+    """Remembers since when each fact has had its value.
+
+    It lives no longer than its process: whoever takes over waits anew, which costs time but never safety. A time that
+    is written down would have to be compared with another machine's clock.
+    """
+
+    def __init__(self) -> None:
+        self._since: Final[dict[str, tuple[object, float]]] = {}
+
+    def seconds(self, fact: str, value: object, moment: float) -> float:
+        """For how many seconds the fact has had this value, as seen; ``moment`` is of a monotonic clock."""
+        known, since = self._since.get(fact, (None, moment))
+        if known != value:
+            since = moment
+        self._since[fact] = (value, since)
+        return moment - since
+
 
 PAUSE: Final = 0.1
 """Seconds after an action: what it led to is looked at soon, but others are let in between."""

@@ -19,7 +19,7 @@ from webhook.cluster.client.connection import Connection
 from webhook.cluster.client.errors import Cause, Failure
 from webhook.cluster.client.writes import Writes
 from webhook.cluster.watch.lists import listed
-from webhook.controller.hostpools.pool_names import PoolNames
+from webhook.controller.hostpools.orphans import PoolNames
 from webhook.controller.hostpools.strangers import hosts_in_use, strangers_on
 from webhook.placement.inventory.objects import PoolHost
 from webhook.placement.text import keys

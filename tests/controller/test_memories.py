@@ -8,12 +8,12 @@ from msgspec import structs
 from tests.builders import cluster, node, nodes, pool
 from tests.controller.quick import clock
 from webhook.controller.concurrency import gather_or_cancel
-from webhook.controller.hostpools.debounce import Rounds
+from webhook.controller.hostpools.choices import Barred
 from webhook.controller.hostpools.dismissals import Dismissals, Replacement
-from webhook.controller.hostpools.node_exclusions import Barred
 from webhook.controller.hostpools.pool_status import State
 from webhook.controller.hostpools.status_cache import Told
 from webhook.controller.hostpools.taint_grace_period import Settling
+from webhook.controller.hostpools.triggers import Rounds
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase, Pool, PoolHost, Taint

@@ -9,7 +9,7 @@ import pytest
 from certs import options
 from tests.docs.pages import ROOT, SOURCES, blocks, page
 from webhook.admission.review import OBJECT_LIMIT
-from webhook.cluster.crds import hpaintent_rules, hpaintent_schema
+from webhook.cluster.crds import hpaintent_schema
 from webhook.cluster.objects import report, streamsjob
 from webhook.cluster.snapshot import folder, yaml_documents
 from webhook.controller import metrics as figures
@@ -196,7 +196,7 @@ def test_every_field_of_an_intent_and_its_consumers_is_on_its_page() -> None:
     assert INTENT.keys() | (CONSUMER.keys() - {"consumer"}) | workload <= shown
 
 
-RULES = {rule["message"] for rule in (*hpaintent_rules.ENTRY, *hpaintent_rules.SPEC)}
+RULES = {rule["message"] for rule in (*hpaintent_schema.ENTRY, *hpaintent_schema.SPEC)}
 
 
 @pytest.mark.parametrize("message", sorted(RULES))

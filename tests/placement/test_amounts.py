@@ -4,8 +4,7 @@ import pytest
 
 from tests.placement.equipped import FIRST, container, spec
 from webhook.placement.decision.additions import ContainerAmounts
-from webhook.placement.decision.amounts import amounts
-from webhook.placement.decision.merge import merge
+from webhook.placement.decision.merge import amounts, merge
 from webhook.placement.kube.containers import Place
 from webhook.placement.kube.pod import Pod, PodSpec
 from webhook.placement.kube.quantity import NANO

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webhook.placement.spl.contradictions import contradictions
+from webhook.placement.annotations.placement_text import contradictions
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text.problem import render
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webhook.placement.inventory.slot_sets import SlotSets
+from webhook.placement.inventory.index import SlotSets
 
 
 @pytest.fixture

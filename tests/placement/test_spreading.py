@@ -5,7 +5,7 @@ import pytest
 
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.pools.score import LOAD
-from webhook.placement.workload.spreading import Cost, spread
+from webhook.placement.workload.ranking import Cost, spread
 
 
 def row(*numbers: int) -> Row:

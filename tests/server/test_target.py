@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.server import duration, target
+from webhook.server import target
 from webhook.server.target import Target
 
 
@@ -25,19 +25,19 @@ from webhook.server.target import Target
     ],
 )
 def test_gos_durations_are_seconds(text: str, seconds: float) -> None:
-    assert duration.seconds(text) == pytest.approx(seconds)
+    assert target.seconds(text) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
     "text", ["", "10", "s", "-1s", "+1s", "0s", "1 s", "1s ", "1d", "ten", "1e3s", "\u0661s", ".s", "1s" * 33]
 )
 def test_everything_else_is_no_duration(text: str) -> None:
-    assert duration.seconds(text) is None
+    assert target.seconds(text) is None
 
 
 @given(st.text(max_size=80))
 def test_no_text_makes_a_duration_raise(text: str) -> None:
-    duration.seconds(text)
+    target.seconds(text)
 
 
 @pytest.mark.parametrize(

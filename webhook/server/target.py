@@ -1,11 +1,31 @@
 """What a request line asks for."""
 
 import functools
+import re
+from typing import Final
 from urllib.parse import unquote
 
 from msgspec import Struct
 
-from webhook.server import duration
+_PART: Final = re.compile(r"(\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(ns|us|ms|s|m|h)", re.ASCII)
+_SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_MICRO: Final = str.maketrans("\u00b5\u03bc", "uu")
+"""Go takes the micro sign and the Greek letter as well."""
+
+_TEXT_LIMIT: Final = 64
+"""Characters: more than Go's longest own spelling, ``2562047h47m16.854775807s``."""
+
+
+def seconds(text: str) -> float | None:
+    """A duration as Go writes it, ``1m30s`` or ``500ms``, in seconds; ``None`` for anything that is no positive one."""
+    if len(text) > _TEXT_LIMIT:
+        return None
+    spelled = text.translate(_MICRO)
+    total, position = 0.0, 0
+    while part := _PART.match(spelled, position):
+        total += float(part[1]) * _SECONDS[part[2]]
+        position = part.end()
+    return total if position == len(spelled) and total > 0 else None
 
 
 class Target(Struct, frozen=True, gc=False):
@@ -25,5 +45,5 @@ def parse(text: str) -> Target:
     for parameter in query.split("&"):
         name, _, value = parameter.partition("=")
         if name == "timeout":
-            return Target(path, duration.seconds(unquote(value)))
+            return Target(path, seconds(unquote(value)))
     return Target(path)

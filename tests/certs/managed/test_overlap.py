@@ -20,8 +20,8 @@ from certs.certificate import issued
 from certs.managed.action import Action, Trust, Wait, Write
 from certs.managed.bundle import read_bundle, write_bundle
 from certs.managed.holding import Holding
+from certs.managed.keeper import Steady
 from certs.managed.rotation import SETTLING, decide
-from certs.managed.steady import Steady
 from certs.managed.view import Terms, View
 from tests.certs.managed.places import holding, terms
 from tests.certs.samples import NOW

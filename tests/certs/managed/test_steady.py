@@ -1,6 +1,6 @@
 """For how long something has looked the same."""
 
-from certs.managed.steady import Steady
+from certs.managed.keeper import Steady
 
 
 def test_what_is_seen_first_is_new() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webhook.cluster.client.lines import LIMIT, Lines, TooLongError
+from webhook.cluster.watch.list_watch import LIMIT, Lines, TooLongError
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from tests.cluster.live.apiserver import PATHS, ApiServer
 from tests.cluster.live.watched import FAST, Watched, until
 from tests.cluster.objects import Recorder, job, node, pod, pool
-from webhook.cluster.client.lines import LIMIT
+from webhook.cluster.watch.list_watch import LIMIT
 
 pytestmark = pytest.mark.integration
 

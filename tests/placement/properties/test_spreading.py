@@ -12,7 +12,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Node
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
 from webhook.placement.pools.score import costs, worth
-from webhook.placement.workload.spreading import spread
+from webhook.placement.workload.ranking import spread
 
 NODES = st.lists(st.tuples(st.sampled_from([1000, 2000, 4000]), st.sampled_from("xyz")), min_size=1, max_size=6)
 """Milli-units of cpu, and the zone."""

@@ -13,20 +13,29 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from webhook.cluster.objects import wire
-from webhook.cluster.objects.claim import claim_of
-from webhook.cluster.objects.hostpool import faults
-from webhook.cluster.objects.taints import taints
 from webhook.placement.annotations.placement_text import PlacementText, read_placement
 from webhook.placement.checks.sleepers import opening
-from webhook.placement.inventory.objects import BoundPod, Guest, Node, Phase, Pool, PoolHost, Tally, Waiting
-from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec
+from webhook.placement.inventory.objects import (
+    BoundPod,
+    Claim,
+    Guest,
+    Node,
+    Phase,
+    Pool,
+    PoolHost,
+    Taint,
+    Tally,
+    Waiting,
+)
+from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec, repeated
 from webhook.placement.kube.owner import DAEMON_SET, is_daemon_set, owner_of
-from webhook.placement.kube.pod import Amount, PodSpec, Toleration
+from webhook.placement.kube.pod import Amount, LabelSelector, PodSpec, Toleration
 from webhook.placement.kube.quantity import milli, parse_quantity, whole
 from webhook.placement.kube.requests import pod_requests
+from webhook.placement.kube.selector import requirements_of
 from webhook.placement.spl.clauses import ClauseName, PoolName
 from webhook.placement.text import keys
-from webhook.placement.text.problem import quote
+from webhook.placement.text.problem import Problem, quote
 
 Notes = list[str]
 """Parts of an object that were left out, and why: a path, then the reason."""
@@ -270,3 +279,84 @@ def _reason(condition: wire.Condition) -> str:
 def to_cpus(metadata: wire.Metadata) -> bool:
     """Whether the pod is to be bound to cpus."""
     return metadata.annotations is not None and metadata.annotations.bind == "true"
+
+
+def claim_of(name: str, spec: PodSpec) -> Claim:
+    """Its node selector and required node affinity; preferences demand nothing."""
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    required = affinity.required if affinity else None
+    return Claim(
+        name,
+        requirements_of(LabelSelector(match_labels=spec.node_selector)),
+        (required.node_selector_terms or ()) if required else None,
+        opening(spec.tolerations),
+    )
+
+
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")
+
+BY_READINESS = {
+    "False": Taint("node.kubernetes.io/not-ready", effect="NoSchedule"),
+    "Unknown": Taint("node.kubernetes.io/unreachable", effect="NoSchedule"),
+}
+"""By the status of the condition Ready (Kubernetes, ``pkg/controller/nodelifecycle``)."""
+
+
+def taints(spec: wire.NodeSpec, status: wire.NodeStatus) -> tuple[tuple[Taint, ...], list[str]]:
+    """The node's taints with those that Kubernetes derives from its state, and notes on the ones that are none.
+
+    The node-lifecycle controller writes the derived ones some time later, so what is decided without them would be
+    undone by them.
+    """
+    notes: list[str] = []
+    found = list(_stated(spec, notes))
+    there = {(taint.key, taint.effect) for taint in found}
+    found += (taint for taint in _derived(spec, status) if (taint.key, taint.effect) not in there)
+    return tuple(dict.fromkeys(found)), notes
+
+
+def _stated(spec: wire.NodeSpec, notes: list[str]) -> Iterator[Taint]:
+    for place, taint in enumerate(spec.taints or ()):
+        if not taint.key:
+            notes.append(f"spec.taints[{place}].key: missing, the taint is left out")
+        elif taint.effect not in EFFECTS:
+            stated = quote(taint.effect) if taint.effect else "nothing"
+            notes.append(f"spec.taints[{place}].effect: {stated} is not one of {', '.join(EFFECTS)}, it is left out")
+        else:
+            yield Taint(taint.key, taint.value or "", taint.effect)
+
+
+def _derived(spec: wire.NodeSpec, status: wire.NodeStatus) -> Iterator[Taint]:
+    if spec.unschedulable:
+        yield UNSCHEDULABLE
+    for condition in status.conditions or ():
+        if condition.type == "Ready" and condition.status in BY_READINESS:
+            yield BY_READINESS[condition.status]
+
+
+PHASES = tuple(phase.value for phase in Phase)
+
+
+def faults(spec: HostPoolSpec, status: wire.HostPoolStatus) -> Iterator[str]:
+    """Every rule that the object breaks: a path, then the reason."""
+    for problem in (*problems_of_spec(spec), *_given(spec, status)):
+        yield f"{problem.field}: {problem.message}"
+
+
+def _given(spec: HostPoolSpec, status: wire.HostPoolStatus) -> Iterator[Problem]:
+    """``status``: anyone may have edited it, and what it says of hosts is believed."""
+    if status.phase and status.phase not in PHASES:
+        yield Problem("status.phase", f"{quote(status.phase)} is not one of {', '.join(PHASES)}")
+    hosts = status.hosts or ()
+    size = spec.size if spec.hosts is None else len(spec.hosts)
+    if size is None:
+        if hosts:
+            yield Problem("status.hosts", "a pool without a size has no hosts of its own")
+        return
+    for place, host in enumerate(hosts):
+        if not 0 <= host.index < size:
+            yield Problem(f"status.hosts[{place}].index", f"{host.index} is not between 0 and {size - 1}")
+    yield from repeated("status.hosts", (host.name for host in hosts), ".name")
+    yield from repeated("status.hosts", (host.index for host in hosts), ".index")

@@ -9,10 +9,45 @@ import msgspec
 from webhook.cluster.client.api_types import Event, Page
 from webhook.cluster.client.connection import Connection, Status, cause_of
 from webhook.cluster.client.errors import Cause, Failure
-from webhook.cluster.client.lines import Lines, TooLongError
 from webhook.cluster.objects import items
 from webhook.cluster.objects.kinds import AnyKind
 from webhook.cluster.watch.backoff import Pace, between
+
+LIMIT: Final = 4 << 20
+"""Bytes of a line: an object has at most 1.5 MiB in etcd, and its JSON may be longer than what is stored."""
+
+
+class TooLongError(Exception):
+    """A line has more than :data:`LIMIT` bytes."""
+
+
+class Lines:
+    """Chunks go in, whole lines come out; a chunk may begin and end anywhere."""
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The lines that are whole now, without their ends; empty ones are left out."""
+        *ended, rest = chunk.split(b"\n")
+        found = []
+        for piece in ended:
+            self._take(piece)
+            found.append(b"".join(self._parts))
+            self._parts.clear()
+            self._size = 0
+        self._take(rest)
+        return [line for line in found if line]
+
+    def _take(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size > self._limit:
+            raise TooLongError(f"a line is longer than {self._limit} bytes")
+        if piece:
+            self._parts.append(piece)
+
 
 PAGE_LIMIT: Final = 250 * (3 << 19)
 """Bytes of a page: 250 objects as large as etcd takes them, 1.5 MiB each."""

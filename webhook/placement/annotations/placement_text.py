@@ -1,14 +1,13 @@
 """What the placement annotations say, by themselves: read once for all pods that say the same."""
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.spl.clauses import Clause, ClauseName
-from webhook.placement.spl.contradictions import contradictions
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, quote
@@ -119,3 +118,19 @@ def _preferred(text: str | None) -> tuple[frozenset[str], list[Problem]]:
         if name not in PREFERABLE
     ]
     return frozenset(names) & frozenset(PREFERABLE), problems[:SHOWN]
+
+
+def contradictions(clauses: Sequence[Clause], field: str, text: str) -> Iterator[Problem]:
+    """A problem for each pair that contradicts itself, at the later of the two clauses.
+
+    A host cannot be shared with, and kept from, the pods of one token; and a processing element that must be alone on
+    its host cannot share it with those of a token. ``text`` is the annotation ``field`` that the clauses stand in.
+    """
+    near = [clause for clause in clauses if clause.name is ClauseName.COLOCATION]
+    away = {clause.argument: clause for clause in clauses if clause.name is ClauseName.EXLOCATION}
+    alone = next((clause for clause in clauses if clause.name is ClauseName.ISOLATION), None)
+    for clause in near:
+        other = away.get(clause.argument) or alone
+        if other is not None:
+            first, second = sorted((clause, other), key=lambda found: found.offset)
+            yield Problem(field, f"{first} and {second} contradict each other", text, second.offset)

@@ -10,10 +10,11 @@ from typing import TypeVar
 
 import msgspec
 
-from webhook.placement.decision.additions import Additions, PodTerms
-from webhook.placement.decision.amounts import amounts
+from webhook.placement.decision.additions import Additions, ContainerAmounts, PodTerms
+from webhook.placement.kube.containers import Place, resources_at
 from webhook.placement.kube.nodeterms import conjoin
 from webhook.placement.kube.pod import (
+    Amount,
     NodeAffinity,
     NodeTerm,
     Pod,
@@ -23,6 +24,7 @@ from webhook.placement.kube.pod import (
     Toleration,
     WeightedPodTerm,
 )
+from webhook.placement.kube.quantity import format_quantity, parse_quantity
 from webhook.placement.provision.effects import (
     AddLabel,
     AwayFromPods,
@@ -171,3 +173,25 @@ def _absent(there: tuple[_Thing, ...] | None, wanted: Iterable[_Thing]) -> tuple
         if thing not in (there or ()) and thing not in found:
             found.append(thing)
     return tuple(found)
+
+
+_Parts = tuple[dict[str, str], dict[str, str]]
+"""Requests and limits."""
+
+
+def amounts(spec: PodSpec, effects: Iterable[SetResources]) -> tuple[ContainerAmounts, ...]:
+    """What is to be written, container by container; amounts that are there already, however written, stay."""
+    wanted: dict[Place, _Parts] = {}
+    for effect in effects:
+        requests, limits = wanted.setdefault(effect.place, ({}, {}))
+        own = resources_at(spec, effect.place)
+        _write(requests, effect, effect.requests, own.requests)
+        if effect.limits is not None:
+            _write(limits, effect, effect.limits, own.limits)
+    return tuple(ContainerAmounts(place, *parts) for place, parts in wanted.items() if any(parts))
+
+
+def _write(part: dict[str, str], effect: SetResources, amount: int, own: Mapping[str, Amount] | None) -> None:
+    there = (own or {}).get(effect.resource)
+    if there is None or parse_quantity(there) != amount:
+        part[effect.resource] = format_quantity(amount)

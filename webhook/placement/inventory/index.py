@@ -5,7 +5,7 @@ what changed. Slots belong to node *names*: a pod may be seen before its node, a
 """
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import numpy as np
@@ -14,12 +14,58 @@ import numpy.typing as npt
 from webhook.placement.inventory.capacity import Capacity
 from webhook.placement.inventory.conditions import PASSING
 from webhook.placement.inventory.objects import Node, Taint
-from webhook.placement.inventory.slot_sets import SlotSets
 from webhook.placement.inventory.topology import Domains, Topology
 from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.bits import Bits, slots, union
 from webhook.placement.kube.numbers import Numbers
 from webhook.placement.text import keys
+
+_Value = TypeVar("_Value")
+
+
+class SlotSets(Mapping[_Value, Bits]):
+    """A table of sets of nodes, never empty, by values that most often belong to one node, such as host names."""
+
+    __slots__ = ("_sets",)
+
+    def __init__(self) -> None:
+        self._sets: dict[_Value, int] = {}
+        """A set as its bits, or, if it is of one slot only, the complement of the slot: a negative number."""
+
+    def add(self, key: _Value, slot: int) -> None:
+        """Put the node into the set of that key."""
+        there = self._sets.get(key)
+        if there is None:
+            self._sets[key] = ~slot
+        elif there != ~slot:
+            self._sets[key] = _bits(there) | 1 << slot
+
+    def discard(self, key: _Value, slot: int) -> None:
+        """Take the node out of the set of that key; an empty set leaves the table."""
+        left = _bits(self._sets.get(key, 0)) & ~(1 << slot)
+        if not left:
+            self._sets.pop(key, None)
+        else:
+            self._sets[key] = ~(left.bit_length() - 1) if left.bit_count() == 1 else left
+
+    def of(self, key: _Value) -> Bits:
+        """The set of that key; empty where there is none."""
+        found = self._sets.get(key, 0)
+        return found if found >= 0 else 1 << ~found
+
+    def __getitem__(self, key: _Value) -> Bits:
+        return _bits(self._sets[key])
+
+    def __iter__(self) -> Iterator[_Value]:
+        return iter(self._sets)
+
+    def __len__(self) -> int:
+        return len(self._sets)
+
+
+def _bits(kept: int) -> Bits:
+    return kept if kept >= 0 else 1 << ~kept
+
 
 HARD = frozenset({"NoSchedule", "NoExecute"})
 """Taint effects that keep pods away; PreferNoSchedule only discourages."""

@@ -4,17 +4,49 @@ The rules stand in the docstrings of the functions that read them (``docs/hostpo
 those of "Streams host constraints": a list of hosts, and ``createPool`` with a size, with tags, with both, with none.
 """
 
-from typing import Final
+from typing import Final, Literal
+
+from msgspec import Struct
 
 from webhook.placement.kube.addresses import canonical, is_node_name, parse_address
-from webhook.placement.spl.pool_declaration import Mode, PoolDeclaration
+from webhook.placement.spl.literals import encode
 from webhook.placement.spl.reader import GrammarError, Reader, unreadable
 from webhook.placement.spl.tokens import Kind, Token
 from webhook.placement.text import keys
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
 
-__all__ = ["PoolDeclaration", "parse_pools"]
+Mode = Literal["Shared", "Exclusive"]
+"""Whether others may use a pool's hosts too."""
+
+
+class PoolDeclaration(Struct, frozen=True, gc=False):
+    """One declaration of ``config hostPool``.
+
+    ``hosts`` of a literal pool are names or addresses, and such a pool has nothing else; ``None`` for ``createPool``,
+    whose ``size`` is a number of hosts, or ``None`` for as many as there are.
+    """
+
+    name: str
+    hosts: tuple[str, ...] | None = None
+    size: int | None = None
+    tags: tuple[str, ...] = ()
+    mode: Mode = "Shared"
+
+    def __str__(self) -> str:
+        """As SPL writes it, in printable ASCII: ``P1=createPool({size=10u, tags=["ib","blue"]}, Sys.Shared)``."""
+        if self.hosts is not None:
+            return f"{self.name}={_quoted(self.hosts)}"
+        attributes = [] if self.size is None else [f"size={self.size}u"]
+        if self.tags:
+            attributes.append(f"tags={_quoted(self.tags)}")
+        braces = f"{{{', '.join(attributes)}}}, " if attributes else ""
+        return f"{self.name}=createPool({braces}Sys.{self.mode})"
+
+
+def _quoted(texts: tuple[str, ...]) -> str:
+    return f"[{','.join(map(encode, texts))}]"
+
 
 TEXT_LIMIT: Final = 1024 * 1024
 """Bytes of one text in UTF-8: room for ``SIZE_LIMIT`` names of 200 characters."""

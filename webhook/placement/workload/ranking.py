@@ -3,7 +3,8 @@
 It is what this product prefers; the scheduler, which knows more preferences than these, decides in the end.
 """
 
-from collections.abc import Sequence
+import bisect
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,9 @@ from webhook.placement.pools.score import costs, worth
 from webhook.placement.provision.effects import PreferNodes
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.workload.spreading import Cost, spread
+
+Cost = Callable[[Row], Row]
+"""What the pods cost that are each node's first, second, ...: it grows with their number, on every node."""
 
 
 class Ranked(Struct, frozen=True, omit_defaults=True):
@@ -82,3 +85,32 @@ def _together(crowd: Crowd, count: int, found: npt.NDArray[np.intp], cost: Cost)
     room = np.zeros_like(found)
     room[holding[np.argmin(last)]] = fitting
     return room
+
+
+def spread(count: int, room: Row, cost: Cost) -> Row:
+    """How many of ``count`` pods each node gets: the one by one cheapest, among equals on the node that stands first.
+
+    No node gets more than its ``room``, so it may be fewer than ``count``. Costs grow on every node, so what one by one
+    would choose are the ``count`` cheapest places of all: those below some level, and the first of those at it.
+    """
+    room = np.minimum(room, count)
+    if room.sum() <= count:
+        return room
+    dearest = int(cost(room).max())
+    lowest = int(cost(np.ones_like(room)).min())
+    within = range(lowest, dearest + 1)
+    level = lowest + bisect.bisect_left(within, count, key=lambda most: int(_filled(most, room, cost).sum()))
+    given = _filled(level - 1, room, cost)
+    open_ = np.flatnonzero((given < room) & (cost(given + 1) == level))
+    given[open_[: count - given.sum()]] += 1
+    return given
+
+
+def _filled(most: int, room: Row, cost: Cost) -> Row:
+    """How many pods each node takes at no more than that cost, by halving the numbers that it may be."""
+    low, high = np.zeros_like(room), room
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        cheap = cost(middle) <= most
+        low, high = np.where(cheap, middle, low), np.where(cheap, high, middle - 1)
+    return low
