@@ -17,7 +17,7 @@ from bench.streams import job_objects, pool_objects
 from bench.topology import Scale, topology
 from bench.trouble import Trouble
 from webhook.cluster.objects.sink import Sink
-from webhook.cluster.snapshot.loader import Reading
+from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.placement.inventory.inventory import Inventory
 
 PAGE = 250
@@ -67,7 +67,7 @@ def folder(scale: Scale, cache: Path = CACHE) -> Path:
 
 def fill(sink: Sink, scale: Scale) -> None:
     """Put every object into ``sink``, read by the product's own code."""
-    reading = Reading(sink)
+    reading = SnapshotLoader(sink)
     for name, content in pages(scale):
         reading.begin(name)
         reading.document(Raw(content))

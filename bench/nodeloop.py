@@ -10,7 +10,7 @@ from msgspec import Struct
 from webhook.placement.constraints.taints import tolerates
 from webhook.placement.inventory.index import HARD
 from webhook.placement.inventory.intents import Intents
-from webhook.placement.inventory.objects import BoundPod, Job, Node, Pool, Tally
+from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool, Tally
 from webhook.placement.inventory.pool_labels import tag_requirements
 from webhook.placement.kube.pod import NodeTerm, Pod, Requirement, Toleration
 from webhook.placement.kube.requests import pod_requests
@@ -24,7 +24,7 @@ class Objects:
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
-        self.pods: dict[str, list[BoundPod]] = {}
+        self.pods: dict[str, list[PodInfo]] = {}
         self.pools: dict[tuple[str, str], Pool] = {}
         self.intents = Intents()
 
@@ -32,7 +32,7 @@ class Objects:
         """A node was added."""
         self.nodes[node.name] = node
 
-    def set_pod(self, pod: BoundPod) -> None:
+    def set_pod(self, pod: PodInfo) -> None:
         """A pod was added."""
         if pod.node:
             self.pods.setdefault(pod.node, []).append(pod)
@@ -121,7 +121,7 @@ def _pool_labels(clause: Clause, namespace: str, cluster: Objects) -> tuple[Requ
     return (Requirement(key, "Exists") if index is None else Requirement(key, "In", (str(index),)),)
 
 
-def _fits(node: Node, there: Iterable[BoundPod], needs: _Needs) -> bool:
+def _fits(node: Node, there: Iterable[PodInfo], needs: _Needs) -> bool:
     for taint in node.taints:
         if taint.effect in HARD and not any(tolerates(toleration, taint) for toleration in needs.tolerations):
             return False
@@ -161,17 +161,17 @@ def _holds(need: Requirement, labels: Mapping[str, str]) -> bool:
             return value is not None and value.isdigit() and int(value) < int(values[0])
 
 
-def _of_job(pod: BoundPod, needs: _Needs) -> bool:
+def _of_job(pod: PodInfo, needs: _Needs) -> bool:
     return pod.job == needs.job and pod.namespace == needs.namespace and not pod.terminating
 
 
-def _any_with(there: Iterable[BoundPod], needs: _Needs, marks: Iterable[tuple[str, str]]) -> bool:
+def _any_with(there: Iterable[PodInfo], needs: _Needs, marks: Iterable[tuple[str, str]]) -> bool:
     return any(
         pod.job and _of_job(pod, needs) and pod.labels.get(key) == value for pod in there for key, value in marks
     )
 
 
-def _disturbs(pod: BoundPod, needs: _Needs) -> bool:
+def _disturbs(pod: PodInfo, needs: _Needs) -> bool:
     if not pod.job or not _of_job(pod, needs):
         return False
     if pod.pe != needs.pe and (needs.isolated or pod.isolated):

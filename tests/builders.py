@@ -10,7 +10,18 @@ from msgspec.structs import replace
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod, Claim, Element, Guest, Job, Node, Phase, Pool, PoolHost, Taint
+from webhook.placement.inventory.objects import (
+    Element,
+    Guest,
+    Job,
+    Node,
+    NodeDemand,
+    Phase,
+    PodInfo,
+    Pool,
+    PoolHost,
+    Taint,
+)
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import LabelSelector, NodeTerm, Pod, Requirement, Toleration
 from webhook.placement.request.ask import Ask, read
@@ -70,11 +81,11 @@ def bound_pod(
     guards: Iterable[str] = (),
     repels: Iterable[tuple[str, str]] = (),
     guest: Guest | None = None,
-) -> BoundPod:
+) -> PodInfo:
     """A live pod of another element of the same job, which requests nothing but its place."""
     uid = uid or f"uid-of-{job}-{pe}-{on}"
     needs = {"pods": 1} | dict(requests)
-    return BoundPod(
+    return PodInfo(
         uid,
         namespace,
         on,
@@ -100,10 +111,10 @@ def sleeper(
     pools: Iterable[str] = (),
     terms: Iterable[NodeTerm] | None = None,
     terminating: bool = False,
-) -> BoundPod:
+) -> PodInfo:
     """A pod that waits for a node and tolerates this; every taint, if nothing is said."""
     tolerates = tolerations or (Toleration(operator="Exists"),)
-    claim = Claim(name, terms=None if terms is None else tuple(terms), tolerates=tolerates)
+    claim = NodeDemand(name, terms=None if terms is None else tuple(terms), tolerates=tolerates)
     waiting = bound_pod("", job=job, uid=f"uid-of-{name}", namespace=namespace, pools=pools, terminating=terminating)
     return replace(waiting, claim=claim)
 
@@ -153,7 +164,7 @@ def job(elements: Mapping[str, str | Mapping[str, str]], *, name: str = JOB, nam
 def cluster(
     nodes: Iterable[Node] = (),
     pools: Iterable[Pool] = (),
-    pods: Iterable[BoundPod] = (),
+    pods: Iterable[PodInfo] = (),
     jobs: Iterable[Job] = (),
     *,
     spared: Collection[str] | None = None,

@@ -9,7 +9,7 @@ from tests.builders import NAMESPACE, Json, bound_pod, pod, typed
 from webhook.placement.decision.crowd import Replicas
 from webhook.placement.decision.decision import Decision
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
 from webhook.placement.workload.workload import decide_replicas
@@ -69,7 +69,7 @@ def crowded(
     return decide_replicas(found, NAMESPACE, inventory, policy or Policy(), replicas)
 
 
-def replica(on: str, owner: str = "Deployment/w", *, apart: str = "", together: str = "", **tweaks: Any) -> BoundPod:
+def replica(on: str, owner: str = "Deployment/w", *, apart: str = "", together: str = "", **tweaks: Any) -> PodInfo:
     """A live pod of the workload, with the labels of the tokens that it says."""
     labels = {}
     if apart:

@@ -17,7 +17,7 @@ from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.kube.pod import Requirement
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import Settings, read
 
 
@@ -79,7 +79,9 @@ def test_what_is_kept_of_a_cluster_depends_on_who_is_a_stranger(chosen: str, exp
 
 async def test_without_any_cluster_there_is_nothing_to_serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
-    with pytest.raises(Trouble, match="^there is no cluster to talk to: .*; or give --snapshot with a folder of what"):
+    with pytest.raises(
+        FatalError, match="^there is no cluster to talk to: .*; or give --snapshot with a folder of what"
+    ):
         await app.serve(Settings(), lambda *_: None)
 
 

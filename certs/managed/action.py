@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from certs.managed.holding import Holding
+from certs.managed.holding import CertificateSecret
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
     """The Secret shall hold this."""
 
-    holding: Holding
+    holding: CertificateSecret
     reason: str
     """Why, for the log: what was seen."""
 

@@ -31,7 +31,7 @@ KEYS: Final = frozenset({BUNDLE, *AUTHORITY, *FOLLOWING, *LEAF})
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class CertificateSecret:
     """Only what can be used: a certificate without its key, or with another one, counts as missing."""
 
     bundle: Bundle = ()

@@ -14,10 +14,10 @@ from certs.managed.lease import Lease
 from certs.managed.logs import LOG
 from certs.managed.rotation import decide
 from certs.managed.secret import read_secret, written_secret
-from certs.managed.view import Terms, View
+from certs.managed.view import Observed, RotationPolicy
 
 
-class Steady:
+class StabilityTimer:
     """Remembers since when each fact has had its value.
 
     It lives no longer than its process: whoever takes over waits anew, which costs time but never safety. A time that
@@ -71,21 +71,27 @@ class Sight:
 
     secret: Object | None
     configurations: Mapping[str, Configuration]
-    view: View
+    view: Observed
 
 
 class Keeper:
     """Keeps one place; only while it holds the Lease."""
 
     def __init__(
-        self, api: Api, lease: Lease, place: Place, terms: Terms, *, clock: Callable[[], float] = time.monotonic
+        self,
+        api: Api,
+        lease: Lease,
+        place: Place,
+        terms: RotationPolicy,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._api = api
         self._lease = lease
         self._place = place
         self._terms = terms
         self._clock = clock
-        self._steady = Steady()
+        self._steady = StabilityTimer()
 
     async def run(self, interval: float) -> NoReturn:
         """Turn after turn, at least one per interval. Raises LostError, ForeignError."""
@@ -126,7 +132,7 @@ class Keeper:
         issuer = holding.issuer and holding.issuer.certificate
         trusted = {name: one.bundles for name, one in found.items()}
         editions = {name: (one.edition, one.bundles) for name, one in found.items()}
-        view = View(
+        view = Observed(
             holding,
             trusted,
             trusted_for=self._steady.seconds("trusted", (write_bundle(holding.bundle), editions), moment),

@@ -19,16 +19,16 @@ from certs.authority import Authority, Leaf, create_authority
 from certs.certificate import is_for_servers, names_of, needs_renewal
 from certs.managed.action import Action, Trust, Wait, Write
 from certs.managed.bundle import Bundle, merged, read_bundle, write_bundle
-from certs.managed.view import Terms, View
+from certs.managed.view import Observed, RotationPolicy
 from certs.names import Names
 
 SETTLING: Final = 5.0
 """Seconds for API servers to learn of a bundle where no usable leaf is lost by haste; they need hundredths of one."""
 
-Rule: TypeAlias = Callable[[View, Terms, datetime], Action | None]
+Rule: TypeAlias = Callable[[Observed, RotationPolicy, datetime], Action | None]
 
 
-def decide(view: View, terms: Terms, now: datetime) -> Action:
+def decide(view: Observed, terms: RotationPolicy, now: datetime) -> Action:
     """The next step; total. ``now`` is the API server's time: it is the one that judges a leaf."""
     for rule in (_mend, _renew, _stage, _trust, _issue, _put_to_use, _drop):
         if action := rule(view, terms, now):
@@ -36,7 +36,7 @@ def decide(view: View, terms: Terms, now: datetime) -> Action:
     return Wait()
 
 
-def _mend(view: View, _terms: Terms, _now: datetime) -> Action | None:
+def _mend(view: Observed, _terms: RotationPolicy, _now: datetime) -> Action | None:
     """Whoever issues must be trusted: somebody else has changed the bundle."""
     holding = view.holding
     needed = [one.certificate for one in (holding.authority, holding.following) if one]
@@ -45,7 +45,7 @@ def _mend(view: View, _terms: Terms, _now: datetime) -> Action | None:
     return Write(replace(holding, bundle=_extended(view, needed)), "ca.crt lacked an authority")
 
 
-def _renew(view: View, terms: Terms, now: datetime) -> Action | None:
+def _renew(view: Observed, terms: RotationPolicy, now: datetime) -> Action | None:
     """A leaf of an authority that is trusted already: no need to wait for anybody."""
     authority, leaf = view.holding.issuer, view.holding.leaf
     if authority is None or leaf is None or not _valid(authority.certificate, now):
@@ -60,7 +60,7 @@ def _renew(view: View, terms: Terms, now: datetime) -> Action | None:
     return Write(replace(view.holding, leaf=authority.issue(terms.names, now, lifetime=terms.lifetime)), reason)
 
 
-def _stage(view: View, terms: Terms, now: datetime) -> Action | None:
+def _stage(view: Observed, terms: RotationPolicy, now: datetime) -> Action | None:
     """A new authority, to be trusted besides what is trusted now."""
     holding = view.holding
     if _lasts(holding.authority, now) or _lasts(holding.following, now):
@@ -72,14 +72,14 @@ def _stage(view: View, terms: Terms, now: datetime) -> Action | None:
     return Write(replace(holding, following=following, bundle=bundle), reason)
 
 
-def _trust(view: View, _terms: Terms, _now: datetime) -> Action | None:
+def _trust(view: Observed, _terms: RotationPolicy, _now: datetime) -> Action | None:
     """Every webhook of every configuration says what the Secret says."""
     wanted = write_bundle(view.holding.bundle)
     wrong = tuple(name for name, bundles in view.trusted.items() if set(bundles) - {wanted})
     return Trust(wrong, wanted) if wrong else None
 
 
-def _issue(view: View, terms: Terms, now: datetime) -> Action | None:
+def _issue(view: Observed, terms: RotationPolicy, now: datetime) -> Action | None:
     """A leaf where there is none, or another authority's."""
     authority = view.holding.authority
     if authority is None or view.holding.issuer or not _valid(authority.certificate, now):
@@ -90,7 +90,7 @@ def _issue(view: View, terms: Terms, now: datetime) -> Action | None:
     return Write(replace(view.holding, leaf=leaf), "tls.crt was not there, or not one of authority.crt")
 
 
-def _put_to_use(view: View, terms: Terms, now: datetime) -> Action | None:
+def _put_to_use(view: Observed, terms: RotationPolicy, now: datetime) -> Action | None:
     """The next authority takes over, once it is trusted everywhere."""
     following = view.holding.following
     if following is None or not _valid(following.certificate, now):
@@ -102,7 +102,7 @@ def _put_to_use(view: View, terms: Terms, now: datetime) -> Action | None:
     return Write(holding, "next-authority.crt is trusted everywhere")
 
 
-def _drop(view: View, terms: Terms, _now: datetime) -> Action | None:
+def _drop(view: Observed, terms: RotationPolicy, _now: datetime) -> Action | None:
     """Nobody shows a leaf of the old authority any more."""
     authority = view.holding.issuer
     if authority is None or view.holding.bundle == (authority.certificate,):
@@ -113,14 +113,14 @@ def _drop(view: View, terms: Terms, _now: datetime) -> Action | None:
     return Write(holding, "only authority.crt is in use")
 
 
-def _propagation(view: View, terms: Terms, now: datetime) -> Wait | None:
+def _propagation(view: Observed, terms: RotationPolicy, now: datetime) -> Wait | None:
     leaf = view.holding.leaf
     usable = leaf is not None and not _fault(leaf, terms.names, now)
     needed = terms.propagation if usable else min(terms.propagation, SETTLING)
     return Wait(needed - view.trusted_for) if view.trusted_for < needed else None
 
 
-def _extended(view: View, needed: list[x509.Certificate]) -> Bundle:
+def _extended(view: Observed, needed: list[x509.Certificate]) -> Bundle:
     """What is trusted now and what is needed; where the Secret does not know, what the clients say they trust."""
     trusted = view.holding.bundle or tuple(
         one for bundles in view.trusted.values() for text in bundles for one in read_bundle(text)

@@ -14,7 +14,7 @@ from certs.managed.api import Api, FailureError
 from certs.managed.keeper import Keeper, Place
 from certs.managed.lease import REQUEST_SHARE, Lease
 from certs.managed.logs import LOG
-from certs.managed.view import Terms
+from certs.managed.view import RotationPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Management:
     """What ``manage`` is asked for."""
 
     place: Place
-    terms: Terms
+    terms: RotationPolicy
     lease: str
     lease_seconds: int
     interval: float

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from certs.managed.configuration import Object
-from certs.managed.holding import BUNDLE, KEYS, LEAF, Holding
+from certs.managed.holding import BUNDLE, KEYS, LEAF, CertificateSecret
 
 MARK: Final = "streams.ibm.com/managed-certificates"
 """Annotation of a Secret that is ours to write; its value is ``true``."""
@@ -16,7 +16,7 @@ class ForeignError(Exception):
     """The Secret belongs to somebody else; the text is a sentence."""
 
 
-def read_secret(secret: Object | None) -> Holding:
+def read_secret(secret: Object | None) -> CertificateSecret:
     """What the Secret holds; nothing if there is none.
 
     Raises:
@@ -30,10 +30,10 @@ def read_secret(secret: Object | None) -> Holding:
             f"the Secret holds {', '.join(taken)} of somebody else: name another one, or give this one the annotation "
             f'{MARK}: "true" if it may be overwritten'
         )
-    return Holding.of(contents)
+    return CertificateSecret.of(contents)
 
 
-def written_secret(secret: Object | None, holding: Holding, *, namespace: str, name: str) -> Object:
+def written_secret(secret: Object | None, holding: CertificateSecret, *, namespace: str, name: str) -> Object:
     """The Secret that holds this: the one that was read with nothing but our own keys changed, or a new one."""
     kept = secret or {
         "apiVersion": "v1",

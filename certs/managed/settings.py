@@ -7,7 +7,7 @@ from certs.managed.access import Access, Kubeconfig, ServiceAccount
 from certs.managed.configuration import Kind, Service
 from certs.managed.keeper import Place
 from certs.managed.run import Management
-from certs.managed.view import Terms
+from certs.managed.view import RotationPolicy
 from certs.names import LOOPBACK, Names, quote
 from certs.options import (
     AUTHORITY_DAYS,
@@ -108,7 +108,7 @@ class ManageGiven(Given):
         if not secret:
             self.problems.append("no Secret is given: use --secret")
         configurations = (*self._configurations(MUTATING, "mutating"), *self._configurations(VALIDATING, "validating"))
-        terms = Terms(
+        terms = RotationPolicy(
             names,
             self._days(LEAF_DAYS, DAYS),
             self._days(CA_DAYS, AUTHORITY_DAYS),

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from certs.managed.holding import Holding
+from certs.managed.holding import CertificateSecret
 from certs.names import Names
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class RotationPolicy:
     """What is wanted, and how patient to be."""
 
     names: Names
@@ -22,10 +22,10 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class Observed:
     """What is seen now."""
 
-    holding: Holding
+    holding: CertificateSecret
     trusted: Mapping[str, tuple[bytes, ...]]
     """The ``caBundle`` of each webhook of each configuration that exists."""
     trusted_for: float = 0.0

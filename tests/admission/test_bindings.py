@@ -10,10 +10,10 @@ from tests.builders import UID, Json, bound_pod, cluster, nodes, pool, review, s
 from webhook.admission.answer import Answer, Unseen
 from webhook.admission.bindings import bound_after_all
 from webhook.admission.validate import validate
-from webhook.placement.inventory.objects import BoundPod, Claim
+from webhook.placement.inventory.objects import NodeDemand, PodInfo
 from webhook.placement.inventory.policy import Policy
 
-WAITS: Final = replace(bound_pod("", uid="uid-1"), claim=Claim("pe-0"))
+WAITS: Final = replace(bound_pod("", uid="uid-1"), claim=NodeDemand("pe-0"))
 SLEEPS: Final = sleeper(name="sleeper")
 THERE: Final = cluster(nodes(2), [pool("R", size=1, mode="Exclusive", given=["node-a"])], [WAITS, SLEEPS])
 GUARD: Final = Policy(guard_bindings=True)
@@ -78,7 +78,7 @@ def test_a_pod_that_nobody_knows_has_to_be_looked_at_before_it_gets_an_exclusive
         pytest.param(bound_pod("", uid="u", pools=["R"]), True, id="one of the pool"),
     ],
 )
-def test_when_it_was_looked_at_it_is_judged(seen: BoundPod, *, expected: bool) -> None:
+def test_when_it_was_looked_at_it_is_judged(seen: PodInfo, *, expected: bool) -> None:
     body = review(binding(name="pe-1", uid="u"), kind="Binding", subresource="binding")
     answer = bound_after_all(body, seen, THERE, GUARD)
     assert response(answer)["allowed"] is expected

@@ -8,7 +8,7 @@ from tests.admission.pools import ELASTIC, host_pool, validated
 from tests.answers import refused, response, warnings
 from tests.builders import UID, bound_pod, cluster, nodes, pool, review, sleeper
 from webhook.admission.validate import validate
-from webhook.placement.inventory.objects import BoundPod, Phase
+from webhook.placement.inventory.objects import Phase, PodInfo
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.text import keys
@@ -153,6 +153,6 @@ def test_changing_what_may_be_changed_asks_for_no_hosts() -> None:
 @pytest.mark.parametrize(
     "pod", [bound_pod("node-b", pools=["P1"]), bound_pod("node-b", job="")], ids=["its own", "of others, no element"]
 )
-def test_who_may_stay_on_an_exclusive_host(pod: BoundPod) -> None:
+def test_who_may_stay_on_an_exclusive_host(pod: PodInfo) -> None:
     body = review(host_pool("p1", name="P1", size=2, mode="Exclusive"), kind="HostPool", group="streams.ibm.com")
     assert response(validate(body, cluster(nodes(2), pods=[pod]), Policy()))["allowed"]

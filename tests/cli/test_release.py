@@ -16,12 +16,12 @@ from webhook.app import releasing
 from webhook.app.releasing import Tell, Wish
 from webhook.cli import main
 from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.errors import ApiError
 from webhook.cluster.client.writes import Writes
 from webhook.controller.leaderelection.candidates import candidates, end_candidates
 from webhook.controller.release import Freed, Scope
 from webhook.placement.text import keys
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/streams/leases/ctl"
@@ -268,7 +268,7 @@ class TestTheProcess:
         monkeypatch.setattr(releasing, "configuration_of", lambda _: server.configuration())
         settings = Settings(lease_namespace="streams", lease_name="ctl")
         with pytest.raises(
-            Trouble, match="^hosts could not be given back: the lease streams/ctl is not ours any more$"
+            FatalError, match="^hosts could not be given back: the lease streams/ctl is not ours any more$"
         ):
             await releasing.release(settings, Wish([Scope()]), lambda _: None)
 
@@ -292,5 +292,5 @@ async def test_a_deployment_that_may_not_be_deleted_is_a_failure(
 
     monkeypatch.setattr(server.others, "obey", forbidden)
     async with Connection(server.configuration()) as connection:
-        with pytest.raises(Failure, match="403"):
+        with pytest.raises(ApiError, match="403"):
             await end_candidates(Writes(connection), "streams", "ctl", wait=1)

@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any
 
 from webhook.placement.inventory.intent import Intent
-from webhook.placement.inventory.objects import BoundPod, Job, Node, Pool
+from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool
 
 PLACEMENT = "streams.ibm.com/placement"
 
@@ -102,7 +102,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
-        self.pods: dict[str, BoundPod] = {}
+        self.pods: dict[str, PodInfo] = {}
         self.pools: dict[tuple[str, str], Pool] = {}
         self.jobs: dict[tuple[str, str], Job] = {}
         self.intents = RecordedIntents()
@@ -113,7 +113,7 @@ class Recorder:
     def remove_node(self, name: str) -> None:
         del self.nodes[name]
 
-    def set_pod(self, pod: BoundPod) -> None:
+    def set_pod(self, pod: PodInfo) -> None:
         self.pods[pod.uid] = pod
 
     def has_pod(self, uid: str) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cluster.objects import pod
 from webhook.cluster.objects import translate, wire
-from webhook.placement.inventory.objects import Claim
+from webhook.placement.inventory.objects import NodeDemand
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
 
 JOB = {"streams.ibm.com/job": "parallel"}
@@ -16,7 +16,7 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def claim(labels: dict[str, str] = JOB, **spec: Any) -> Claim | None:
+def claim(labels: dict[str, str] = JOB, **spec: Any) -> NodeDemand | None:
     """What a pod of this spec is known to demand."""
     found = translate.bound_pod(msgspec.convert({**pod(labels=labels), "spec": spec}, wire.Pod))[0]
     assert found is not None
@@ -30,27 +30,29 @@ def affinity(**node: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
-        pytest.param({}, Claim("web-1"), id="nothing"),
-        pytest.param({"affinity": {}}, Claim("web-1"), id="an affinity that says nothing"),
+        pytest.param({}, NodeDemand("web-1"), id="nothing"),
+        pytest.param({"affinity": {}}, NodeDemand("web-1"), id="an affinity that says nothing"),
         pytest.param(
             {"affinity": affinity(**{PREFERRED: [{"weight": 1, "preference": {"matchExpressions": [GPU]}}]})},
-            Claim("web-1"),
+            NodeDemand("web-1"),
             id="what it only prefers",
         ),
         pytest.param(
             {"nodeSelector": {"disk": "ssd"}},
-            Claim("web-1", (Requirement("disk", "In", ("ssd",)),)),
+            NodeDemand("web-1", (Requirement("disk", "In", ("ssd",)),)),
             id="a node selector",
         ),
         pytest.param(
             {"affinity": affinity(**{REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [GPU]}]}})},
-            Claim("web-1", terms=(NodeTerm(match_expressions=(Requirement("gpu", "Exists"),)),)),
+            NodeDemand("web-1", terms=(NodeTerm(match_expressions=(Requirement("gpu", "Exists"),)),)),
             id="required terms",
         ),
-        pytest.param({"affinity": affinity(**{REQUIRED: {}})}, Claim("web-1", terms=()), id="no term, which is none"),
+        pytest.param(
+            {"affinity": affinity(**{REQUIRED: {}})}, NodeDemand("web-1", terms=()), id="no term, which is none"
+        ),
     ],
 )
-def test_a_pod_of_a_job_that_waits_demands(spec: dict[str, Any], expected: Claim) -> None:
+def test_a_pod_of_a_job_that_waits_demands(spec: dict[str, Any], expected: NodeDemand) -> None:
     assert claim(**spec) == expected
 
 
@@ -62,7 +64,7 @@ OTHERS = {"key": "gpu", "operator": "Exists"}
 def test_tolerations_that_open_exclusive_hosts_are_kept() -> None:
     every, ours = Toleration(operator="Exists"), Toleration(key="streams.ibm.com/exclusive", value="a.b")
     found = claim(tolerations=[OTHERS, EVERY, OURS])
-    assert found == Claim("web-1", tolerates=(every, ours))
+    assert found == NodeDemand("web-1", tolerates=(every, ours))
 
 
 @pytest.mark.parametrize(

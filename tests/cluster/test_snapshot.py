@@ -10,7 +10,7 @@ from tests.cluster.objects import Recorder, consumer, intent, job, listed, names
 from webhook.cluster.objects.report import Report, SnapshotError
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod, Node, Phase, Pool, PoolHost, Taint
+from webhook.placement.inventory.objects import Node, Phase, PodInfo, Pool, PoolHost, Taint
 
 KUBECTL_YAML = """\
 apiVersion: v1
@@ -158,7 +158,7 @@ WORKER = Node(
         "pods": 110,
     },
 )
-ELEMENT = BoundPod(
+ELEMENT = PodInfo(
     uid="0b1c8b5e-0000-4000-8000-000000000002",
     namespace="team",
     node="worker-1",

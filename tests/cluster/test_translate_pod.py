@@ -8,32 +8,32 @@ import pytest
 from tests.cluster.objects import PLACEMENT, pod
 from webhook.cluster.objects import translate, wire
 from webhook.cluster.objects.translate import MalformedError
-from webhook.placement.inventory.objects import BoundPod, Guest, Waiting
+from webhook.placement.inventory.objects import Guest, PodInfo, Waiting
 from webhook.placement.text.keys import EXCLUSIVE
 
 JOB = {"streams.ibm.com/job": "parallel"}
 PE = JOB | {"streams.ibm.com/pe": "parallel-0"}
 
 
-def read(source: dict[str, Any]) -> tuple[BoundPod | None, list[str]]:
+def read(source: dict[str, Any]) -> tuple[PodInfo | None, list[str]]:
     return translate.bound_pod(msgspec.convert(source, wire.Pod))
 
 
-def bound(source: dict[str, Any]) -> BoundPod:
+def bound(source: dict[str, Any]) -> PodInfo:
     found, notes = read(source)
     assert found is not None
     assert notes == []
     return found
 
 
-def placed(text: str, labels: dict[str, str] | None = None) -> BoundPod:
+def placed(text: str, labels: dict[str, str] | None = None) -> PodInfo:
     """A processing element with this placement text."""
     return bound(pod(labels=PE if labels is None else labels, annotations={PLACEMENT: text, "other": "x"}))
 
 
 def test_a_strangers_pod_is_its_requests_and_its_node() -> None:
     assert bound(pod(labels={"app": "web", "streams.ibm.com/pe": "x"}, annotations={PLACEMENT: "hostIsolation"})) == (
-        BoundPod(uid="uid-web-1", namespace="default", node="node-a", requests={"cpu": 1000, "pods": 1})
+        PodInfo(uid="uid-web-1", namespace="default", node="node-a", requests={"cpu": 1000, "pods": 1})
     )
 
 
@@ -54,7 +54,7 @@ def test_every_other_pod_holds_its_requests(phase: str | None) -> None:
 
 def test_a_pod_without_spec_and_status_waits_and_holds_its_place() -> None:
     source = {"metadata": {"name": "web-1"}}
-    assert bound(source) == BoundPod(uid="default/web-1", namespace="default", node="", requests={"pods": 1})
+    assert bound(source) == PodInfo(uid="default/web-1", namespace="default", node="", requests={"pods": 1})
 
 
 def test_a_pod_without_a_name_is_malformed() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.controller.quick import clock, settle
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.leaderelection.election import Election
 from webhook.controller.leaderelection.tenure import LostError
 
@@ -39,8 +39,8 @@ async def running(
             await task
 
 
-def unreachable() -> Failure:
-    return Failure(Cause.UNREACHABLE, "the API server does not answer: gone")
+def unreachable() -> ApiError:
+    return ApiError(Cause.UNREACHABLE, "the API server does not answer: gone")
 
 
 def complaints(caplog: pytest.LogCaptureFixture) -> list[str]:

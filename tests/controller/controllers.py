@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from tests.controller.kube import PODS, Change, Kube
 from tests.controller.quick import clock
-from webhook.cluster.watch.store import Shelf
+from webhook.cluster.watch.store import Store
 from webhook.controller.events.event import Regarding
 from webhook.controller.hostpools.rules import Rules
 from webhook.controller.leaderelection.tenure import LostError
@@ -126,7 +126,7 @@ class Candidate:
         self.work = Work(self.line, self.said, rules or Rules(Policy()), of_pods=self.of_pods, clock=clock)
         self._delays = delays or {}
         self.kinds = {kind.path: kind for kind in self.work.kinds}
-        self.shelves = {path: Shelf(kind, self.work.watched, lambda _: None) for path, kind in self.kinds.items()}
+        self.shelves = {path: Store(kind, self.work.watched, lambda _: None) for path, kind in self.kinds.items()}
         self._kube = kube
         self._coming: dict[str, deque[Change]] = {path: deque() for path in self.kinds}
         for collection in self.shelves:

@@ -10,7 +10,7 @@ from tests.controller.node_life import NodeLife
 from tests.controller.pod_life import PodLife
 from tests.controller.pool_life import PoolLife
 from tests.controller.scene import Scene
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.dismissals import Replacement
 from webhook.controller.hostpools.rules import Rules
 from webhook.placement.inventory.policy import Policy
@@ -139,5 +139,5 @@ class History:
         """Some requests do not arrive, or their answers do not."""
         if self.leader is not None:
             for failures in (self.leader.line.failures, self.leader.line.lost):
-                lost = [Failure(Cause.UNREACHABLE, "no answer")] * self._dice.randint(0, 2)
+                lost = [ApiError(Cause.UNREACHABLE, "no answer")] * self._dice.randint(0, 2)
                 failures.extend(lost)

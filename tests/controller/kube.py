@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from tests.cluster.live.objectserver import merged
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 
 Json = dict[str, Any]
 
@@ -98,7 +98,7 @@ class Kube:
         if "?" in path:
             return self._list(path)
         if path not in self.objects:
-            raise Failure(Cause.MISSING, f"the API server answers 404: no {path}")
+            raise ApiError(Cause.MISSING, f"the API server answers 404: no {path}")
         return msgspec.json.encode(self.objects[path])
 
     def merge_patch(self, path: str, body: Any, writer: object = None) -> bytes:
@@ -117,14 +117,14 @@ class Kube:
             body.get("metadata", {}).get("resourceVersion", old["metadata"]["resourceVersion"])
             != (old["metadata"]["resourceVersion"])
         ):
-            raise Failure(Cause.CONFLICT, "the API server answers 409: the object has been modified")
+            raise ApiError(Cause.CONFLICT, "the API server answers 409: the object has been modified")
         if target != path:
             return msgspec.json.encode(
                 self._store(target, {**old, "status": merged(old.get("status"), body["status"])})
             )
         new = merged(old, {key: value for key, value in body.items() if key != "status"})
         if fault := _fault(old, new):
-            raise Failure(Cause.INVALID, f"the API server answers 422: {fault}")
+            raise ApiError(Cause.INVALID, f"the API server answers 422: {fault}")
         if old["metadata"].get("deletionTimestamp") and not new["metadata"].get("finalizers"):
             self._remove(target, new)
             return msgspec.json.encode(new)

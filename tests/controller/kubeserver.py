@@ -13,7 +13,7 @@ from tests.cluster.live.objectserver import Given, ObjectServer, RefusedError, r
 from tests.controller.kube import NODES, PODS, POOLS, Change, Kube
 from webhook.cluster.client.access import Access
 from webhook.cluster.client.configuration import Configuration
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 
 JOBS = "/apis/streams.ibm.com/v1/streamsjobs"
 WATCHED = (NODES, PODS, POOLS, JOBS)
@@ -72,7 +72,7 @@ class KubeServer:
                 found = self.kube.read(path) if request.method == "GET" else self.kube.merge_patch(path, body)
                 return web.Response(body=found, content_type="application/json")
             code, answer = self.others.obey(request.method, request.path, body)
-        except Failure as failure:
+        except ApiError as failure:
             return refused(*_CODES[failure.cause])
         except RefusedError as error:
             return refused(error.code, error.reason)

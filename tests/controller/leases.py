@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tests.cluster.live.objectserver import Json, ObjectServer, RefusedError
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 
 PATH = "/apis/coordination.k8s.io/v1/namespaces/streams/leases/controller"
 
@@ -16,7 +16,7 @@ class Leases:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
-        self.troubles: list[Failure | None] = []
+        self.troubles: list[ApiError | None] = []
         self._server = ObjectServer()
 
     async def read(self, path: str) -> bytes:
@@ -38,7 +38,7 @@ class Leases:
         try:
             return json.dumps(self._server.obey(method, path, body)[1]).encode()
         except RefusedError as error:
-            raise Failure(_CAUSES[error.reason], str(error)) from None
+            raise ApiError(_CAUSES[error.reason], str(error)) from None
 
     @property
     def lease(self) -> Json:

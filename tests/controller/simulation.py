@@ -13,18 +13,18 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple
 
 from tests.controller.leases import Leases
-from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.errors import ApiError
 from webhook.controller.leaderelection.election import Election
 from webhook.controller.leaderelection.tenure import LostError
-from webhook.controller.leaderelection.terms import Terms
+from webhook.controller.leaderelection.terms import LeaseTiming
 
 TICK = 1e-6
 """Seconds: more than the error of a float."""
 
-TERMS = Terms(retry=2.4, jitter=0.0)
+TERMS = LeaseTiming(retry=2.4, jitter=0.0)
 """The usual ones at their slowest; without dice, so that what was found once is found again."""
 
-Answer = bytes | Failure
+Answer = bytes | ApiError
 
 
 class Fate(NamedTuple):
@@ -204,7 +204,7 @@ class Process:
         def take() -> None:
             if answer.done():
                 return
-            if isinstance(said, Failure):
+            if isinstance(said, ApiError):
                 answer.set_exception(said)
             else:
                 answer.set_result(said)
@@ -236,7 +236,7 @@ class Wire:
         def arrive() -> None:
             try:
                 said: Answer = self._world.leases.obey(method, path, json.loads(text))
-            except Failure as failure:
+            except ApiError as failure:
                 said = failure
             if fate.back is not None:
                 self._world.at(self._world.now + fate.back, lambda: self._process.deliver(answer, said))

@@ -9,7 +9,7 @@ from tests.builders import pool
 from tests.controller.controllers import Line
 from tests.controller.kube import Kube, node_path
 from tests.controller.quick import clock
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.claims import AT_A_TIME, Claimed, Claims
 from webhook.controller.hostpools.marks import mark_of
 from webhook.placement.inventory.objects import PoolHost
@@ -99,14 +99,14 @@ async def test_somebody_who_comes_in_between_loses_nothing(desk: Desk) -> None:
 async def test_somebody_who_comes_in_between_all_the_time_is_left_to_it(desk: Desk) -> None:
     number = iter(range(1000))
     desk.line.before = lambda _: desk.change({"podCIDR": str(next(number))})
-    with pytest.raises(Failure, match="^node node-a is being changed by others all the time$") as failure:
+    with pytest.raises(ApiError, match="^node node-a is being changed by others all the time$") as failure:
         await desk.claims.claim_all([desk.host()], MARK)
     assert (failure.value.cause, next(number)) == (Cause.BUSY, 40)
 
 
 async def test_the_first_failure_ends_it(desk: Desk) -> None:
-    desk.line.failures.append(Failure(Cause.FORBIDDEN, "no"))
-    with pytest.raises(Failure, match="^no$"):
+    desk.line.failures.append(ApiError(Cause.FORBIDDEN, "no"))
+    with pytest.raises(ApiError, match="^no$"):
         await desk.claims.claim_all([desk.host("node-a"), desk.host("node-b")], MARK)
     requests = desk.line.requests
     await asyncio.sleep(1)
@@ -145,7 +145,7 @@ async def test_no_pool_waits_for_the_nodes_of_another() -> None:
         async def read(self, path: str) -> bytes:
             self.asked.append(path.rpartition("/")[2])
             await asyncio.sleep(1)
-            raise Failure(Cause.MISSING, "gone")
+            raise ApiError(Cause.MISSING, "gone")
 
         async def merge_patch(self, path: str, body: object) -> bytes:
             raise NotImplementedError(path, body)

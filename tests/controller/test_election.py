@@ -8,7 +8,7 @@ import pytest
 from tests.controller.candidates import OURS, THEIRS, candidate, complaints, for_ever, running, unreachable
 from tests.controller.leases import PATH, Leases
 from tests.controller.quick import clock
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.leaderelection.election import Election, own_identity
 from webhook.controller.leaderelection.tenure import LostError
 
@@ -113,7 +113,7 @@ async def test_of_two_at_the_same_moment_one_leads(leases: Leases) -> None:
 async def test_whoever_comes_second_looks_again_and_complains_not(
     leases: Leases, cause: Cause, caplog: pytest.LogCaptureFixture
 ) -> None:
-    leases.troubles = [None, Failure(cause, "too late")]
+    leases.troubles = [None, ApiError(cause, "too late")]
     election = candidate(leases)
     async with running(election):
         await asyncio.sleep(3)
@@ -132,7 +132,7 @@ async def test_trouble_on_the_way_is_said_once_and_tried_again(
 
 
 async def test_an_api_server_that_is_busy_is_left_alone_for_a_while(leases: Leases) -> None:
-    leases.troubles = [Failure(Cause.BUSY, "later", wait=4.0), Failure(Cause.BUSY, "later", wait=3600.0)]
+    leases.troubles = [ApiError(Cause.BUSY, "later", wait=4.0), ApiError(Cause.BUSY, "later", wait=3600.0)]
     async with running(candidate(leases)):
         await asyncio.sleep(3.9)
         first = len(leases.asked)
@@ -267,7 +267,7 @@ async def test_a_lease_that_is_not_ours_any_more_is_lost(leases: Leases, holder:
 async def test_a_lease_that_changes_all_the_time_is_not_asked_for_all_the_time(leases: Leases) -> None:
     election = candidate(leases)
     async with running(election):
-        leases.troubles = [Failure(Cause.CONFLICT, "changed"), None, Failure(Cause.CONFLICT, "changed")]
+        leases.troubles = [ApiError(Cause.CONFLICT, "changed"), None, ApiError(Cause.CONFLICT, "changed")]
         await asyncio.sleep(2.5)
         assert leases.asked[2:] == ["PUT", "GET", "PUT"]
         await asyncio.sleep(60)

@@ -9,7 +9,7 @@ import pytest
 from tests.controller.candidates import THEIRS, candidate, complaints, running, unreachable
 from tests.controller.leases import Leases
 from tests.controller.quick import settle
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.leaderelection.tenure import LostError
 
 
@@ -145,7 +145,7 @@ async def test_whoever_is_stopped_while_it_asks_gives_back_what_it_may_have_got(
 
 async def test_a_late_renewal_is_given_back_as_well(leases: Leases) -> None:
     async with running(candidate(leases)):
-        leases.troubles = [None, Failure(Cause.CONFLICT, "changed")]
+        leases.troubles = [None, ApiError(Cause.CONFLICT, "changed")]
     assert (leases.asked[2:], leases.spec["holderIdentity"]) == (["GET", "PUT", "GET", "PUT"], "")
 
 

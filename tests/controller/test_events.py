@@ -13,7 +13,7 @@ from tests.cluster.live.objectserver import Json, ObjectServer, Seen, refused
 from tests.cluster.live.watched import until
 from tests.controller.candidates import complaints
 from tests.controller.quick import clock
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.client.writes import Writes
 from webhook.controller.events.event import Regarding, bounded
 from webhook.controller.events.events import Events
@@ -183,7 +183,7 @@ async def test_what_is_said_again_while_it_cannot_be_written_is_forgotten_as_wel
             return await super().create(path, body)
 
     slow = Slow()
-    slow.troubles = [Failure(Cause.UNREACHABLE, "no")]
+    slow.troubles = [ApiError(Cause.UNREACHABLE, "no")]
     async with telling(slow) as events:
         for _ in range(2):
             events.normal(POOL, "Allocated", "3 hosts")
@@ -218,7 +218,7 @@ async def test_an_event_that_is_no_more_is_created_again_with_its_count(target: 
     async with telling(target) as events:
         events.warning(POOL, "NoRoom", "too few hosts")
         await asyncio.sleep(7200)
-        target.troubles = [Failure(Cause.MISSING, "not found")]
+        target.troubles = [ApiError(Cause.MISSING, "not found")]
         events.warning(POOL, "NoRoom", "too few hosts")
         await asyncio.sleep(100)
         events.warning(POOL, "NoRoom", "too few hosts")
@@ -233,7 +233,7 @@ async def test_an_event_that_is_no_more_is_created_again_with_its_count(target: 
 async def test_what_cannot_be_written_is_logged_and_forgotten(
     target: Target, cause: Cause, caplog: pytest.LogCaptureFixture
 ) -> None:
-    target.troubles = [Failure(cause, "no")]
+    target.troubles = [ApiError(cause, "no")]
     async with telling(target) as events:
         events.normal(POOL, "Allocated", "3 hosts")
         await asyncio.sleep(100)
@@ -242,7 +242,7 @@ async def test_what_cannot_be_written_is_logged_and_forgotten(
 
 
 async def test_what_could_not_be_written_is_an_event_when_it_is_said_again(target: Target) -> None:
-    target.troubles = [Failure(Cause.UNREACHABLE, "no")]
+    target.troubles = [ApiError(Cause.UNREACHABLE, "no")]
     async with telling(target) as events:
         events.normal(POOL, "Allocated", "3 hosts")
         await asyncio.sleep(1)
@@ -255,7 +255,7 @@ async def test_a_count_that_could_not_be_written_begins_anew(target: Target) -> 
     async with telling(target) as events:
         events.normal(POOL, "Allocated", "3 hosts")
         await asyncio.sleep(100)
-        target.troubles = [Failure(Cause.BUSY, "later")]
+        target.troubles = [ApiError(Cause.BUSY, "later")]
         events.normal(POOL, "Allocated", "3 hosts")
         await asyncio.sleep(1)
         events.normal(POOL, "Allocated", "3 hosts")
@@ -339,7 +339,7 @@ async def test_an_event_that_is_dropped_while_it_is_written_is_no_trouble() -> N
             return await super().create(path, body)
 
     target = Slow()
-    target.troubles = [Failure(Cause.BROKEN, "no")]
+    target.troubles = [ApiError(Cause.BROKEN, "no")]
     async with telling(target, known=2) as events:
         events.normal(POOL, "Allocated", "a")
         events.normal(POOL, "Allocated", "b")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.controller.kube import POOLS, node_path, pod_path, pool_path
 from tests.controller.stage import LABEL, TAINT, Stage
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.rules import Rules
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
@@ -499,7 +499,7 @@ class TestTrouble:
     async def test_a_status_that_somebody_else_wrote_meanwhile_is_written_again(self, stage: Stage) -> None:
         stage.pool(size=1)
         await stage.lead(0.0)
-        stage.candidate.line.failures += [Failure(Cause.CONFLICT, "changed")]
+        stage.candidate.line.failures += [ApiError(Cause.CONFLICT, "changed")]
         await asyncio.sleep(1)
         assert stage.hosts() == ["0:node-a"]
 
@@ -531,7 +531,7 @@ class TestTrouble:
     async def test_a_pool_that_cannot_be_found_although_it_is_known_is_looked_for_again(self, stage: Stage) -> None:
         stage.pool(size=1)
         await stage.lead(0.0)
-        stage.candidate.line.failures += [Failure(Cause.MISSING, "an API server that has just begun")]
+        stage.candidate.line.failures += [ApiError(Cause.MISSING, "an API server that has just begun")]
         await asyncio.sleep(4)
         before = stage.status()
         await asyncio.sleep(4)
@@ -540,6 +540,6 @@ class TestTrouble:
     async def test_what_fails_is_tried_again(self, stage: Stage) -> None:
         stage.pool(size=1)
         await stage.lead(0.0)
-        stage.candidate.line.failures += [Failure(Cause.BROKEN, "etcd")] * 5
+        stage.candidate.line.failures += [ApiError(Cause.BROKEN, "etcd")] * 5
         await asyncio.sleep(2)
         assert stage.hosts() == ["0:node-a"]

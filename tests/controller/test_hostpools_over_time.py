@@ -7,7 +7,7 @@ import pytest
 
 from tests.controller.kube import node_path, pod_path, pool_path
 from tests.controller.stage import LABEL, TAINT, Stage
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.dismissals import Replacement
 from webhook.placement.text import keys
 
@@ -333,6 +333,6 @@ async def test_what_an_old_leader_had_in_hand_comes_too_late(stage: Stage, reque
 async def test_a_read_that_fails_leaves_the_others_alone(stage: Stage) -> None:
     stage.pool(size=3)
     await stage.lead(0.03)
-    stage.candidate.line.failures += [Failure(Cause.UNREACHABLE, "gone")]
+    stage.candidate.line.failures += [ApiError(Cause.UNREACHABLE, "gone")]
     await asyncio.sleep(2)
     assert stage.hosts() == ["0:node-a", "1:node-b", "2:node-c"]

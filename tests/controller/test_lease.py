@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.clock import micro_time, seconds
 from webhook.controller.leaderelection.lease import Record, made
-from webhook.controller.leaderelection.terms import Terms
+from webhook.controller.leaderelection.terms import LeaseTiming
 
 NOW = "2030-01-01T00:00:00.000000Z"
 EARLIER = "2029-12-31T00:00:00.000000Z"
@@ -53,7 +53,7 @@ def test_whatever_can_be_read_of_a_lease_is(spec: Any, holder: str | None, durat
     ids=["a list", "a page", "no version"],
 )
 def test_what_is_no_lease_is_unreadable(body: bytes, text: str) -> None:
-    with pytest.raises(Failure) as caught:
+    with pytest.raises(ApiError) as caught:
         Record.of(body)
     assert (caught.value.cause, str(caught.value)) == (Cause.UNREADABLE, text)
 
@@ -137,9 +137,9 @@ def test_terms_by_which_a_lease_cannot_be_kept_are_none(terms: Any) -> None:
     with pytest.raises(
         ValueError, match="^the retry period must be shorter than the deadline, and that shorter than the lease$"
     ):
-        Terms(**terms)
+        LeaseTiming(**terms)
 
 
 def test_terms_are_those_of_kubernetes_unless_said_otherwise() -> None:
-    terms = Terms()
+    terms = LeaseTiming()
     assert (terms.lease, terms.deadline, terms.retry, terms.request) == (15, 10.0, 2.0, 5.0)

@@ -16,7 +16,7 @@ from tests.controller.quick import clock
 from webhook.cluster.client.access import Access
 from webhook.cluster.client.configuration import Configuration
 from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.client.writes import Writes
 from webhook.cluster.watch.lists import listed
 from webhook.controller.hostpools.orphans import PoolNames
@@ -216,6 +216,6 @@ async def test_selectors_and_tokens_arrive_as_they_are(server: Pages) -> None:
 @pytest.mark.integration
 async def test_what_is_no_list_is_a_failure(server: Pages) -> None:
     server.body = "[]"
-    with pytest.raises(Failure, match="^the list cannot be read: expected `object`, got `array`$") as failure:
+    with pytest.raises(ApiError, match="^the list cannot be read: expected `object`, got `array`$") as failure:
         await asked(server)
     assert failure.value.cause is Cause.UNREADABLE

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.builders import node, pool
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.marks import Mark, StoredNode, mark_named, mark_of, read_node
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
@@ -119,6 +119,6 @@ def test_a_node_carries_the_whole_mark_or_does_not(
 
 @pytest.mark.parametrize("body", [b"{", b'{"metadata": {"labels": {"a": 1}}}', b"\xff"])
 def test_what_is_no_node_is_a_failure(body: bytes) -> None:
-    with pytest.raises(Failure, match="^the node cannot be read: ") as failure:
+    with pytest.raises(ApiError, match="^the node cannot be read: ") as failure:
         read_node(body)
     assert failure.value.cause is Cause.UNREADABLE

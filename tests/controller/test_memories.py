@@ -8,12 +8,12 @@ from msgspec import structs
 from tests.builders import cluster, node, nodes, pool
 from tests.controller.quick import clock
 from webhook.controller.concurrency import gather_or_cancel
-from webhook.controller.hostpools.choices import Barred
+from webhook.controller.hostpools.choices import NodeExclusions
 from webhook.controller.hostpools.dismissals import Dismissals, Replacement
 from webhook.controller.hostpools.pool_status import State
-from webhook.controller.hostpools.status_cache import Told
-from webhook.controller.hostpools.taint_grace_period import Settling
-from webhook.controller.hostpools.triggers import Rounds
+from webhook.controller.hostpools.status_cache import StatusCache
+from webhook.controller.hostpools.taint_grace_period import TaintGracePeriod
+from webhook.controller.hostpools.triggers import Debounce
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase, Pool, PoolHost, Taint
@@ -25,7 +25,7 @@ A, B = PoolHost(0, "node-a"), PoolHost(1, "node-b")
 
 class TestBarred:
     async def test_a_node_is_barred_for_a_while(self) -> None:
-        barred = Barred(clock, duration=10)
+        barred = NodeExclusions(clock, duration=10)
         barred.add(NAME, ["node-a"])
         await asyncio.sleep(4)
         barred.add(NAME, ["node-b"])
@@ -34,12 +34,12 @@ class TestBarred:
         assert (first, barred.of(NAME)) == ({"node-a": 6, "node-b": 10}, {"node-b": 3})
 
     async def test_for_one_pool_alone(self) -> None:
-        barred = Barred(clock)
+        barred = NodeExclusions(clock)
         barred.add(NAME, ["node-a"])
         assert barred.of(("default", "other")) == {}
 
     async def test_nothing_is_left_in_the_end(self) -> None:
-        barred = Barred(clock, duration=10)
+        barred = NodeExclusions(clock, duration=10)
         barred.add(NAME, ["node-a"])
         barred.add(("default", "q"), ["node-a"])
         barred.add(("default", "r"), [])
@@ -50,36 +50,36 @@ class TestBarred:
 
 class TestSettling:
     async def test_hosts_settle_from_when_they_were_marked(self) -> None:
-        settling = Settling(clock)
+        settling = TaintGracePeriod(clock)
         settling.begin(NAME, [A])
         await asyncio.sleep(0.4)
         settling.begin(NAME, [B])
         assert (round(settling.left(NAME, [A, B]), 3), round(settling.left(NAME, [A]), 3)) == (1.0, 0.6)
 
     async def test_those_that_nobody_has_begun_with_are_unseen(self) -> None:
-        settling = Settling(clock)
+        settling = TaintGracePeriod(clock)
         before = settling.unseen(NAME, [A, B])
         settling.begin(NAME, [A])
         assert (before, settling.unseen(NAME, [A, B]), settling.unseen(("default", "q"), [A])) == ([A, B], [B], [A])
 
     async def test_those_that_are_marked_again_settle_again(self) -> None:
-        settling = Settling(clock)
+        settling = TaintGracePeriod(clock)
         settling.begin(NAME, [A])
         await asyncio.sleep(0.7)
         settling.begin(NAME, [A])
         assert settling.left(NAME, [A]) == 1.0
 
     async def test_in_the_end_they_have_settled(self) -> None:
-        settling = Settling(clock)
+        settling = TaintGracePeriod(clock)
         settling.begin(NAME, [A])
         await asyncio.sleep(1.5)
         assert settling.left(NAME, [A]) == 0
 
     async def test_nobody_has_settled_at_once(self) -> None:
-        assert Settling(clock).left(NAME, []) == 0
+        assert TaintGracePeriod(clock).left(NAME, []) == 0
 
     async def test_nothing_is_left_in_the_end(self) -> None:
-        settling = Settling(clock)
+        settling = TaintGracePeriod(clock)
         settling.begin(NAME, [A, B])
         settling.left(NAME, [A])
         between = {name: set(hosts) for name, hosts in vars(settling)["_since"].items()}
@@ -140,7 +140,7 @@ class TestTold:
     STATE = State(Phase.READY, "HostsAssigned", "it has 1 host", hosts=(A,), ready=1, eligible=3)
 
     async def test_what_was_said_need_not_be_said_for_ten_minutes(self) -> None:
-        told = Told(clock)
+        told = StatusCache(clock)
         told.note(self.P, self.STATE)
         await asyncio.sleep(100)
         before = told.left(self.P, self.STATE)
@@ -157,12 +157,12 @@ class TestTold:
         ],
     )
     async def test_anything_else_has_to_be_said(self, found: Pool, state: State, left: float) -> None:
-        told = Told(clock)
+        told = StatusCache(clock)
         told.note(self.P, self.STATE)
         assert told.left(found, state) == left
 
     async def test_for_a_pool_without_hosts_the_number_of_nodes_counts(self) -> None:
-        told = Told(clock)
+        told = StatusCache(clock)
         told.note(self.P, State(Phase.READY, "Unsized", "", eligible=1))
         assert told.left(self.P, State(Phase.READY, "Unsized", "", eligible=2)) == 0
 
@@ -170,7 +170,7 @@ class TestTold:
     MORE = State(Phase.PENDING, "WaitingForNodes", "it needs 9 hosts and 2 nodes are eligible", ready=0, eligible=2)
 
     async def test_of_a_pool_that_waits_the_number_of_nodes_is_said_some_seconds_later(self) -> None:
-        told = Told(clock)
+        told = StatusCache(clock)
         told.note(self.P, self.WAITS)
         await asyncio.sleep(4)
         found = [told.left(self.P, self.WAITS), told.left(self.P, self.MORE)]
@@ -178,18 +178,18 @@ class TestTold:
         assert [*found, told.left(self.P, self.MORE)] == [596, 10, 0]
 
     async def test_that_it_has_failed_is_said_at_once(self) -> None:
-        told = Told(clock)
+        told = StatusCache(clock)
         told.note(self.P, self.WAITS)
         failed = State(Phase.FAILED, "NotEnoughNodes", self.WAITS.message, ready=0, eligible=1)
         assert told.left(self.P, failed) == 0
 
     async def test_so_is_what_is_wrong_with_what_it_lists(self) -> None:
-        told = Told(clock)
+        told = StatusCache(clock)
         told.note(self.P, self.WAITS)
         assert told.left(self.P, structs.replace(self.WAITS, degraded=["hosts[0]: x"])) == 0
 
     async def test_whether_a_pool_waits_still_can_be_asked_without_a_count(self) -> None:
-        told = Told(clock)
+        told = StatusCache(clock)
         unknown = told.roughly(self.P)
         told.note(self.P, self.WAITS)
         await asyncio.sleep(4)
@@ -198,19 +198,19 @@ class TestTold:
         assert told.roughly(self.P) == 0
 
     async def test_that_it_is_so_still_is_good_for_some_seconds_more(self) -> None:
-        told = Told(clock)
+        told = StatusCache(clock)
         told.note(self.P, self.WAITS)
         await asyncio.sleep(20)
         told.left(self.P, self.WAITS)
         assert told.roughly(self.P) == 10
 
     async def test_a_pool_that_has_hosts_does_not_wait(self) -> None:
-        told = Told(clock)
+        told = StatusCache(clock)
         told.note(self.P, self.STATE)
         assert told.roughly(self.P) == 0
 
     async def test_nothing_is_left_in_the_end(self) -> None:
-        told = Told(clock)
+        told = StatusCache(clock)
         told.note(self.P, self.STATE)
         told.end(NAME)
         assert told.left(self.P, self.STATE) == 0
@@ -219,7 +219,7 @@ class TestTold:
 class TestRounds:
     async def arrivals(self, count: int, asks: int) -> list[float]:
         queue: Queue[Name] = Queue(clock=clock)
-        rounds = Rounds(queue, 2.0)
+        rounds = Debounce(queue, 2.0)
         for number in range(count):
             rounds.join(("default", str(number)))
         begun, found = clock(), []
@@ -244,7 +244,7 @@ class TestRounds:
 
     async def test_at_most_once_in_so_many_seconds(self) -> None:
         queue: Queue[Name] = Queue(clock=clock)
-        rounds = Rounds(queue, 2.0)
+        rounds = Debounce(queue, 2.0)
         rounds.join(NAME)
         for _ in range(10):
             rounds.ask()
@@ -256,7 +256,7 @@ class TestRounds:
     async def times(self, *spaces: tuple[str, int]) -> dict[str, float]:
         """After how many seconds the pools of namespaces are looked at, so many of each."""
         queue: Queue[Name] = Queue(clock=clock)
-        rounds, begun, found = Rounds(queue, 1.0), clock(), dict[str, float]()
+        rounds, begun, found = Debounce(queue, 1.0), clock(), dict[str, float]()
         for space, count in spaces:
             for number in range(count):
                 rounds.join((space, str(number)))
@@ -275,7 +275,7 @@ class TestRounds:
 
     async def test_who_has_left_is_not_looked_at(self) -> None:
         queue: Queue[Name] = Queue(clock=clock)
-        rounds = Rounds(queue, 2.0)
+        rounds = Debounce(queue, 2.0)
         for name in (("a", "x"), ("a", "y"), ("b", "x")):
             rounds.join(name)
         rounds.ask()
@@ -286,7 +286,7 @@ class TestRounds:
 
     async def test_who_comes_later_is_looked_at_when_it_is_asked_for(self) -> None:
         queue: Queue[Name] = Queue(clock=clock)
-        rounds = Rounds(queue, 2.0)
+        rounds = Debounce(queue, 2.0)
         rounds.join(("a", "x"))
         rounds.ask()
         rounds.leave(("a", "x"))
@@ -297,7 +297,7 @@ class TestRounds:
 
     async def test_who_is_to_be_looked_at_already_is_not_put_off(self) -> None:
         queue: Queue[Name] = Queue(clock=clock)
-        rounds, found = Rounds(queue, 2.0), list[Name]()
+        rounds, found = Debounce(queue, 2.0), list[Name]()
         rounds.join(("a", "x"))
         rounds.ask()
         await asyncio.sleep(1)
@@ -310,7 +310,7 @@ class TestRounds:
 
     async def test_a_namespace_whose_pools_have_left_can_come_again_before_its_time(self) -> None:
         queue: Queue[Name] = Queue(clock=clock)
-        rounds = Rounds(queue, 2.0)
+        rounds = Debounce(queue, 2.0)
         rounds.join(NAME)
         rounds.leave(NAME)
         rounds.join(NAME)

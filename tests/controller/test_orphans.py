@@ -6,7 +6,7 @@ import pytest
 
 from tests.controller.kube import node_path, pool_path
 from tests.controller.stage import Stage
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.placement.text import keys
 
 LABEL = keys.membership("team", "gone")
@@ -78,7 +78,7 @@ async def test_of_many_nodes_the_pools_are_listed_once(stage: Stage) -> None:
 async def test_what_fails_is_tried_again(stage: Stage) -> None:
     mark(stage)
     await stage.lead(2.9)
-    stage.candidate.line.failures += [Failure(Cause.BROKEN, "etcd")] * 3
+    stage.candidate.line.failures += [ApiError(Cause.BROKEN, "etcd")] * 3
     await asyncio.sleep(1)
     assert not marked(stage)
 

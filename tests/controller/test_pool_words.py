@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.builders import bound_pod, cluster, node, nodes, pool, selector, sleeper
 from tests.controller.controllers import Line, Said
 from tests.controller.kube import Kube, pool_path
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools import pool_states
 from webhook.controller.hostpools.pool_news import News, news, stranger
 from webhook.controller.hostpools.pool_object import StoredPool, read_pool
@@ -382,8 +382,8 @@ class TestReports:
 
     async def test_what_could_not_be_written_is_not_told(self, desk: tuple[Kube, Line, Said, PoolReports]) -> None:
         kube, line, said, reports = desk
-        line.failures.append(Failure(Cause.CONFLICT, "changed"))
-        with pytest.raises(Failure, match="^changed$"):
+        line.failures.append(ApiError(Cause.CONFLICT, "changed"))
+        with pytest.raises(ApiError, match="^changed$"):
             await reports.say(read_pool(kube.read(pool_path("p"))), READY)
         assert said.all == []
 

@@ -10,18 +10,18 @@ import pytest
 from tests.builders import Json
 from tests.controller.kube import node_path, pool_path
 from tests.controller.kubeserver import KubeServer
-from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.errors import ApiError
 from webhook.controller.hostpools.rules import Rules
 from webhook.controller.leaderelection.tenure import LostError
-from webhook.controller.leaderelection.terms import Terms
+from webhook.controller.leaderelection.terms import LeaseTiming
 from webhook.controller.metrics import figures
-from webhook.controller.program import Controller, Place
+from webhook.controller.program import Controller, LeaseRef
 from webhook.placement.inventory.policy import Policy
 
 pytestmark = pytest.mark.integration
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/streams/leases/controller"
-QUICK = Terms(lease=1, deadline=0.7, retry=0.1)
+QUICK = LeaseTiming(lease=1, deadline=0.7, retry=0.1)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ async def server() -> AsyncIterator[KubeServer]:
 
 
 def controller(server: KubeServer, **more: Any) -> Controller:
-    return Controller(server.configuration(), Rules(Policy()), Place("streams", "controller"), terms=QUICK, **more)
+    return Controller(server.configuration(), Rules(Policy()), LeaseRef("streams", "controller"), terms=QUICK, **more)
 
 
 @contextlib.asynccontextmanager
@@ -46,7 +46,7 @@ async def running(server: KubeServer, **more: Any) -> AsyncIterator[tuple[Contro
         yield one, task
     finally:
         task.cancel()
-        with contextlib.suppress(asyncio.CancelledError, LostError, Failure, ZeroDivisionError):
+        with contextlib.suppress(asyncio.CancelledError, LostError, ApiError, ZeroDivisionError):
             await task
 
 
@@ -109,7 +109,7 @@ async def test_caches_that_are_too_old_end_it_and_another_may_lead(server: KubeS
     async with running(server, limit=0.5) as (one, task):
         await until(lambda: one.election.leading)
         server.go_quiet()
-        with pytest.raises(Failure, match="^what is known of the cluster is too old: ") as failure:
+        with pytest.raises(ApiError, match="^what is known of the cluster is too old: ") as failure:
             await asyncio.wait_for(asyncio.shield(task), 10)
     assert (holder(server), "nodes: " in str(failure.value)) == ("", True)
 

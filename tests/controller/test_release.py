@@ -7,7 +7,7 @@ import pytest
 from tests.controller.controllers import Line
 from tests.controller.kube import node_path, pool_path
 from tests.controller.stage import LABEL, TAINT, Stage
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.leaderelection.tenure import LostError
 from webhook.controller.release import TRIES, Freed, Release, Scope, parse_scope
 from webhook.placement.text import keys
@@ -143,7 +143,7 @@ async def test_where_there_are_no_pools_at_all_marks_go(stage: Stage) -> None:
     class Undefined(Line):
         async def read(self, path: str) -> bytes:
             if "streamshostpools" in path:
-                raise Failure(Cause.MISSING, "the API server answers 404: Not Found")
+                raise ApiError(Cause.MISSING, "the API server answers 404: Not Found")
             return await super().read(path)
 
     found = await released(stage, ALL, line=Undefined(stage.kube))
@@ -160,7 +160,7 @@ async def test_a_pool_that_cannot_be_released_does_not_keep_others_from_it(stage
 
     def refuse(path: str) -> None:
         if path == node_path("node-b"):
-            raise Failure(Cause.FORBIDDEN, "the API server answers 403: no")
+            raise ApiError(Cause.FORBIDDEN, "the API server answers 403: no")
 
     line.before = refuse
     first, second = await released(stage, ALL, line=line)
@@ -177,7 +177,7 @@ async def test_a_finalizer_that_may_not_be_removed_is_told_of(stage: Stage) -> N
 
     def refuse(path: str) -> None:
         if path == pool_path("p"):
-            raise Failure(Cause.FORBIDDEN, "the API server answers 403: no")
+            raise ApiError(Cause.FORBIDDEN, "the API server answers 403: no")
 
     line.before = refuse
     (freed,) = await released(stage, ONE, line=line)
@@ -226,10 +226,10 @@ async def test_what_cannot_be_listed_is_a_failure(stage: Stage, scope: Scope) ->
     class Silent(Line):
         async def read(self, path: str) -> bytes:
             if "streamshostpools" in path:
-                raise Failure(Cause.FORBIDDEN, "the API server answers 403: no")
+                raise ApiError(Cause.FORBIDDEN, "the API server answers 403: no")
             return await super().read(path)
 
-    with pytest.raises(Failure, match="^the API server answers 403: no$"):
+    with pytest.raises(ApiError, match="^the API server answers 403: no$"):
         await released(stage, scope, line=Silent(stage.kube))
 
 

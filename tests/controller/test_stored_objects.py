@@ -7,9 +7,9 @@ import pytest
 from msgspec import Raw
 
 from tests.builders import cluster
-from webhook.cluster.client.errors import Cause, Failure
-from webhook.cluster.watch.store import Shelf
-from webhook.controller.hostpools.node_kind import LearnedNodes
+from webhook.cluster.client.errors import ApiError, Cause
+from webhook.cluster.watch.store import Store
+from webhook.controller.hostpools.node_kind import NodeCache
 from webhook.controller.hostpools.pool_kind import OWN_POOLS, unreadable
 from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool
 from webhook.placement.inventory.inventory import Inventory
@@ -60,7 +60,7 @@ class TestAStoredPool:
 
     @pytest.mark.parametrize("text", [b"{", b'{"metadata": {"name": 7}}', b"\xff"])
     def test_that_is_none_is_a_failure(self, text: bytes) -> None:
-        with pytest.raises(Failure, match="^the HostPool cannot be read: ") as failure:
+        with pytest.raises(ApiError, match="^the HostPool cannot be read: ") as failure:
             read_pool(text)
         assert failure.value.cause is Cause.UNREADABLE
 
@@ -94,10 +94,10 @@ class TestAStoredPool:
 
 
 class TestAWatchedPool:
-    def shelf(self) -> tuple[Shelf, Inventory, list[str]]:
+    def shelf(self) -> tuple[Store, Inventory, list[str]]:
         told: list[str] = []
         inventory = cluster()
-        return Shelf(OWN_POOLS, inventory, lambda finding: told.append(str(finding))), inventory, told
+        return Store(OWN_POOLS, inventory, lambda finding: told.append(str(finding))), inventory, told
 
     def test_is_known_although_its_status_breaks_rules(self) -> None:
         shelf, inventory, told = self.shelf()
@@ -137,10 +137,10 @@ def node(version: object, zone: str = "a", name: str = "node-a") -> bytes:
 
 
 class TestLearnedNodes:
-    def known(self, version: object = "10") -> tuple[Shelf, LearnedNodes, Inventory]:
+    def known(self, version: object = "10") -> tuple[Store, NodeCache, Inventory]:
         inventory = cluster()
-        nodes = LearnedNodes(inventory)
-        shelf = Shelf(nodes.kind, inventory, lambda _: None)
+        nodes = NodeCache(inventory)
+        shelf = Store(nodes.kind, inventory, lambda _: None)
         shelf.put(Raw(node(version)))
         return shelf, nodes, inventory
 

@@ -7,13 +7,13 @@ import pytest
 from msgspec.structs import replace
 
 from webhook.cluster.objects.sink import Sink
-from webhook.controller.hostpools.watched import Watched
+from webhook.controller.hostpools.watched import ObservedInventory
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod, Element, Job, Node, Pool
+from webhook.placement.inventory.objects import Element, Job, Node, PodInfo, Pool
 
 NODE = Node("node-a", uid="1", labels={"rack": "r1"})
-POD = BoundPod(uid="p1", namespace="apps", node="node-a", requests={"cpu": 1000}, job="parallel", pe="pe-1")
-STRANGER = BoundPod(uid="p2", namespace="apps", node="node-a", requests={"cpu": 500})
+POD = PodInfo(uid="p1", namespace="apps", node="node-a", requests={"cpu": 1000}, job="parallel", pe="pe-1")
+STRANGER = PodInfo(uid="p2", namespace="apps", node="node-a", requests={"cpu": 500})
 POOL = Pool("apps", "ib-blue", "P1", size=2)
 JOB = Job("apps", "parallel", (Element("pe-1"),))
 
@@ -21,8 +21,8 @@ Heard = list[tuple[Any, Any, Any]]
 
 
 @pytest.fixture
-def watched() -> Watched:
-    watched = Watched(Inventory())
+def watched() -> ObservedInventory:
+    watched = ObservedInventory(Inventory())
     watched.set_node(NODE)
     return watched
 
@@ -34,12 +34,12 @@ def listen(listeners: list[Any]) -> Heard:
 
 
 def test_it_is_a_sink() -> None:
-    sink: Sink = Watched(Inventory())
+    sink: Sink = ObservedInventory(Inventory())
     sink.set_node(NODE)
     assert not sink.has_pod("p1")
 
 
-def test_every_change_gets_into_the_inventory(watched: Watched) -> None:
+def test_every_change_gets_into_the_inventory(watched: ObservedInventory) -> None:
     watched.set_pod(POD)
     watched.set_pool(POOL)
     watched.set_job(JOB)
@@ -48,7 +48,7 @@ def test_every_change_gets_into_the_inventory(watched: Watched) -> None:
     assert (list(inventory.pools), list(inventory.jobs)) == ([("apps", "ib-blue")], [("apps", "parallel")])
 
 
-def test_every_removal_gets_into_the_inventory(watched: Watched) -> None:
+def test_every_removal_gets_into_the_inventory(watched: ObservedInventory) -> None:
     watched.set_pod(POD)
     watched.set_pool(POOL)
     watched.set_job(JOB)
@@ -63,18 +63,24 @@ def test_every_removal_gets_into_the_inventory(watched: Watched) -> None:
 
 CHANGES: list[Any] = [
     pytest.param(
-        "on_node", Watched.set_node, NODE, replace(NODE, labels={}), lambda w: w.remove_node("node-a"),
+        "on_node", ObservedInventory.set_node, NODE, replace(NODE, labels={}), lambda w: w.remove_node("node-a"),
         "node-a", id="node",
     ),
     pytest.param(
-        "on_pod", Watched.set_pod, POD, replace(POD, terminating=True), lambda w: w.remove_pod("p1"), "p1", id="pod"
+        "on_pod",
+        ObservedInventory.set_pod,
+        POD,
+        replace(POD, terminating=True),
+        lambda w: w.remove_pod("p1"),
+        "p1",
+        id="pod",
     ),
     pytest.param(
-        "on_pool", Watched.set_pool, POOL, replace(POOL, size=3), lambda w: w.remove_pool("apps", "ib-blue"),
+        "on_pool", ObservedInventory.set_pool, POOL, replace(POOL, size=3), lambda w: w.remove_pool("apps", "ib-blue"),
         ("apps", "ib-blue"), id="pool",
     ),
     pytest.param(
-        "on_job", Watched.set_job, JOB, replace(JOB, elements=()), lambda w: w.remove_job("apps", "parallel"),
+        "on_job", ObservedInventory.set_job, JOB, replace(JOB, elements=()), lambda w: w.remove_job("apps", "parallel"),
         ("apps", "parallel"), id="job",
     ),
 ]  # fmt: skip
@@ -82,9 +88,14 @@ CHANGES: list[Any] = [
 
 @pytest.mark.parametrize(("listeners", "put", "first", "then", "remove", "key"), CHANGES)
 def test_listeners_hear_of_what_comes_changes_and_goes(
-    listeners: str, put: Callable[..., None], first: Any, then: Any, remove: Callable[[Watched], None], key: Any
+    listeners: str,
+    put: Callable[..., None],
+    first: Any,
+    then: Any,
+    remove: Callable[[ObservedInventory], None],
+    key: Any,
 ) -> None:
-    watched = Watched(Inventory())
+    watched = ObservedInventory(Inventory())
     heard = listen(getattr(watched, listeners))
     put(watched, first)
     put(watched, then)
@@ -94,17 +105,22 @@ def test_listeners_hear_of_what_comes_changes_and_goes(
 
 @pytest.mark.parametrize(("listeners", "put", "first", "then", "remove", "key"), CHANGES)
 def test_what_says_the_same_again_is_no_news(
-    listeners: str, put: Callable[..., None], first: Any, then: Any, remove: Callable[[Watched], None], key: Any
+    listeners: str,
+    put: Callable[..., None],
+    first: Any,
+    then: Any,
+    remove: Callable[[ObservedInventory], None],
+    key: Any,
 ) -> None:
     del then, remove, key
-    watched = Watched(Inventory())
+    watched = ObservedInventory(Inventory())
     put(watched, first)
     heard = listen(getattr(watched, listeners))
     put(watched, replace(first))
     assert heard == []
 
 
-def test_of_a_pod_without_a_job_nobody_knows_what_it_was(watched: Watched) -> None:
+def test_of_a_pod_without_a_job_nobody_knows_what_it_was(watched: ObservedInventory) -> None:
     heard = listen(watched.on_pod)
     watched.set_pod(STRANGER)
     watched.set_pod(replace(STRANGER, terminating=True))
@@ -113,7 +129,7 @@ def test_of_a_pod_without_a_job_nobody_knows_what_it_was(watched: Watched) -> No
 
 
 def test_where_all_pods_are_strangers_everybody_knows_what_it_was() -> None:
-    watched = Watched(Inventory([]))
+    watched = ObservedInventory(Inventory([]))
     heard = listen(watched.on_pod)
     watched.set_pod(STRANGER)
     watched.set_pod(replace(STRANGER))
@@ -121,7 +137,7 @@ def test_where_all_pods_are_strangers_everybody_knows_what_it_was() -> None:
     assert heard == [("p2", None, STRANGER), ("p2", STRANGER, None)]
 
 
-def test_a_pod_that_leaves_its_job_is_remembered_once_more(watched: Watched) -> None:
+def test_a_pod_that_leaves_its_job_is_remembered_once_more(watched: ObservedInventory) -> None:
     watched.set_pod(POD)
     heard = listen(watched.on_pod)
     outside = replace(POD, job="", pe="")
@@ -130,7 +146,7 @@ def test_a_pod_that_leaves_its_job_is_remembered_once_more(watched: Watched) -> 
     assert heard == [("p1", POD, outside), ("p1", None, None)]
 
 
-def test_listeners_find_the_inventory_up_to_date(watched: Watched) -> None:
+def test_listeners_find_the_inventory_up_to_date(watched: ObservedInventory) -> None:
     seen: list[bool] = []
     watched.on_pod.append(lambda uid, _before, _after: seen.append(watched.inventory.has_pod(uid)))
     watched.set_pod(POD)
@@ -139,7 +155,7 @@ def test_listeners_find_the_inventory_up_to_date(watched: Watched) -> None:
 
 
 def test_a_listener_that_fails_spares_the_object_and_the_others(
-    watched: Watched, caplog: pytest.LogCaptureFixture
+    watched: ObservedInventory, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_change: object) -> None:
         raise KeyError("surprise")

@@ -7,10 +7,10 @@ import pytest
 
 from tests.builders import bound_pod, node, pool, sleeper
 from tests.controller.quick import clock
-from webhook.controller.hostpools.mark_owners import Whose
+from webhook.controller.hostpools.mark_owners import MarkOwners
 from webhook.controller.hostpools.marks import Mark
 from webhook.controller.hostpools.triggers import Triggers
-from webhook.controller.hostpools.watched import Watched
+from webhook.controller.hostpools.watched import ObservedInventory
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory
@@ -27,8 +27,8 @@ class Desk:
     """A cluster that is listened to; :meth:`due` empties the queues after some time."""
 
     def __init__(self, inventory: Inventory | None = None) -> None:
-        self.watched = Watched(inventory or Inventory())
-        self.whose = Whose(self.watched)
+        self.watched = ObservedInventory(inventory or Inventory())
+        self.whose = MarkOwners(self.watched)
         self.pools: Queue[Name] = Queue(clock=clock)
         self.nodes: Queue[str] = Queue(clock=clock)
         self.triggers = Triggers(self.watched, self.whose, self.pools, self.nodes)

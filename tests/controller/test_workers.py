@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from tests.controller.quick import clock, settle
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.leaderelection.tenure import LostError
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import run_workers
@@ -90,7 +90,7 @@ async def test_a_success_is_the_end_of_it(queue: Queue[str]) -> None:
 
 
 async def test_a_failure_waits_as_long_as_the_api_server_asks_for(queue: Queue[str]) -> None:
-    diary = Diary(Failure(Cause.BUSY, "later", wait=3.0))
+    diary = Diary(ApiError(Cause.BUSY, "later", wait=3.0))
     async with working(queue, diary):
         queue.add("a")
         await asyncio.sleep(5)
@@ -106,7 +106,7 @@ async def test_a_worker_may_ask_to_look_again(queue: Queue[str]) -> None:
 
 
 async def test_a_failure_is_one_line_of_the_log(queue: Queue[str], caplog: pytest.LogCaptureFixture) -> None:
-    async with working(queue, Diary(Failure(Cause.CONFLICT, "it has changed"))):
+    async with working(queue, Diary(ApiError(Cause.CONFLICT, "it has changed"))):
         queue.add("a")
         await settle()
     assert [(record.levelno, record.getMessage(), record.exc_info) for record in caplog.records] == [

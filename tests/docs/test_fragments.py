@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from tests.docs.pages import ROOT, Block, blocks
-from webhook.cluster.snapshot.loader import Reading
+from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.placement.inventory.inventory import Inventory
 
 
@@ -41,7 +41,7 @@ OBJECTS = [block for block in blocks("yaml") if "\nkind: HostPool\n" in block.te
 
 @pytest.mark.parametrize("block", OBJECTS, ids=str)
 def test_a_host_pool_on_a_page_can_be_used(block: Block) -> None:
-    taken = Reading(Inventory())
+    taken = SnapshotLoader(Inventory())
     taken.document(yaml.safe_load(block.text))
     assert (taken.report().counts["HostPool"], taken.report().skipped) == (1, ())
 
@@ -51,7 +51,7 @@ INTENTS = [block for block in blocks("yaml") if "\nkind: HPAIntent\n" in block.t
 
 @pytest.mark.parametrize("block", INTENTS, ids=str)
 def test_an_intent_on_a_page_can_be_used(block: Block) -> None:
-    taken = Reading(Inventory())
+    taken = SnapshotLoader(Inventory())
     taken.document(yaml.safe_load(block.text))
     report = taken.report()
     assert (report.counts["HPAIntent"], report.skipped, report.noted) == (1, (), ())

@@ -14,7 +14,7 @@ from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Claim
+from webhook.placement.inventory.objects import NodeDemand
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.text.keys import HOSTNAME, INJECTED, TAG
@@ -56,7 +56,7 @@ def too_many() -> str:
 HOSTED = cluster(
     [node(labels={TAG: "ib"})],
     [pool("P", size=1, tags=["ib"], given=["node-a"]), pool("R", size=1, mode="Exclusive", given=["node-a"])],
-    [bound_pod(pools=["P"]), replace(bound_pod("", uid="u"), claim=Claim("pe-0"))],
+    [bound_pod(pools=["P"]), replace(bound_pod("", uid="u"), claim=NodeDemand("pe-0"))],
 )
 
 

@@ -15,9 +15,9 @@ from webhook.cluster.client.connection import Connection
 from webhook.cluster.client.writes import Writes
 from webhook.controller.leaderelection.election import Election
 from webhook.controller.leaderelection.tenure import LostError
-from webhook.controller.leaderelection.terms import Terms
+from webhook.controller.leaderelection.terms import LeaseTiming
 
-TERMS: Final = Terms(lease=6, deadline=4.0, retry=0.8)
+TERMS: Final = LeaseTiming(lease=6, deadline=4.0, retry=0.8)
 """The shape of the usual ones, in less than half the time."""
 
 LOST: Final = 3

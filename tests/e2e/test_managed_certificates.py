@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 
 from certs.authority import create_authority
-from certs.managed.holding import Holding
+from certs.managed.holding import CertificateSecret
 from certs.managed.secret import read_secret, written_secret
 from certs.names import LOOPBACK, service_names
 from tests.e2e.api import JSON_PATCH, Api, Object
@@ -133,7 +133,7 @@ def load(mount: Mount, place: Api) -> Load:
     return Load(mount, place)
 
 
-def held(admin: Api) -> Holding:
+def held(admin: Api) -> CertificateSecret:
     return read_secret(admin.get(SECRET))
 
 
@@ -175,7 +175,7 @@ def test_without_overlap_connections_fail(load: Load, place: Api) -> None:
         time.sleep(1)
         authority = create_authority(now, timedelta(days=10))
         leaf = authority.issue(service_names("web", SPACE) + LOOPBACK, now, lifetime=timedelta(days=5))
-        swapped = Holding((authority.certificate,), authority, None, leaf)
+        swapped = CertificateSecret((authority.certificate,), authority, None, leaf)
         place.call("PUT", SECRET, written_secret(place.get(SECRET), swapped, namespace=SPACE, name="pair"))
         time.sleep(3)
     assert load.outcomes["ok"] >= 100

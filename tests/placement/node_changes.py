@@ -5,7 +5,7 @@ from typing import Final
 
 from tests.builders import cluster, node, pool
 from webhook.placement.checks.node_change import breakages
-from webhook.placement.inventory.objects import BoundPod, Node, Pool, Taint
+from webhook.placement.inventory.objects import Node, PodInfo, Pool, Taint
 from webhook.placement.text import keys
 
 IB: Final = {keys.TAG: "ib"}
@@ -23,7 +23,7 @@ def broken(
     *pools: Pool,
     before: Node = HOST,
     others: Iterable[Node] = OTHERS,
-    pods: Iterable[BoundPod] = (),
+    pods: Iterable[PodInfo] = (),
 ) -> list[str]:
     """What is said of the change; the cluster knows the node as it was."""
     return list(map(str, breakages(before, after, cluster([before, *others], pools, pods))))

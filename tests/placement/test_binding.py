@@ -8,25 +8,25 @@ from msgspec.structs import replace
 from tests.builders import bound_pod, cluster, node, nodes, pool, sleeper
 from webhook.placement.checks.binding import closed, obstacle, waiting
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod, Claim, Phase, Pool
+from webhook.placement.inventory.objects import NodeDemand, Phase, PodInfo, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 
-ANY: Final = Claim("pe-0")
+ANY: Final = NodeDemand("pe-0")
 RESERVED: Final = pool("R", size=1, mode="Exclusive", given=["node-a"])
 SIZED: Final = pool("P", size=1, given=["node-a"])
 MEMBER: Final = Requirement(keys.membership("default", "p"), "Exists")
-OF_POOL: Final = Claim("pe-0", terms=(NodeTerm(match_expressions=(MEMBER,)),))
+OF_POOL: Final = NodeDemand("pe-0", terms=(NodeTerm(match_expressions=(MEMBER,)),))
 
 
-def pod(claim: Claim | None = ANY, **tweaks: object) -> BoundPod:
+def pod(claim: NodeDemand | None = ANY, **tweaks: object) -> PodInfo:
     """A processing element that waits."""
     return replace(bound_pod("", **tweaks), claim=claim)  # type: ignore[arg-type]  # of bound_pod()
 
 
-def why(found: BoundPod, on: str, *pools: Pool) -> str:
+def why(found: PodInfo, on: str, *pools: Pool) -> str:
     return obstacle(found, on, World(cluster([*nodes(2), node("node-m", labels={MEMBER.key: "0"})], pools), Policy()))
 
 
@@ -47,25 +47,29 @@ ELSEWHERE: Final = "node node-b does not meet the pod's node selector or require
             pod(OF_POOL, pools=["P"]), "node-m", [replace(SIZED, phase=Phase.PENDING)], "", id="a host labelled so far"
         ),
         pytest.param(
-            pod(Claim("p", (Requirement("disk", "In", ("ssd",)),))), "node-b", [], ELSEWHERE, id="its node selector"
+            pod(NodeDemand("p", (Requirement("disk", "In", ("ssd",)),))),
+            "node-b",
+            [],
+            ELSEWHERE,
+            id="its node selector",
         ),
-        pytest.param(pod(Claim("p", terms=())), "node-b", [], ELSEWHERE, id="no term at all"),
+        pytest.param(pod(NodeDemand("p", terms=())), "node-b", [], ELSEWHERE, id="no term at all"),
         pytest.param(pod(None), "node-b", [], "", id="nothing is known of its demands"),
         pytest.param(pod(OF_POOL, pools=["P"]), "gone", [SIZED], "", id="a node that is not known"),
         pytest.param(sleeper(), "node-a", [RESERVED], EXCLUSIVE, id="a sleeper on an exclusive host"),
         pytest.param(sleeper(terms=[]), "node-b", [RESERVED], "", id="a sleeper on a node that it does not select"),
     ],
 )
-def test_what_stands_in_the_way(found: BoundPod, on: str, pools: list[Pool], expected: str) -> None:
+def test_what_stands_in_the_way(found: PodInfo, on: str, pools: list[Pool], expected: str) -> None:
     assert why(found, on, *pools) == expected
 
 
-def there(*pods: BoundPod) -> Inventory:
+def there(*pods: PodInfo) -> Inventory:
     return cluster(nodes(1), pods=pods)
 
 
 FIRST: Final = pod(uid="one")
-SECOND: Final = pod(Claim("pe-1"), uid="two")
+SECOND: Final = pod(NodeDemand("pe-1"), uid="two")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +82,7 @@ SECOND: Final = pod(Claim("pe-1"), uid="two")
         pytest.param("", "default", "pe-2", None, id="not by another name"),
     ],
 )
-def test_a_pod_that_waits_is_found(uid: str, namespace: str, name: str, expected: BoundPod | None) -> None:
+def test_a_pod_that_waits_is_found(uid: str, namespace: str, name: str, expected: PodInfo | None) -> None:
     assert waiting(uid, namespace, name, there(FIRST, SECOND)) == expected
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.placement.mapped import path
-from webhook.placement.annotations.company import Company, read_company, unchecked
+from webhook.placement.annotations.company import PodSelection, read_company, unchecked
 from webhook.placement.text import keys
 
 WITH, APART = path(keys.RUN_WITH), path(keys.RUN_APART_FROM)
@@ -11,7 +11,7 @@ NO_VALUE = "is no label value: at most 63 letters, digits, '-', '_' or '.', with
 FORMS = '"key", "!key", "key=value", "key!=value", "key in (a, b)" and "key notin (a, b)"'
 
 
-def read(near: str | None = None, away: str | None = None) -> tuple[Company, ...]:
+def read(near: str | None = None, away: str | None = None) -> tuple[PodSelection, ...]:
     found, problems = read_company(near, away)
     assert not problems
     return found

@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, node, nodes, pool, selector
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod, Node, Pool, Taint
+from webhook.placement.inventory.objects import Node, PodInfo, Pool, Taint
 from webhook.placement.inventory.policy import CONTROL_PLANE, Policy
 from webhook.placement.pools.allocation import Allocation, allocate
 from webhook.placement.text import keys
@@ -100,7 +100,7 @@ EXCLUSIVE = pool(size=1, mode="Exclusive")
         pytest.param(pool(size=1), bound_pod(job="other"), 1, id="of anybody, for a shared pool"),
     ],
 )
-def test_an_exclusive_pool_takes_no_node_with_a_strangers_element(wanted: Pool, pod: BoundPod, expected: int) -> None:
+def test_an_exclusive_pool_takes_no_node_with_a_strangers_element(wanted: Pool, pod: PodInfo, expected: int) -> None:
     assert allocated(wanted, cluster([node()], pods=[pod]))[1] == expected
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import bound_pod
 from webhook.placement.inventory.guests import Guests
-from webhook.placement.inventory.objects import BoundPod, Guest
+from webhook.placement.inventory.objects import Guest, PodInfo
 
 AGENT = Guest("DaemonSet/agent", ("NoSchedule", "NoExecute"))
 EVICTED = Guest("DaemonSet/agent", ("NoExecute",))
@@ -12,7 +12,7 @@ LIAR = Guest("Pod/x", forged=True)
 SPARED = frozenset({"kube-system"})
 
 
-def pod(guest: Guest | None = AGENT, *, uid: str = "u", namespace: str = "logging") -> BoundPod:
+def pod(guest: Guest | None = AGENT, *, uid: str = "u", namespace: str = "logging") -> PodInfo:
     return bound_pod(job="", pe="", uid=uid, namespace=namespace, guest=guest)
 
 
@@ -30,7 +30,7 @@ def on(guests: Guests, nodes: int = -1, *, forged: bool = False) -> list[tuple[s
         pytest.param(pod(namespace="kube-system"), False, id="one of a namespace that is left alone"),
     ],
 )
-def test_some_pods_count(one: BoundPod, *, counts: bool) -> None:
+def test_some_pods_count(one: PodInfo, *, counts: bool) -> None:
     guests = Guests(SPARED)
     guests.add(0, one)
     assert guests.include(one) is counts

@@ -6,8 +6,8 @@ from tests.builders import bound_pod, cluster, nodes, pool
 from webhook.placement.checks.completion import complete
 from webhook.placement.checks.pool_health import troubles
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod, Pool
-from webhook.placement.inventory.outsiders import Outsiders, parse_namespaces
+from webhook.placement.inventory.objects import PodInfo, Pool
+from webhook.placement.inventory.outsiders import ForeignPods, parse_namespaces
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.bits import Bits
 from webhook.placement.pools.allocation import allocate, is_stranger, strangers, users
@@ -19,12 +19,12 @@ JOBS = pool("P", name="j", size=1, mode="Exclusive", job="job-1")
 HERE, NOWHERE = 0b1, 0b0
 
 
-def pod(on: str = "node-a", *, uid: str = "u", pools: tuple[str, ...] = (), namespace: str = "default") -> BoundPod:
+def pod(on: str = "node-a", *, uid: str = "u", pools: tuple[str, ...] = (), namespace: str = "default") -> PodInfo:
     """Of no job."""
     return bound_pod(on, uid=uid, job="", pe="", pools=pools, namespace=namespace)
 
 
-def found(pod: BoundPod, wanted: Pool = ANYBODYS, spared: frozenset[str] | None = SPARED) -> Bits:
+def found(pod: PodInfo, wanted: Pool = ANYBODYS, spared: frozenset[str] | None = SPARED) -> Bits:
     """Where the only pod of a cluster is a stranger; asked about itself it says the same."""
     inventory = cluster(nodes(2), [wanted], [pod], spared=spared)
     assert is_stranger(pod, wanted, inventory) is bool(strangers(wanted, inventory))
@@ -49,7 +49,7 @@ def found(pod: BoundPod, wanted: Pool = ANYBODYS, spared: frozenset[str] | None 
         pytest.param(bound_pod(namespace="kube-system"), HERE, id="a processing element, in whatever namespace"),
     ],
 )
-def test_where_all_pods_are_strangers_it_is_one(pod: BoundPod, expected: Bits) -> None:
+def test_where_all_pods_are_strangers_it_is_one(pod: PodInfo, expected: Bits) -> None:
     assert found(pod) == expected
 
 
@@ -129,7 +129,7 @@ def test_a_pod_that_changes_is_counted_once() -> None:
 
 
 @pytest.mark.parametrize("gone", [pod(namespace="kube-system"), bound_pod(uid="u")], ids=["spared", "of a job"])
-def test_of_a_pod_that_does_not_count_nothing_is_kept(gone: BoundPod) -> None:
+def test_of_a_pod_that_does_not_count_nothing_is_kept(gone: PodInfo) -> None:
     inventory = cluster(nodes(1), pods=[gone], spared=SPARED)
     before = kept(inventory)
     inventory.remove_pod("u")
@@ -150,7 +150,7 @@ def test_where_only_jobs_count_nothing_is_kept() -> None:
         pytest.param(bound_pod(), None, True, id="of a job"),
     ],
 )
-def test_a_pod_concerns_pools(pod: BoundPod, spared: frozenset[str] | None, *, expected: bool) -> None:
+def test_a_pod_concerns_pools(pod: PodInfo, spared: frozenset[str] | None, *, expected: bool) -> None:
     assert Inventory(spared).concerns_pools(pod) is expected
 
 
@@ -163,7 +163,7 @@ def test_a_pod_concerns_pools(pod: BoundPod, spared: frozenset[str] | None, *, e
     ids=["streams", "all"],
 )
 def test_strangers_have_a_name(spared: list[str] | None, words: tuple[str, str]) -> None:
-    found = Outsiders(spared)
+    found = ForeignPods(spared)
     assert (found.stranger, found.strangers) == words
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.builders import bound_pod, cluster, node, pool, selector
 from webhook.placement.checks.pool_health import guests, troubles
 from webhook.placement.inventory.guests import Guests
-from webhook.placement.inventory.objects import BoundPod, Guest, Node, Pool, Taint
+from webhook.placement.inventory.objects import Guest, Node, PodInfo, Pool, Taint
 from webhook.placement.text import keys
 
 CORDONED = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")
@@ -22,7 +22,7 @@ def asked(**tweaks: Any) -> Pool:
     return pool("P", name="p", **{"size": 1, "given": ["node-a"], **tweaks})
 
 
-def found(wanted: Pool, *nodes: Node, pods: tuple[BoundPod, ...] = ()) -> list[tuple[str, str]]:
+def found(wanted: Pool, *nodes: Node, pods: tuple[PodInfo, ...] = ()) -> list[tuple[str, str]]:
     """Kind and sentence of every trouble."""
     return [(trouble.kind, str(trouble)) for trouble in troubles(wanted, cluster(nodes, [wanted], pods))]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import bound_pod, cluster, nodes, pool
-from webhook.placement.inventory.objects import BoundPod, Pool
+from webhook.placement.inventory.objects import PodInfo, Pool
 from webhook.placement.pools.allocation import is_stranger, is_user, strangers, users
 
 ANYBODYS = pool("P", name="p", size=1)
@@ -13,7 +13,7 @@ TWIN = pool("P", name="twin", size=1)
 
 def pod(
     job: str = "job-1", *, pools: tuple[str, ...] = ("P",), namespace: str = "default", ends: bool = False
-) -> BoundPod:
+) -> PodInfo:
     return bound_pod("node-a", job=job, pools=pools, namespace=namespace, terminating=ends)
 
 
@@ -33,7 +33,7 @@ def pod(
     ],
 )
 def test_a_processing_element_is_a_stranger_or_a_user(
-    wanted: Pool, others: list[Pool], found: BoundPod, *, stranger: bool, user: bool, ends: bool
+    wanted: Pool, others: list[Pool], found: PodInfo, *, stranger: bool, user: bool, ends: bool
 ) -> None:
     found = pod(found.job, pools=found.pools, namespace=found.namespace, ends=ends)
     inventory = cluster(nodes(2), [wanted, *others], [found])
@@ -61,7 +61,7 @@ VISITOR = bound_pod("node-a", job="", pools=["P"])
         pytest.param(JOBS, VISITOR, False, id="while it is a job's"),
     ],
 )
-def test_a_pod_of_no_job_uses_a_pool_by(wanted: Pool, found: BoundPod, *, user: bool) -> None:
+def test_a_pod_of_no_job_uses_a_pool_by(wanted: Pool, found: PodInfo, *, user: bool) -> None:
     inventory = cluster(nodes(2), [wanted], [found])
     assert users(wanted, inventory) == inventory.nodes.named("node-a") * user
     inventory.remove_pod(found.uid)

@@ -5,22 +5,22 @@ from msgspec.structs import replace
 
 from tests.builders import bound_pod, cluster, nodes
 from tests.templates import replica
-from webhook.placement.inventory.objects import BoundPod
-from webhook.placement.inventory.siblings import POOL, Siblings
+from webhook.placement.inventory.objects import PodInfo
+from webhook.placement.inventory.siblings import POOL, JobPods
 
 RED, BLUE = ("color", "red"), ("color", "blue")
 
 
-def job_of(*pods: tuple[int, BoundPod]) -> Siblings:
+def job_of(*pods: tuple[int, PodInfo]) -> JobPods:
     """A job with these pods on these slots."""
-    found = Siblings()
+    found = JobPods()
     for slot, pod in pods:
         found.add(slot, pod)
     return found
 
 
 @pytest.fixture
-def siblings() -> Siblings:
+def siblings() -> JobPods:
     """Red pods of element a on slots 0 and 1, beside a blue one of element b on slot 1, which is alone on slot 2."""
     return job_of(
         (0, bound_pod(pe="a", uid="1", labels=dict([RED]), pools=["P"], isolated=["Sink"])),
@@ -40,9 +40,7 @@ def siblings() -> Siblings:
         pytest.param([(POOL, "Q")], 0b100, id="pool"),
     ],
 )
-def test_nodes_hold_pods_with_any_of_the_labels(
-    siblings: Siblings, marks: list[tuple[str, str]], expected: int
-) -> None:
+def test_nodes_hold_pods_with_any_of_the_labels(siblings: JobPods, marks: list[tuple[str, str]], expected: int) -> None:
     assert siblings.holding(marks) == expected
 
 
@@ -55,21 +53,21 @@ def test_nodes_hold_pods_with_any_of_the_labels(
         pytest.param("", 0b111, id="and to a pod of no element"),
     ],
 )
-def test_nodes_hold_pods_of_other_elements(siblings: Siblings, pe: str, expected: int) -> None:
+def test_nodes_hold_pods_of_other_elements(siblings: JobPods, pe: str, expected: int) -> None:
     assert siblings.others(pe) == expected
 
 
 @pytest.mark.parametrize(("pool", "expected"), [("P", 0b010), ("Q", 0b011), ("R", 0b111)])
-def test_nodes_hold_pods_that_do_not_ask_for_the_pool(siblings: Siblings, pool: str, expected: int) -> None:
+def test_nodes_hold_pods_that_do_not_ask_for_the_pool(siblings: JobPods, pool: str, expected: int) -> None:
     assert siblings.outside(pool) == expected
 
 
 @pytest.mark.parametrize(("pe", "expected"), [("a", 0b000), ("b", 0b001), ("", 0b001)])
-def test_nodes_hold_isolated_pods_of_other_elements(siblings: Siblings, pe: str, expected: int) -> None:
+def test_nodes_hold_isolated_pods_of_other_elements(siblings: JobPods, pe: str, expected: int) -> None:
     assert siblings.isolated_from(pe) == expected
 
 
-def test_isolated_operators_are_known_with_their_element(siblings: Siblings) -> None:
+def test_isolated_operators_are_known_with_their_element(siblings: JobPods) -> None:
     assert list(siblings.isolations()) == [("a", "Sink")]
 
 
@@ -83,7 +81,7 @@ def test_isolated_operators_are_known_with_their_element(siblings: Siblings) -> 
     ],
 )
 def test_requests_of_the_pods_on_a_node_are_listed(
-    siblings: Siblings, marks: list[tuple[str, str]], expected: list[int]
+    siblings: JobPods, marks: list[tuple[str, str]], expected: list[int]
 ) -> None:
     assert [tally["cpu"] for tally in siblings.together(1, marks)] == expected
 
@@ -127,7 +125,7 @@ def test_who_is_left_out_leaves_no_trace_and_is_still_there() -> None:
     assert found.pods.keys() == {"1", "2"}
 
 
-def to_cpus(uid: str, *, bound: bool = True) -> BoundPod:
+def to_cpus(uid: str, *, bound: bool = True) -> PodInfo:
     """A live pod that is bound to cpus, or not."""
     return replace(bound_pod(uid=uid), bound=bound)
 
@@ -167,7 +165,7 @@ def test_who_is_left_out_is_not_among_the_bound() -> None:
         pytest.param(bound_pod(uid="1"), False, id="like others"),
     ],
 )
-def test_all_others_of_the_job_must_mind_a_pod_that_is(pod: BoundPod, *, notable: bool) -> None:
+def test_all_others_of_the_job_must_mind_a_pod_that_is(pod: PodInfo, *, notable: bool) -> None:
     inventory = cluster(nodes(1), pods=[bound_pod(uid="0")])
     siblings = inventory.siblings(pod.namespace, pod.job)
     moments = [siblings.notable_changed]

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.builders import GATES, Json, asked, cluster, node, nodes, pod, pool, sleeper, typed
 from webhook.placement.checks.sleepers import LOOSE, NARROWED, in_words, opening, sleepers, stir, stirred
 from webhook.placement.decision.verdict import constraints_of
-from webhook.placement.inventory.objects import BoundPod, Pool, Taint
+from webhook.placement.inventory.objects import PodInfo, Pool, Taint
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
@@ -26,7 +26,7 @@ ON_A: Final[Json] = {keys.HOSTNAME: "node-a"}
 ON_B: Final[Json] = {keys.HOSTNAME: "node-b"}
 
 
-def there(*pods: BoundPod, policy: Policy | None = None, pools: tuple[Pool, ...] = (RESERVED,)) -> World:
+def there(*pods: PodInfo, policy: Policy | None = None, pools: tuple[Pool, ...] = (RESERVED,)) -> World:
     """Two nodes, of which one is exclusive to the pool."""
     return World(cluster([node("node-a", taints=[TAINT]), node("node-b")], pools, pods), policy or Policy())
 
@@ -113,7 +113,7 @@ HOSTS: Final = there().named("node-a")
 IN_A, IN_B = (NodeTerm((Requirement(keys.HOSTNAME, "In", (name,)),)) for name in ("node-a", "node-b"))
 
 
-def count(*pods: BoundPod, of: Pool = RESERVED, hosts: Bits = HOSTS) -> int:
+def count(*pods: PodInfo, of: Pool = RESERVED, hosts: Bits = HOSTS) -> int:
     world = there(*pods)
     return sleepers(of, hosts, world.cluster, world.policy)
 
@@ -137,7 +137,7 @@ EQUAL: Final = Toleration(key=keys.EXCLUSIVE, operator="Equal", value="default.r
         pytest.param(sleeper(namespace="kube-system"), 0, id="of a namespace that is left alone"),
     ],
 )
-def test_who_counts(found: BoundPod, expected: int) -> None:
+def test_who_counts(found: PodInfo, expected: int) -> None:
     assert count(found) == expected
 
 

@@ -13,7 +13,7 @@ from tests.scheduling.amounts import completed
 from tests.scheduling.state import Cluster
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.validate import validate
-from webhook.cluster.snapshot.loader import Reading
+from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.promises import Promises
@@ -55,7 +55,7 @@ class Moment:
 def inventory(cluster: Cluster) -> Inventory:
     """The cluster as a snapshot of its objects says it is."""
     found = Inventory()
-    reading = Reading(found)
+    reading = SnapshotLoader(found)
     spaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in cluster.namespaces]
     # Members of a list do not say what they are.
     core = [{"apiVersion": "v1", "kind": "Node", **node} for node in cluster.nodes]

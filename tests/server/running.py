@@ -14,7 +14,7 @@ from webhook.admission.answer import Answer, Outcome
 from webhook.server.lifecycle import Service, run_server
 from webhook.server.limits import Limits
 from webhook.server.metrics import Metrics
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 QUICK = Limits(header_seconds=0.3, handshake_seconds=0.3, farewell_seconds=0.2, finish_seconds=2.0)
@@ -148,5 +148,5 @@ async def running(
         yield Running(task, announced[0], announced[1], metrics, authority)
     finally:
         task.cancel()
-        with contextlib.suppress(asyncio.CancelledError, Trouble):
+        with contextlib.suppress(asyncio.CancelledError, FatalError):
             await task

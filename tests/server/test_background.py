@@ -11,7 +11,7 @@ import pytest
 from webhook.server.background import run_background
 from webhook.server.metrics import Metrics
 from webhook.server.site import bind
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 pytestmark = pytest.mark.integration
@@ -117,7 +117,7 @@ async def test_it_ends_with_the_work() -> None:
 
 
 async def test_work_that_fails_is_trouble(caplog: pytest.LogCaptureFixture) -> None:
-    with pytest.raises(Trouble, match="^the work failed: no more$"):
+    with pytest.raises(FatalError, match="^the work failed: no more$"):
         await Started(Work(ValueError("no more"))).task
     assert [(record.levelno, record.getMessage()) for record in caplog.records] == [
         (logging.ERROR, "stopping, because the work failed")
@@ -129,6 +129,6 @@ async def test_a_port_that_is_taken_is_trouble() -> None:
         taken.listen()
         settings = SETTINGS.model_copy(update={"health_port": taken.getsockname()[1]})
         work = Work()
-        with pytest.raises(Trouble, match="^cannot listen on 127.0.0.1 port [0-9]+: Address already in use$"):
+        with pytest.raises(FatalError, match="^cannot listen on 127.0.0.1 port [0-9]+: Address already in use$"):
             await run_background(work, lambda: None, settings, metrics=Metrics(), announce=lambda _: None)
     assert not work.begun.is_set()

@@ -12,7 +12,7 @@ from tests.server.pki import DAY, NOW, Authority, Pair, pem
 from webhook.server import tls
 from webhook.server.certificate import Certificate, Files
 from webhook.server.metrics import Metrics
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_without_a_usable_pair_it_is_said_once_why_and_the_next_good_one_is_take
     certificate.refresh()
     wanted = reason.format(cert=files.cert, expired=f"{yesterday:%Y-%m-%dT%H:%M:%SZ}")
     assert certificate.reason() == f"cannot serve TLS with {files}: {wanted}"
-    with pytest.raises(Trouble, match=r"^cannot serve TLS with "):
+    with pytest.raises(FatalError, match=r"^cannot serve TLS with "):
         _ = certificate.context
     assert caplog.messages == [f"{certificate.reason()}; unready until it can be used"]
     assert (failures(metrics), expiry(metrics)) == (1, 0)

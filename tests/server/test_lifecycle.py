@@ -13,7 +13,7 @@ from webhook.admission.answer import Answer
 from webhook.server.lifecycle import Service, run_server
 from webhook.server.metrics import Metrics
 from webhook.server.site import bind
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 pytestmark = pytest.mark.integration
@@ -231,16 +231,16 @@ class TestWhatRunsBeside:
             raise RuntimeError("the watch broke")
 
         async with running(settings, authority, Service({}, lambda: None, (chore,))) as server:
-            with pytest.raises(Trouble, match=r"^a part of the server failed: the watch broke$"):
+            with pytest.raises(FatalError, match=r"^a part of the server failed: the watch broke$"):
                 await server.task
         assert "a part of the server failed; stopping" in caplog.text
 
 
 class TestWithoutAStart:
-    """Trouble is one sentence, and nothing stays open."""
+    """FatalError is one sentence, and nothing stays open."""
 
     async def test_a_certificate_is_needed(self, settings: Settings) -> None:
-        with pytest.raises(Trouble, match=r"^a server needs a certificate and its key$"):
+        with pytest.raises(FatalError, match=r"^a server needs a certificate and its key$"):
             await start(settings.model_copy(update={"tls_key": None}))
 
     @pytest.mark.parametrize("port", ["port", "health_port"])
@@ -249,7 +249,7 @@ class TestWithoutAStart:
             taken.listen()
             number = taken.getsockname()[1]
             with pytest.raises(
-                Trouble, match=rf"^cannot listen on 127\.0\.0\.1 port {number}: Address already in use$"
+                FatalError, match=rf"^cannot listen on 127\.0\.0\.1 port {number}: Address already in use$"
             ):
                 await start(settings.model_copy(update={port: number}))
 

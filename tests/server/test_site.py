@@ -15,7 +15,7 @@ from webhook.server.health import Health
 from webhook.server.limits import HEALTH
 from webhook.server.metrics import Metrics
 from webhook.server.site import Site, bind
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 pytestmark = pytest.mark.integration
@@ -35,7 +35,7 @@ def test_a_bound_port_does_not_listen_yet() -> None:
     ids=["somebody else's address", "unknown name"],
 )
 def test_an_address_that_is_not_ours_is_said_in_one_sentence(host: str, port: int, message: str) -> None:
-    with pytest.raises(Trouble) as caught:
+    with pytest.raises(FatalError) as caught:
         bind(host, port)
     assert str(caught.value).startswith(message)
 
@@ -44,7 +44,7 @@ def test_a_taken_port_is_said_in_one_sentence() -> None:
     with bind("127.0.0.1", 0) as first:
         first.listen()
         port = first.getsockname()[1]
-        with pytest.raises(Trouble, match=f"cannot listen on 127.0.0.1 port {port}: Address already in use"):
+        with pytest.raises(FatalError, match=f"cannot listen on 127.0.0.1 port {port}: Address already in use"):
             bind("127.0.0.1", port)
 
 
@@ -54,7 +54,7 @@ async def test_a_port_that_two_have_bound_is_taken_by_the_first_to_listen() -> N
         port = first.getsockname()[1]
         site = Site(bind("127.0.0.1", port), Connections(Health(lambda: None, Metrics()), HEALTH, Metrics()))
         first.listen()
-        with pytest.raises(Trouble, match=f"^cannot listen on 127.0.0.1 port {port}: Address already in use$"):
+        with pytest.raises(FatalError, match=f"^cannot listen on 127.0.0.1 port {port}: Address already in use$"):
             site.start()
     site.release()
 

@@ -11,7 +11,7 @@ from webhook.admission.responses import unreadable_object
 from webhook.admission.review import MALFORMED, Review, read_review
 from webhook.placement.checks.binding import closed, obstacle, waiting
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Metadata
 from webhook.placement.request.world import World
@@ -48,7 +48,7 @@ def bound(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Findin
         yield Unseen(review.namespace, name, uid)
 
 
-def bound_after_all(body: bytes, pod: BoundPod, cluster: Inventory, policy: Policy) -> Answer:
+def bound_after_all(body: bytes, pod: PodInfo, cluster: Inventory, policy: Policy) -> Answer:
     """The answer to a review that found its pod to be unseen, now that somebody has looked at it."""
     review = read_review(body)
     binding = _BINDING.decode(review.object)
@@ -56,7 +56,7 @@ def bound_after_all(body: bytes, pod: BoundPod, cluster: Inventory, policy: Poli
     return answer(review, list(found), policy)
 
 
-def _refused(name: str, pod: BoundPod, node: str, world: World) -> Iterator[Objection]:
+def _refused(name: str, pod: PodInfo, node: str, world: World) -> Iterator[Objection]:
     why = obstacle(pod, node, world)
     if why:
         yield Objection(f"pod {name} cannot be bound: {why}")

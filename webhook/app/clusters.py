@@ -8,12 +8,12 @@ from webhook.app.policy import inventory_of
 from webhook.app.telling import Settling, tell_reading
 from webhook.cluster.client.configuration import Configuration, NoClusterError, connect
 from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.errors import ApiError
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.snapshot.follow import SnapshotCluster
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 PATIENCE: Final = 60.0
@@ -59,21 +59,21 @@ def cluster_of(settings: Settings) -> Cluster:
     return live(settings, Settling())
 
 
-def live(settings: Settings, tell: Callable[[Report | Finding | Failure], object]) -> LiveCluster[Inventory]:
-    """The API server's; :class:`Trouble` if there is none."""
+def live(settings: Settings, tell: Callable[[Report | Finding | ApiError], object]) -> LiveCluster[Inventory]:
+    """The API server's; :class:`FatalError` if there is none."""
     try:
         configuration = configuration_of(settings)
-    except Trouble as trouble:
-        raise Trouble(f"{trouble}; or give --snapshot with a folder of what kubectl prints") from trouble
+    except FatalError as trouble:
+        raise FatalError(f"{trouble}; or give --snapshot with a folder of what kubectl prints") from trouble
     return LiveCluster(Connection(configuration), inventory_of(settings), limit=settings.stale_after, tell=tell)
 
 
 def configuration_of(settings: Settings) -> Configuration:
-    """How to reach the API server; :class:`Trouble` where there is no cluster."""
+    """How to reach the API server; :class:`FatalError` where there is no cluster."""
     try:
         return connect(settings.context)
     except NoClusterError as error:
-        raise Trouble(str(error)) from error
+        raise FatalError(str(error)) from error
 
 
 async def seen(cluster: LiveCluster[Inventory]) -> Inventory:
@@ -84,7 +84,7 @@ async def seen(cluster: LiveCluster[Inventory]) -> Inventory:
             while not cluster.synced and not watching.done():
                 await asyncio.wait({watching}, timeout=_LOOK)
     except TimeoutError:
-        raise Trouble(str(cluster.reason())) from None
+        raise FatalError(str(cluster.reason())) from None
     finally:
         watching.cancel()
         await asyncio.wait({watching})

@@ -11,7 +11,7 @@ from webhook.cluster.objects.translate import NAMESPACE
 from webhook.controller.hostpools.dismissals import Replacement
 from webhook.controller.hostpools.rules import Rules
 from webhook.controller.metrics import figures
-from webhook.controller.program import Controller, Place
+from webhook.controller.program import Controller, LeaseRef
 from webhook.server.background import run_background
 from webhook.server.metrics import Metrics
 from webhook.settings import Settings
@@ -22,7 +22,7 @@ async def control(settings: Settings, announce: Callable[[str], None]) -> None:
     metrics = Metrics()
     configuration = await asyncio.to_thread(configuration_of, settings)
     rules = Rules(policy_of(settings), Replacement(settings.replace_unusable_after, settings.replace_unlabelled))
-    place = Place(settings.lease_namespace or own_namespace() or NAMESPACE, settings.lease_name)
+    place = LeaseRef(settings.lease_namespace or own_namespace() or NAMESPACE, settings.lease_name)
     controller = Controller(configuration, rules, place, limit=settings.stale_after, tell=Settling())
     figures(controller, metrics.gauge)
     await run_background(

@@ -9,17 +9,17 @@ from msgspec import Struct
 
 from webhook.app.clusters import configuration_of
 from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.errors import ApiError
 from webhook.cluster.client.service_account import own_namespace
 from webhook.cluster.client.writes import Writes
 from webhook.controller.leaderelection.candidates import LABELS, candidates, end_candidates
 from webhook.controller.leaderelection.election import Election, own_identity
-from webhook.controller.leaderelection.tenure import LostError, Tenure
-from webhook.controller.leaderelection.terms import Terms
-from webhook.controller.program import Place
+from webhook.controller.leaderelection.tenure import LeaseHold, LostError
+from webhook.controller.leaderelection.terms import LeaseTiming
+from webhook.controller.program import LeaseRef
 from webhook.controller.release import Freed, Release, Scope
 from webhook.placement.text.problem import enumerated
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 _log: Final = logging.getLogger(__name__)
@@ -50,12 +50,12 @@ async def release(settings: Settings, wish: Wish, tell: Tell) -> None:
             if wish.dry_run:
                 await _run(Release(Writes(connection), dry_run=True), wish, tell)
             elif namespace:
-                await _led(connection, Place(namespace, settings.lease_name), wish, tell)
+                await _led(connection, LeaseRef(namespace, settings.lease_name), wish, tell)
             else:
                 await _alone(Writes(connection))
                 await _run(Release(Writes(connection)), wish, tell)
-    except (Failure, LostError) as failure:
-        raise Trouble(f"hosts could not be given back: {failure}") from failure
+    except (ApiError, LostError) as failure:
+        raise FatalError(f"hosts could not be given back: {failure}") from failure
 
 
 async def _run(release: Release, wish: Wish, tell: Tell) -> None:
@@ -64,24 +64,24 @@ async def _run(release: Release, wish: Wish, tell: Tell) -> None:
 
 
 async def _alone(reader: Writes) -> None:
-    """Trouble if a controller runs: which Lease it shares is not known."""
+    """FatalError if a controller runs: which Lease it shares is not known."""
     running = await candidates(reader)
     if running:
         namespace = running[0].partition("/")[0]
-        raise Trouble(
+        raise FatalError(
             f"controllers run, and would give hosts again: {enumerated(running, NAMED)}; stop them first: "
             f"kubectl --namespace {namespace} scale deployment --selector {LABELS} --replicas 0"
         )
 
 
-async def _led(connection: Connection, place: Place, wish: Wish, tell: Tell) -> None:
+async def _led(connection: Connection, place: LeaseRef, wish: Wish, tell: Tell) -> None:
     """Do it as the one that holds the Lease of the controllers; the Lease is given back at the end."""
     server = Writes(connection)
     if wish.end_controllers:
         left = await end_candidates(server, place.namespace, place.lease, wait=wish.wait)
         if left:
             _log.warning("controllers have not ended, so the Lease decides: %s", enumerated(left, NAMED))
-    identity, terms = own_identity(), Terms()
+    identity, terms = own_identity(), LeaseTiming()
     election = Election(server, namespace=place.namespace, name=place.lease, identity=identity, terms=terms)
     giving = Release(Writes(connection, fence=election.check))
     try:
@@ -93,12 +93,14 @@ async def _led(connection: Connection, place: Place, wish: Wish, tell: Tell) -> 
 
             await election.run(lead)
     except TimeoutError:
-        raise Trouble(await _why_not(server, place, wish.wait)) from None
+        raise FatalError(await _why_not(server, place, wish.wait)) from None
 
 
-async def _why_not(server: Writes, place: Place, wait: float) -> str:
+async def _why_not(server: Writes, place: LeaseRef, wait: float) -> str:
     """Why the Lease could not be had, and what helps."""
-    tenure = Tenure(server, namespace=place.namespace, name=place.lease, identity="", terms=Terms(), clock=lambda: 0.0)
+    tenure = LeaseHold(
+        server, namespace=place.namespace, name=place.lease, identity="", terms=LeaseTiming(), clock=lambda: 0.0
+    )
     lease = f"the Lease {tenure.name}"
     record = await tenure.look()
     if record is None:

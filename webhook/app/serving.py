@@ -24,12 +24,12 @@ from webhook.placement.request.memo import Memo
 from webhook.server.lifecycle import Announce, Service, run_server
 from webhook.server.metrics import Metrics
 from webhook.server.reviews import Reviewer
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 
 async def serve(settings: Settings, announce: Announce) -> None:
-    """Serve reviews until a signal says stop; :class:`Trouble` where there is no cluster."""
+    """Serve reviews until a signal says stop; :class:`FatalError` where there is no cluster."""
     policy, metrics = policy_of(settings), Metrics()
     cluster = await asyncio.to_thread(cluster_of, settings)
     authorization = authorization_of(cluster) if settings.authorize_pools else None
@@ -84,7 +84,7 @@ def validator(
 def authorization_of(cluster: Cluster) -> Authorization:
     """Who may use which pool is known by an API server only."""
     if not isinstance(cluster, LiveCluster):
-        raise Trouble("--authorize-pools asks an API server about rights, and a snapshot has none")
+        raise FatalError("--authorize-pools asks an API server about rights, and a snapshot has none")
     return Authorization(Writes(cluster.connection))
 
 

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.objects.report import Finding, Report
 
 _log = logging.getLogger(__package__)
@@ -34,11 +34,11 @@ def unused(report: Report) -> Iterator[str]:
         yield f"and {more} more that are not named"
 
 
-def listener(tell: Callable[[str], object]) -> Callable[[Report | Finding | Failure], None]:
+def listener(tell: Callable[[str], object]) -> Callable[[Report | Finding | ApiError], None]:
     """Tells a person what the watches could not use and what goes wrong; kinds that are not installed are no news."""
 
-    def hear(outcome: Report | Finding | Failure) -> None:
-        missing = isinstance(outcome, Failure) and outcome.cause is Cause.MISSING
+    def hear(outcome: Report | Finding | ApiError) -> None:
+        missing = isinstance(outcome, ApiError) and outcome.cause is Cause.MISSING
         if not missing and not isinstance(outcome, Report):
             tell(f"cluster: {outcome}")
 
@@ -51,7 +51,7 @@ class Settling:
     def __init__(self) -> None:
         self._settled = False
 
-    def __call__(self, outcome: Report | Finding | Failure) -> None:
+    def __call__(self, outcome: Report | Finding | ApiError) -> None:
         """Say it."""
         if not isinstance(outcome, Report):
             _log.warning("cluster: %s", outcome)

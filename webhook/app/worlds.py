@@ -10,7 +10,7 @@ from webhook.app.clusters import live, seen
 from webhook.app.policy import inventory_of, policy_of
 from webhook.app.telling import listener, unused
 from webhook.cluster.objects.report import Report
-from webhook.cluster.snapshot.loader import Reading
+from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.request.world import World
@@ -44,7 +44,7 @@ def explaining(settings: Settings, manifests: Manifests, tell: Callable[[str], o
 
 def _applied(manifests: Manifests, cluster: Inventory) -> Report:
     """What came of putting the manifests into the cluster."""
-    reading = Reading(cluster)
+    reading = SnapshotLoader(cluster)
     for file, group in itertools.groupby(manifests, itemgetter(0)):
         reading.begin(file)
         for _, document in group:

@@ -11,7 +11,7 @@ from webhook import app
 from webhook.cli import COMMANDS, Subparsers, flags
 from webhook.cli.exits import Exit, WrongUse
 from webhook.server import logs
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 _CERTIFICATE_SECONDS: Final = 60
@@ -77,4 +77,4 @@ def _make_certificate(settings: Settings) -> None:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=_CERTIFICATE_SECONDS)  # noqa: S603 -- our own program, no shell
     except subprocess.SubprocessError as trouble:
         said = (getattr(trouble, "stderr", None) or str(trouble)).strip()
-        raise Trouble(f"cannot make a certificate: {said}") from trouble
+        raise FatalError(f"cannot make a certificate: {said}") from trouble

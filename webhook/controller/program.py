@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from webhook.cluster.client.configuration import Configuration
 from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.client.writes import Writes
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.watch.live import STALE, LiveCluster
@@ -16,7 +16,7 @@ from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.events.events import Events
 from webhook.controller.hostpools.rules import Rules
 from webhook.controller.leaderelection.election import Election, own_identity
-from webhook.controller.leaderelection.terms import Terms
+from webhook.controller.leaderelection.terms import LeaseTiming
 from webhook.controller.work import Work
 
 NAME: Final = "streams.ibm.com/hostpools"
@@ -30,7 +30,7 @@ _GLANCE: Final = 1.0
 """Seconds between two looks whether what is known is still fresh enough."""
 
 
-class Place(Struct, frozen=True):
+class LeaseRef(Struct, frozen=True):
     """Which Lease the candidates share."""
 
     namespace: str
@@ -44,11 +44,11 @@ class Controller:
         self,
         configuration: Configuration,
         rules: Rules,
-        place: Place,
+        place: LeaseRef,
         *,
         limit: float = STALE,
-        terms: Terms | None = None,
-        tell: Callable[[Report | Finding | Failure], object] = lambda _: None,
+        terms: LeaseTiming | None = None,
+        tell: Callable[[Report | Finding | ApiError], object] = lambda _: None,
     ) -> None:
         self._connection = Connection(configuration)
         identity = own_identity()
@@ -96,5 +96,5 @@ class Controller:
         while True:
             reason = self.cluster.reason()
             if reason is not None:
-                raise Failure(Cause.UNREACHABLE, reason)
+                raise ApiError(Cause.UNREACHABLE, reason)
             await asyncio.sleep(_GLANCE)

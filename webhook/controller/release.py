@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.watch.lists import listed
 from webhook.controller.hostpools import pool_states
 from webhook.controller.hostpools.claims import Claims
@@ -111,7 +111,7 @@ class Release:
                 return [read_pool(await self._server.read(path_of(scope.namespace, scope.name)))]
             path = COLLECTION.format(scope.namespace) if scope.namespace else _POOLS
             return [read_pool(bytes(item)) async for item in listed(self._server, path, {}, page=_PAGE)]
-        except Failure as failure:
+        except ApiError as failure:
             if failure.cause is Cause.MISSING:
                 return []
             raise
@@ -153,7 +153,7 @@ class Release:
             return freed
         try:
             await work()
-        except Failure as failure:
+        except ApiError as failure:
             return replace(freed, failure=str(failure))
         return freed
 
@@ -164,14 +164,14 @@ class Release:
                 wanted = change(read_pool(await self._server.read(path_of(*name))))
                 if wanted is not None:
                     await self._server.merge_patch(*wanted)
-            except Failure as failure:
+            except ApiError as failure:
                 if failure.cause is Cause.MISSING:
                     return
                 if failure.cause is not Cause.CONFLICT:
                     raise
             else:
                 return
-        raise Failure(Cause.BUSY, "it is being changed by others all the time")
+        raise ApiError(Cause.BUSY, "it is being changed by others all the time")
 
     def _emptied(self, stored: StoredPool) -> tuple[str, dict[str, Any]] | None:
         """The status of a pool that has no hosts any more, and gets some when a controller runs."""

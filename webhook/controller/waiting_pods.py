@@ -9,9 +9,9 @@ from typing import Final
 from webhook.controller.clock import Clock, seconds
 from webhook.controller.events.event import Regarding
 from webhook.controller.hostpools.pool_reports import Tells
-from webhook.controller.hostpools.watched import Watched
+from webhook.controller.hostpools.watched import ObservedInventory
 from webhook.controller.workqueue.queue import Queue
-from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.objects import PodInfo
 
 SOON: Final = 5.0
 """Seconds that a pod may wait in silence: a scheduler that finds a node has bound it by then."""
@@ -22,11 +22,11 @@ REASON: Final = "PlacementWaiting"
 class WaitingPods:
     """Knows those that wait, by uid; tells ``events`` of each once, and nothing before :meth:`begin`."""
 
-    def __init__(self, watched: Watched, events: Tells, *, clock: Clock = seconds) -> None:
+    def __init__(self, watched: ObservedInventory, events: Tells, *, clock: Clock = seconds) -> None:
         self.queue: Queue[str] = Queue(clock=clock)
         self._events = events
         self._leading = False
-        self._waiting: dict[str, BoundPod] = {}
+        self._waiting: dict[str, PodInfo] = {}
         watched.on_pod.append(self._pod)
 
     def begin(self) -> None:
@@ -42,7 +42,7 @@ class WaitingPods:
             about = Regarding(api_version="v1", kind="Pod", name=pod.waits.name, namespace=pod.namespace, uid=uid)
             self._events.warning(about, REASON, pod.waits.text)
 
-    def _pod(self, uid: str, _: BoundPod | None, after: BoundPod | None) -> None:
+    def _pod(self, uid: str, _: PodInfo | None, after: PodInfo | None) -> None:
         if after is None or after.waits is None or after.terminating:
             self._waiting.pop(uid, None)
             return

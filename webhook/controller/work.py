@@ -5,15 +5,15 @@ from msgspec import Struct
 from webhook.cluster.objects.kinds import JOBS, PODS, AnyKind
 from webhook.controller.clock import Clock, seconds
 from webhook.controller.concurrency import gather_or_cancel
-from webhook.controller.hostpools.mark_owners import Whose
-from webhook.controller.hostpools.node_kind import LearnedNodes
+from webhook.controller.hostpools.mark_owners import MarkOwners
+from webhook.controller.hostpools.node_kind import NodeCache
 from webhook.controller.hostpools.orphans import Orphans
 from webhook.controller.hostpools.pool_kind import OWN_POOLS
 from webhook.controller.hostpools.pool_reports import PoolReports, Server, Tells
 from webhook.controller.hostpools.reconciler import HostPools
 from webhook.controller.hostpools.rules import Rules
 from webhook.controller.hostpools.triggers import Triggers
-from webhook.controller.hostpools.watched import Watched
+from webhook.controller.hostpools.watched import ObservedInventory
 from webhook.controller.waiting_pods import WaitingPods
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import SEATS, run_workers
@@ -37,9 +37,9 @@ class Work:
 
     def __init__(self, server: Server, events: Tells, rules: Rules, *, of_pods: Tells, clock: Clock = seconds) -> None:
         policy = rules.policy
-        self.watched = Watched(Inventory(policy.spared, Guests(policy.excluded, policy.exclusive_effect)))
+        self.watched = ObservedInventory(Inventory(policy.spared, Guests(policy.excluded, policy.exclusive_effect)))
         self.queues = Queues(Queue(flow=_namespace, seats=SEATS, clock=clock), Queue(clock=clock))
-        inventory, whose, nodes = self.watched.inventory, Whose(self.watched), LearnedNodes(self.watched)
+        inventory, whose, nodes = self.watched.inventory, MarkOwners(self.watched), NodeCache(self.watched)
         self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, OWN_POOLS, JOBS)
         reports = PoolReports(server, events)
         self._hostpools = HostPools(server, inventory, reports, rules, learn=nodes.learn, clock=clock)
@@ -61,5 +61,5 @@ class Work:
 
 
 def _namespace(name: Name) -> str:
-    """Whose pool it is: namespaces take turns, so nobody's pools hold up those of others."""
+    """MarkOwners pool it is: namespaces take turns, so nobody's pools hold up those of others."""
     return name[0]

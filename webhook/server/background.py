@@ -12,7 +12,7 @@ from webhook.server.metrics import Metrics
 from webhook.server.reviews import Readiness
 from webhook.server.site import Site, bind
 from webhook.server.stop import Stop
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ async def run_background(
     metrics: Metrics,
     announce: Callable[[str], None],
 ) -> None:
-    """Work until a signal says stop, or the work ends; raises :class:`Trouble` when it fails, or cannot begin.
+    """Work until a signal says stop, or the work ends; raises :class:`FatalError` when it fails, or cannot begin.
 
     ``announce`` is told the URL of health checks, which is answered from then on.
     """
@@ -50,7 +50,7 @@ async def run_background(
             await site.stop(0)
     if not working.cancelled() and (failure := working.exception()) is not None:
         _log.error("stopping, because the work failed", exc_info=failure)
-        raise Trouble(f"the work failed: {failure}") from failure
+        raise FatalError(f"the work failed: {failure}") from failure
 
 
 async def _end(*tasks: asyncio.Future[Any]) -> None:

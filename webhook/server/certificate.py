@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from webhook.server import tls
 from webhook.server.metrics import Metrics
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 
 SIZE_LIMIT: Final = 1024 * 1024
 """Bytes read of a file: a Kubernetes secret holds no more."""
@@ -76,7 +76,7 @@ class Certificate:
     def context(self) -> ssl.SSLContext:
         """What the next handshake is made with; Trouble while there is nothing to serve."""
         if self._context is None:
-            raise Trouble(str(self.reason()))
+            raise FatalError(str(self.reason()))
         return self._context
 
     def reason(self) -> str | None:

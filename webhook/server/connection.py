@@ -14,7 +14,7 @@ from aiohttp import web
 
 from webhook.server.limits import Limits
 from webhook.server.metrics import Metrics
-from webhook.server.replies import Fault, failure
+from webhook.server.replies import HttpFault, failure
 from webhook.server.turns import Asker, Turns
 
 Handler = Callable[[web.BaseRequest, float], Awaitable[web.Response]]
@@ -138,10 +138,10 @@ class Connection(web.RequestHandler):
         """What aiohttp could not read, or we not answer, as a Status that repeats nothing of the input."""
         if status == web.HTTPBadRequest.status_code:
             _log.debug("a request could not be read", exc_info=exc)
-            fault = Fault(status, "the request is not HTTP/1.1, or its header is too large")
+            fault = HttpFault(status, "the request is not HTTP/1.1, or its header is too large")
         else:
             _log.error("a request could not be answered", exc_info=exc)
-            fault = Fault(500, "the webhook failed to answer; its log has the details")
+            fault = HttpFault(500, "the webhook failed to answer; its log has the details")
         self._all.metrics.http_error(fault.code)
         reply = failure(fault)
         reply.force_close()

@@ -21,7 +21,7 @@ from webhook.server.metrics import Metrics
 from webhook.server.reviews import Readiness, Reviewer, Reviews
 from webhook.server.site import Site, bind
 from webhook.server.stop import Stop, wait
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 Announce = Callable[[str, str], None]
@@ -47,7 +47,7 @@ class Service(Struct, frozen=True):
 async def run_server(
     service: Service, settings: Settings, *, metrics: Metrics, announce: Announce, limits: Limits = REVIEWS
 ) -> None:
-    """Serve until a signal says stop; raises :class:`Trouble` when that cannot begin, or a chore fails."""
+    """Serve until a signal says stop; raises :class:`FatalError` when that cannot begin, or a chore fails."""
     server = _Server(service, settings, metrics, limits)
     try:
         await server.run(announce)
@@ -60,13 +60,13 @@ class _Server:
 
     def __init__(self, service: Service, settings: Settings, metrics: Metrics, limits: Limits) -> None:
         if settings.tls_cert is None or settings.tls_key is None:
-            raise Trouble("a server needs a certificate and its key")
+            raise FatalError("a server needs a certificate and its key")
         limits = replace(limits, connections=settings.max_connections)
         files = Files(cert=settings.tls_cert, key=settings.tls_key, client_ca=settings.client_ca)
         self._service = service
         self._drain, self._finish = settings.drain, limits.finish_seconds
         self._stop = Stop()
-        self._trouble: Trouble | None = None
+        self._trouble: FatalError | None = None
         self._chores: list[asyncio.Task[None]] = []
         self._certificate = Certificate(files, metrics)
         self._health = Site(
@@ -75,7 +75,7 @@ class _Server:
         )
         try:
             listener = bind(settings.host, settings.port)
-        except Trouble:
+        except FatalError:
             self._health.release()
             raise
         reviews = Reviews(service.reviewers, ready=service.ready, metrics=metrics, limits=limits)
@@ -141,7 +141,7 @@ class _Server:
             await chore()
         except Exception as failure:  # noqa: BLE001 -- whatever it is, without this part the rest would serve stale state
             _log.exception("a part of the server failed; stopping")
-            self._trouble = Trouble(f"a part of the server failed: {failure}")
+            self._trouble = FatalError(f"a part of the server failed: {failure}")
             self._stop.asked.set()
 
     def _readiness(self) -> str | None:

@@ -25,7 +25,7 @@ _JSON: Final = {"Content-Type": "application/json", "Server": SERVER}
 _TEXT: Final = {"Content-Type": "text/plain; charset=utf-8", "Server": SERVER}
 
 
-class Fault(Struct, frozen=True, gc=False):
+class HttpFault(Struct, frozen=True, gc=False):
     """Why a request is not answered: an HTTP status and a text for the person who will read it."""
 
     code: int
@@ -42,6 +42,6 @@ def text(status: int, message: str) -> web.Response:
     return web.Response(status=status, body=f"{message}\n".encode(), headers=_TEXT)
 
 
-def failure(fault: Fault) -> web.Response:
+def failure(fault: HttpFault) -> web.Response:
     """The fault as a ``metav1.Status``: the API server shows its message to the user."""
     return json(fault.code, status_body(fault.code, REASONS[fault.code], fault.message))

@@ -16,7 +16,7 @@ from webhook.server.budget import Budget
 from webhook.server.connection import Connection
 from webhook.server.limits import MIB, REVIEWS, Limits
 from webhook.server.metrics import Metrics
-from webhook.server.replies import Fault, failure, json
+from webhook.server.replies import HttpFault, failure, json
 from webhook.server.turns import Account, Asker, Turns
 
 Reviewer = Callable[[bytes], Answer | Awaitable[Answer]]
@@ -84,7 +84,7 @@ class Reviews:
     ) -> web.Response:
         """The answer to a request whose body is still to come, until ``latest``."""
         body = await self._body(request, give_up if latest is None else latest)
-        if not isinstance(body, Fault):
+        if not isinstance(body, HttpFault):
             return await self._answer(request, path, body, arrived, give_up)
         return self._refuse(request, body)
 
@@ -95,7 +95,9 @@ class Reviews:
         if len(body) > self._limits.body:
             return self._refuse(request, self._too_large())
         if not body:
-            return self._refuse(request, Fault(400, "the body of the request is empty; it must be an AdmissionReview"))
+            return self._refuse(
+                request, HttpFault(400, "the body of the request is empty; it must be an AdmissionReview")
+            )
         connection = cast("Connection", request.protocol)
         kin = None
         if not self.turns.free:
@@ -113,24 +115,24 @@ class Reviews:
         logs.review(_log, path, answer)
         return json(answer.status, answer.body)
 
-    def _fault(self, request: web.BaseRequest, path: str) -> Fault | None:
+    def _fault(self, request: web.BaseRequest, path: str) -> HttpFault | None:
         """What is wrong before the body is looked at."""
         if path not in self._reviewers:
-            return Fault(404, f"no such path: {quote(path)}; there are {', '.join(sorted(self._reviewers))}")
+            return HttpFault(404, f"no such path: {quote(path)}; there are {', '.join(sorted(self._reviewers))}")
         if request.method != hdrs.METH_POST:
-            return Fault(405, f"{quote(request.method)} is not allowed here; send a POST")
+            return HttpFault(405, f"{quote(request.method)} is not allowed here; send a POST")
         headers = request.headers
         kind = headers.get(hdrs.CONTENT_TYPE, "")
         if kind != _JSON and kind.partition(";")[0].strip().lower() != _JSON:
-            return Fault(415, f"the content type is {quote(kind)}; it must be {_JSON}")
+            return HttpFault(415, f"the content type is {quote(kind)}; it must be {_JSON}")
         if hdrs.CONTENT_ENCODING in headers:
-            return Fault(415, f"the content encoding is {quote(headers[hdrs.CONTENT_ENCODING])}; send it plain")
+            return HttpFault(415, f"the content encoding is {quote(headers[hdrs.CONTENT_ENCODING])}; send it plain")
         if (request.content_length or 0) > self._limits.body:
             return self._too_large()
         reason = self._ready()
-        return None if reason is None else Fault(503, f"the webhook is not ready: {reason}")
+        return None if reason is None else HttpFault(503, f"the webhook is not ready: {reason}")
 
-    async def _body(self, request: web.BaseRequest, latest: float) -> bytes | Fault:
+    async def _body(self, request: web.BaseRequest, latest: float) -> bytes | HttpFault:
         """The whole body, if it arrives in time."""
         connection = cast("Connection", request.protocol)
         connection.receiving = perf_counter()
@@ -139,7 +141,7 @@ class Reviews:
         except TimeoutError:
             return _late("the body of the request did not arrive in time")
         except (ConnectionError, RuntimeError):  # hung up, now or before (aiohttp's second), so that nobody reads this
-            return Fault(400, "the body of the request is incomplete")
+            return HttpFault(400, "the body of the request is incomplete")
         finally:
             connection.receiving = 0.0
 
@@ -177,10 +179,10 @@ class Reviews:
         except Exception:  # noqa: BLE001 -- the same boundary
             return _failed(path)
 
-    def _too_large(self) -> Fault:
-        return Fault(413, f"the body of the request is over {self._limits.body / MIB:g} MiB")
+    def _too_large(self) -> HttpFault:
+        return HttpFault(413, f"the body of the request is over {self._limits.body / MIB:g} MiB")
 
-    def _refuse(self, request: web.BaseRequest, fault: Fault) -> web.Response:
+    def _refuse(self, request: web.BaseRequest, fault: HttpFault) -> web.Response:
         self._metrics.http_error(fault.code)
         _log.warning("%s", fault.message, extra={"facts": {"code": fault.code, "method": request.method}})
         reply = failure(fault)
@@ -195,5 +197,5 @@ def _failed(path: str) -> Answer:
     return errored("the webhook failed to decide; its log has the details")
 
 
-def _late(message: str) -> Fault:
-    return Fault(503, message)
+def _late(message: str) -> HttpFault:
+    return HttpFault(503, message)

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from webhook.server.connection import Connection, Connections
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def bind(host: str, port: int) -> socket.socket:
         )[0]
         listener = socket.socket(family, kind, protocol)
     except OSError as trouble:
-        raise Trouble(f"cannot listen on {host} port {port}: {trouble.strerror}") from trouble
+        raise FatalError(f"cannot listen on {host} port {port}: {trouble.strerror}") from trouble
     try:
         listener.settimeout(0)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -42,7 +42,7 @@ def bind(host: str, port: int) -> socket.socket:
         listener.bind(address)
     except OSError as trouble:
         listener.close()
-        raise Trouble(f"cannot listen on {host} port {port}: {trouble.strerror}") from trouble
+        raise FatalError(f"cannot listen on {host} port {port}: {trouble.strerror}") from trouble
     return listener
 
 
@@ -66,14 +66,14 @@ class Site:
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def start(self) -> None:
-        """Listen from now on; raises :class:`Trouble` where another program that had the port as well was faster."""
+        """Listen from now on; raises :class:`FatalError` where another program that had the port as well was faster."""
         host, port = self._listener.getsockname()[:2]
         try:
             self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.connections.limits.receive_buffer)
             self._listener.listen(self.connections.limits.backlog)
         except OSError as trouble:
             self._listener.close()
-            raise Trouble(f"cannot listen on {host} port {port}: {trouble.strerror}") from trouble
+            raise FatalError(f"cannot listen on {host} port {port}: {trouble.strerror}") from trouble
         self._sweeper = asyncio.create_task(self.connections.sweep())
         self._resume()
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from certs import options
 from certs.certificate import issued
 from certs.managed.bundle import read_bundle
-from certs.managed.holding import Holding
+from certs.managed.holding import CertificateSecret
 from certs.managed.secret import read_secret
 from tests.certs.managed.fake import LEASE, MUTATING, SECRET, VALIDATING, FakeCluster, until
 
@@ -61,8 +61,8 @@ async def leader(cluster: FakeCluster) -> AsyncIterator[asyncio.subprocess.Proce
         yield process
 
 
-def held(cluster: FakeCluster) -> Holding:
-    return read_secret(cluster.objects[SECRET]) if SECRET in cluster.objects else Holding()
+def held(cluster: FakeCluster) -> CertificateSecret:
+    return read_secret(cluster.objects[SECRET]) if SECRET in cluster.objects else CertificateSecret()
 
 
 def bundles(cluster: FakeCluster) -> set[bytes]:
@@ -76,7 +76,7 @@ def is_consistent(cluster: FakeCluster) -> bool:
     return own.issuer is not None and own.following is None and bundles(cluster) == {own.issuer.certificate_pem}
 
 
-def is_another(cluster: FakeCluster, before: Holding) -> bool:
+def is_another(cluster: FakeCluster, before: CertificateSecret) -> bool:
     return is_consistent(cluster) and held(cluster).bundle != before.bundle
 
 

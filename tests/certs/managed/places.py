@@ -5,8 +5,8 @@ from typing import Any
 
 from certs.authority import Authority, Leaf
 from certs.managed.configuration import Service
-from certs.managed.holding import Holding
-from certs.managed.view import Terms, View
+from certs.managed.holding import CertificateSecret
+from certs.managed.view import Observed, RotationPolicy
 from certs.names import Names, service_names
 from tests.certs.samples import DAY, NOW, authority
 
@@ -22,21 +22,21 @@ def terms(
     authority_days: float = 365,
     propagation: float = 60,
     adoption: float = 600,
-) -> Terms:
-    return Terms(names, days * DAY, authority_days * DAY, propagation=propagation, adoption=adoption)
+) -> RotationPolicy:
+    return RotationPolicy(names, days * DAY, authority_days * DAY, propagation=propagation, adoption=adoption)
 
 
 def leaf(issuer: Authority, *, now: datetime = NOW, names: Names = NAMES, days: float = 90) -> Leaf:
     return issuer.issue(names, now, lifetime=days * DAY)
 
 
-def holding(issuer: Authority | None = None, **changes: Any) -> Holding:
+def holding(issuer: Authority | None = None, **changes: Any) -> CertificateSecret:
     """One authority, its leaf, and the bundle that says so."""
     own = issuer or authority(days=365)
-    return Holding(**{"bundle": (own.certificate,), "authority": own, "leaf": leaf(own), **changes})
+    return CertificateSecret(**{"bundle": (own.certificate,), "authority": own, "leaf": leaf(own), **changes})
 
 
-def view(held: Holding, *bundles: bytes, trusted_for: float = 0, issued_for: float = 0) -> View:
+def view(held: CertificateSecret, *bundles: bytes, trusted_for: float = 0, issued_for: float = 0) -> Observed:
     """The Secret, and what each configuration trusts, of which there are as many as bundles."""
     trusted = {f"mutating/{index}": (bundle,) for index, bundle in enumerate(bundles)}
-    return View(held, trusted, trusted_for=trusted_for, issued_for=issued_for)
+    return Observed(held, trusted, trusted_for=trusted_for, issued_for=issued_for)

@@ -3,24 +3,24 @@
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from certs.managed.holding import Holding
+from certs.managed.holding import CertificateSecret
 from tests.certs.managed.places import holding, leaf
 from tests.certs.samples import authority, key_pem, other_programs
 
 ONE, TWO = authority(), authority()
-FULL = Holding((ONE.certificate, TWO.certificate), ONE, TWO, leaf(ONE))
+FULL = CertificateSecret((ONE.certificate, TWO.certificate), ONE, TWO, leaf(ONE))
 
 
 def test_everything_reads_back() -> None:
-    assert Holding.of(FULL.contents()).contents() == FULL.contents()
+    assert CertificateSecret.of(FULL.contents()).contents() == FULL.contents()
 
 
 def test_what_is_not_held_is_not_written() -> None:
-    assert Holding().contents() == {"ca.crt": b""}
+    assert CertificateSecret().contents() == {"ca.crt": b""}
 
 
 def test_an_empty_secret_holds_nothing() -> None:
-    assert Holding.of({}) == Holding()
+    assert CertificateSecret.of({}) == CertificateSecret()
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_an_empty_secret_holds_nothing() -> None:
     ],
 )
 def test_what_cannot_be_used_counts_as_missing(change: dict[str, bytes], lost: str) -> None:
-    held = Holding.of(FULL.contents() | change)
+    held = CertificateSecret.of(FULL.contents() | change)
     assert [name for name in ("authority", "following", "leaf") if getattr(held, name) is None] == [lost]
 
 
@@ -50,5 +50,5 @@ def test_what_cannot_be_used_counts_as_missing(change: dict[str, bytes], lost: s
         pytest.param(holding(ONE, authority=None), None, id="no authority"),
     ],
 )
-def test_whose_leaf_it_is(held: Holding, issuer: object) -> None:
+def test_whose_leaf_it_is(held: CertificateSecret, issuer: object) -> None:
     assert held.issuer is issuer

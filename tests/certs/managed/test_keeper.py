@@ -13,7 +13,7 @@ import pytest
 from certs.managed import keeper as module
 from certs.managed.action import Trust, Wait, Write
 from certs.managed.api import Api, ConflictError, FailureError
-from certs.managed.holding import Holding
+from certs.managed.holding import CertificateSecret
 from certs.managed.keeper import Keeper, Place
 from certs.managed.lease import Lease, LostError
 from certs.managed.logs import log_to_standard_error
@@ -61,7 +61,7 @@ async def settle(keeper: Keeper) -> list[str]:
     pytest.fail(f"no end in sight: {done}")
 
 
-def held(cluster: FakeCluster) -> Holding:
+def held(cluster: FakeCluster) -> CertificateSecret:
     return read_secret(cluster.objects[SECRET])
 
 

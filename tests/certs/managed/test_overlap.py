@@ -19,10 +19,10 @@ from certs.authority import create_authority
 from certs.certificate import issued
 from certs.managed.action import Action, Trust, Wait, Write
 from certs.managed.bundle import read_bundle, write_bundle
-from certs.managed.holding import Holding
-from certs.managed.keeper import Steady
+from certs.managed.holding import CertificateSecret
+from certs.managed.keeper import StabilityTimer
 from certs.managed.rotation import SETTLING, decide
-from certs.managed.view import Terms, View
+from certs.managed.view import Observed, RotationPolicy
 from tests.certs.managed.places import holding, terms
 from tests.certs.samples import NOW
 
@@ -43,7 +43,7 @@ class Served:
 
 @dataclass
 class Leader:
-    steady: Steady = field(default_factory=Steady)
+    steady: StabilityTimer = field(default_factory=StabilityTimer)
     versions: dict[str, int] = field(default_factory=dict)
     action: Action = field(default_factory=Wait)
 
@@ -51,7 +51,7 @@ class Leader:
 class Cluster(RuleBasedStateMachine):
     """The Secret and two configurations, with a version each."""
 
-    terms: Terms = terms()
+    terms: RotationPolicy = terms()
     lag = 60.0
     """Seconds that an API server uses an older bundle."""
     lateness = 600.0
@@ -60,7 +60,7 @@ class Cluster(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.moment = 0.0
-        self.holding = Holding()
+        self.holding = CertificateSecret()
         self.bundles = dict.fromkeys(CONFIGURATIONS, b"")
         self.versions = dict.fromkeys(("secret", *CONFIGURATIONS), 0)
         self.leaders = [Leader(), Leader()]
@@ -84,9 +84,9 @@ class Cluster(RuleBasedStateMachine):
     @rule(who=LEADERS)
     def look(self, who: int) -> None:
         leader = self.leaders[who]
-        held = Holding.of(self.holding.contents())
+        held = CertificateSecret.of(self.holding.contents())
         editions = tuple((self.versions[name], self.bundles[name]) for name in CONFIGURATIONS)
-        seen = View(
+        seen = Observed(
             held,
             {name: (bundle,) for name, bundle in self.bundles.items()},
             trusted_for=leader.steady.seconds("trusted", (write_bundle(held.bundle), editions), self.moment),
@@ -117,7 +117,7 @@ class Cluster(RuleBasedStateMachine):
     def authority_is_to_be_changed(self) -> None:
         self.write(replace(self.holding, authority=None))
 
-    def write(self, held: Holding) -> None:
+    def write(self, held: CertificateSecret) -> None:
         self.holding = held
         self.versions["secret"] += 1
         leaf = self.holding.leaf
@@ -183,7 +183,7 @@ class Mishaps(Cluster):
 
     @rule()
     def secret_is_deleted(self) -> None:
-        self.write(Holding())
+        self.write(CertificateSecret())
 
     @rule()
     def leaf_is_taken_away(self) -> None:

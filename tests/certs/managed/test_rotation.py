@@ -9,9 +9,9 @@ from certs.authority import Leaf
 from certs.certificate import issued, names_of, renewal_time
 from certs.managed.action import Trust, Wait, Write
 from certs.managed.bundle import write_bundle
-from certs.managed.holding import Holding
+from certs.managed.holding import CertificateSecret
 from certs.managed.rotation import decide
-from certs.managed.view import View
+from certs.managed.view import Observed
 from certs.names import LOOPBACK, Names
 from tests.certs.managed.places import HOUR, NAMES, holding, leaf, terms, view
 from tests.certs.samples import DAY, NOW, authority, other_programs
@@ -23,11 +23,11 @@ STAGED = holding(ONE, bundle=BOTH, following=TWO)
 IN_USE = holding(TWO, bundle=BOTH)
 
 
-def trusting(held: Holding, **more: float) -> View:
+def trusting(held: CertificateSecret, **more: float) -> Observed:
     return view(held, write_bundle(held.bundle), **more)
 
 
-def written(seen: View, *, at: float = 0) -> Write:
+def written(seen: Observed, *, at: float = 0) -> Write:
     """The step, ``at`` days from now."""
     step = decide(seen, terms(), NOW + at * DAY)
     assert isinstance(step, Write)
@@ -39,20 +39,20 @@ def test_nothing_is_done_where_nothing_is_due() -> None:
 
 
 def test_a_first_authority_is_staged_before_it_issues() -> None:
-    step = written(view(Holding()))
+    step = written(view(CertificateSecret()))
     assert step.reason == "there was no usable authority"
     assert step.holding.following is not None
-    assert step.holding == Holding((step.holding.following.certificate,), following=step.holding.following)
+    assert step.holding == CertificateSecret((step.holding.following.certificate,), following=step.holding.following)
 
 
 def test_a_first_authority_is_used_as_soon_as_api_servers_can_know() -> None:
-    staged = Holding((TWO.certificate,), following=TWO)
+    staged = CertificateSecret((TWO.certificate,), following=TWO)
     assert decide(trusting(staged, trusted_for=2), terms(), NOW) == Wait(3)
     assert written(trusting(staged, trusted_for=5)).holding.issuer == TWO
 
 
 def test_what_clients_trust_is_kept_where_the_secret_is_gone() -> None:
-    step = written(view(Holding(), write_bundle(BOTH), b"", ONE.certificate_pem))
+    step = written(view(CertificateSecret(), write_bundle(BOTH), b"", ONE.certificate_pem))
     assert step.holding.bundle[1:] == BOTH
 
 
@@ -76,7 +76,7 @@ def test_a_configuration_that_trusts_anything_else_is_put_right(bundles: tuple[b
 
 
 def test_a_configuration_is_wrong_if_one_of_its_webhooks_is() -> None:
-    seen = View(STEADY, {"a": (ONE.certificate_pem, b""), "b": ()})
+    seen = Observed(STEADY, {"a": (ONE.certificate_pem, b""), "b": ()})
     assert decide(seen, terms(), NOW) == Trust(("a",), ONE.certificate_pem)
 
 
@@ -128,7 +128,7 @@ def test_a_leaf_that_is_for_clients_is_made_anew() -> None:
     names = x509.SubjectAlternativeName([x509.DNSName(name) for name in NAMES.dns])
     usage = x509.ExtendedKeyUsage([x509.ExtendedKeyUsageOID.CLIENT_AUTH])
     pem, key = other_programs(names, usage, issuer=ONE)
-    held = Holding.of(STEADY.contents() | {"tls.crt": pem, "tls.key": key})
+    held = CertificateSecret.of(STEADY.contents() | {"tls.crt": pem, "tls.key": key})
     assert written(trusting(held)).reason == "tls.crt was not for servers"
 
 
@@ -181,7 +181,7 @@ def test_a_staged_authority_waits_for_every_api_server() -> None:
 def test_a_staged_authority_then_takes_over_beside_the_old_one() -> None:
     step = written(trusting(STAGED, trusted_for=60))
     assert step.reason == "next-authority.crt is trusted everywhere"
-    assert step.holding == Holding(BOTH, TWO, None, step.holding.leaf)
+    assert step.holding == CertificateSecret(BOTH, TWO, None, step.holding.leaf)
     assert step.holding.leaf is not None
     assert issued(TWO.certificate, step.holding.leaf.certificate)
 

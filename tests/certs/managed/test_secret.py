@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from certs.managed.holding import Holding
+from certs.managed.holding import CertificateSecret
 from certs.managed.secret import MARK, ForeignError, read_secret, written_secret
 from tests.certs.managed.places import holding
 from tests.certs.samples import authority
@@ -13,7 +13,7 @@ from tests.certs.samples import authority
 STEADY = holding()
 
 
-def written(before: dict[str, Any] | None = None, held: Holding = STEADY) -> dict[str, Any]:
+def written(before: dict[str, Any] | None = None, held: CertificateSecret = STEADY) -> dict[str, Any]:
     return written_secret(before, held, namespace="ns", name="pair")
 
 
@@ -22,12 +22,12 @@ def test_it_reads_back() -> None:
 
 
 def test_no_secret_holds_nothing() -> None:
-    assert read_secret(None) == Holding()
+    assert read_secret(None) == CertificateSecret()
 
 
 @pytest.mark.parametrize("data", [{}, None, {"tls.crt": "", "tls.key": ""}], ids=["empty", "null", "placeholders"])
 def test_a_secret_that_holds_nothing_is_anybodys(data: dict[str, str] | None) -> None:
-    assert read_secret({"metadata": {}, "data": data}) == Holding()
+    assert read_secret({"metadata": {}, "data": data}) == CertificateSecret()
 
 
 def test_a_secret_of_somebody_else_is_not_touched() -> None:

@@ -12,7 +12,7 @@ from certs.managed.access import Kubeconfig
 from certs.managed.configuration import Service
 from certs.managed.keeper import Place
 from certs.managed.run import Management
-from certs.managed.view import Terms
+from certs.managed.view import RotationPolicy
 from certs.names import LOOPBACK, Names, service_names
 from tests.certs.managed.fake import FakeCluster
 from tests.certs.samples import DAY
@@ -35,7 +35,7 @@ def asked(*arguments: str, **environment: str) -> Management:
 def test_what_is_asked_for_by_default() -> None:
     assert asked(*NEEDED) == Management(
         Place(Service("ns", "web"), "pair", ()),
-        Terms(service_names("web", "ns"), 365 * DAY, 3650 * DAY, propagation=60, adoption=600),
+        RotationPolicy(service_names("web", "ns"), 365 * DAY, 3650 * DAY, propagation=60, adoption=600),
         lease="pair",
         lease_seconds=15,
         interval=10,
@@ -47,7 +47,7 @@ def test_everything_can_be_said() -> None:
     more = ["--days", "9", "--ca-days", "99", "--propagation", "1", "--adoption", "2.5", "--lease-seconds", "3"]
     assert asked(*NEEDED, *flags, *more, "--loopback", "--dns", "A.b", "--ip", "10.0.0.1") == Management(
         Place(Service("ns", "web"), "pair", (("mutating", "m"), ("mutating", "m2"), ("validating", "v.w"))),
-        Terms(
+        RotationPolicy(
             service_names("web", "ns") + LOOPBACK + Names(("a.b",), (ip_address("10.0.0.1"),)),
             9 * DAY,
             99 * DAY,

@@ -19,7 +19,7 @@ from webhook.cluster.client.access import Access
 from webhook.cluster.client.configuration import Configuration
 from webhook.cluster.client.connection import Connection
 from webhook.cluster.objects.kinds import KINDS
-from webhook.cluster.watch.store import Shelf
+from webhook.cluster.watch.store import Store
 
 pytestmark = pytest.mark.integration
 
@@ -121,7 +121,7 @@ def final(server: ApiServer) -> Recorder:
     """What a fresh reading of all objects gives."""
     sink = Recorder()
     for kind in KINDS:
-        shelf = Shelf(kind, sink, lambda _: None)
+        shelf = Store(kind, sink, lambda _: None)
         for item in server.objects[kind.resource].values():
             shelf.put(Raw(json.dumps(item).encode()))
     return sink

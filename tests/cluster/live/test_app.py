@@ -15,7 +15,7 @@ from tests.cluster.objects import node, pool
 from tests.server.pki import Pair
 from webhook import app
 from webhook.cli import main
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import Settings, read
 
 pytestmark = pytest.mark.integration
@@ -79,7 +79,7 @@ async def test_explain_says_what_it_waits_for_in_vain(server: ApiServer, monkeyp
     monkeypatch.setattr("webhook.app.clusters.PATIENCE", 0.5)
     server.stuck = True
     server.answers["nodes", "list"].append(lambda: status(500, "etcd"))
-    with pytest.raises(Trouble, match="^the cluster is not read yet: nodes: the API server answers 500: etcd$"):
+    with pytest.raises(FatalError, match="^the cluster is not read yet: nodes: the API server answers 500: etcd$"):
         await asyncio.to_thread(app.explaining, Settings(), [], print)
 
 

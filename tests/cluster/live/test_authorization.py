@@ -16,7 +16,7 @@ from webhook.admission.answer import Outcome
 from webhook.admission.pool_use import Use, use_of
 from webhook.admission.validate import validate
 from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.client.writes import Writes
 from webhook.cluster.queries import authorization
 from webhook.cluster.queries.authorization import Authorization
@@ -109,7 +109,7 @@ async def test_an_answer_that_cannot_be_read_is_a_failure(objects: ObjectServer,
         return web.json_response({"status": []})
 
     objects.before = nonsense
-    with pytest.raises(Failure, match="the API server's answer about rights is unreadable: ") as caught:
+    with pytest.raises(ApiError, match="the API server's answer about rights is unreadable: ") as caught:
         await Authorization(writes).may_use(JANE, "team", "p1")
     assert caught.value.cause is Cause.UNREADABLE
 

@@ -16,7 +16,7 @@ from tests.server.pki import DAY, NOW, Authority, Pair
 from webhook.cluster.client.access import Access
 from webhook.cluster.client.configuration import Configuration, connect
 from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 
 pytestmark = pytest.mark.integration
 
@@ -31,8 +31,8 @@ async def get(connection: Connection | None = None, path: str = NODES, silence: 
         return await response.read()
 
 
-async def failure(connection: Connection | None = None, silence: float = 2.0) -> Failure:
-    with pytest.raises(Failure) as caught:
+async def failure(connection: Connection | None = None, silence: float = 2.0) -> ApiError:
+    with pytest.raises(ApiError) as caught:
         await get(connection, silence=silence)
     return caught.value
 
@@ -249,7 +249,7 @@ async def test_a_failure_knows_how_long_to_wait(server: ApiServer, header: str, 
 
 
 def test_a_long_failure_is_cut() -> None:
-    assert str(Failure(Cause.BROKEN, "x" * 1000)) == "x" * 400 + "..."
+    assert str(ApiError(Cause.BROKEN, "x" * 1000)) == "x" * 400 + "..."
 
 
 # No answer
@@ -268,7 +268,7 @@ async def test_nobody_there_is_a_failure(server: ApiServer) -> None:
 async def test_silence_is_a_failure(server: ApiServer) -> None:
     server.muted = True
     async with Connection(connect()) as connection:
-        with pytest.raises(Failure, match="^the API server does not answer: Timeout on reading data from socket$"):
+        with pytest.raises(ApiError, match="^the API server does not answer: Timeout on reading data from socket$"):
             async with connection.get(NODES, {"watch": "1", "resourceVersion": "100"}, silence=0.05) as response:
                 await response.read()
 
@@ -304,6 +304,6 @@ async def test_an_answer_that_breaks_off_is_a_failure(server: ApiServer) -> None
             await server.stop()
             await response.read()
 
-    with pytest.raises(Failure) as caught:
+    with pytest.raises(ApiError) as caught:
         await read()
     assert caught.value.cause is Cause.UNREACHABLE

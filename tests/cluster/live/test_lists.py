@@ -10,10 +10,10 @@ from tests.cluster.live.watched import FAST, Watched, until
 from tests.cluster.objects import Recorder, job, namespace, node, pod, pool
 from webhook.cluster.client.configuration import connect
 from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.objects.kinds import NODES
 from webhook.cluster.watch.backoff import Pace
-from webhook.cluster.watch.list_watch import PAGE_LIMIT, Source
+from webhook.cluster.watch.list_watch import PAGE_LIMIT, ListWatch
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.objects import Node
 
@@ -180,8 +180,8 @@ async def test_a_page_that_is_no_list_is_asked_for_again(server: ApiServer, body
 async def test_a_page_has_an_end(server: ApiServer) -> None:
     nodes(server, "node-a")
     async with Connection(connect()) as connection:
-        source = Source(NODES, connection, FAST, page_limit=100)
-        with pytest.raises(Failure, match="^a page has more than 100 bytes$") as caught:
+        source = ListWatch(NODES, connection, FAST, page_limit=100)
+        with pytest.raises(ApiError, match="^a page has more than 100 bytes$") as caught:
             await source.page()
     assert caught.value.cause is Cause.UNREADABLE
 

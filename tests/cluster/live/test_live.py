@@ -10,7 +10,7 @@ from tests.cluster.live.watched import FAST, Watched, until
 from tests.cluster.objects import Recorder, intent, job, namespace, node, pod, pool
 from webhook.cluster.client.configuration import connect
 from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.errors import ApiError
 from webhook.cluster.objects.kinds import NODES
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.watch.backoff import Pace
@@ -189,7 +189,7 @@ def test_by_default_five_minutes_are_too_old() -> None:
 
 @pytest.mark.usefixtures("server")
 async def test_a_fault_of_this_program_ends_it() -> None:
-    def tell(_: Report | Finding | Failure) -> None:
+    def tell(_: Report | Finding | ApiError) -> None:
         raise ZeroDivisionError("out of order")
 
     cluster = LiveCluster(Connection(connect()), Recorder(), pace=replace(FAST), tell=tell)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from webhook.cluster.client.errors import Cause, Failure
-from webhook.cluster.watch.backoff import Backoff, Pace, between
+from webhook.cluster.client.errors import ApiError, Cause
+from webhook.cluster.watch.backoff import Pace, RelistBackoff, between
 
 MANY = 200
 PACE = Pace()
@@ -13,8 +13,8 @@ def pauses(cause: Cause, failures: int, *, wait: float = 0.0) -> list[float]:
     """The pause after so many failures in a row, many times."""
     found = []
     for _ in range(MANY):
-        backoff = Backoff(PACE)
-        found.append([backoff.pause(Failure(cause, "", wait=wait)) for _ in range(failures)][-1])
+        backoff = RelistBackoff(PACE)
+        found.append([backoff.pause(ApiError(cause, "", wait=wait)) for _ in range(failures)][-1])
     return found
 
 
@@ -30,8 +30,8 @@ def test_the_range_of_pauses_doubles_up_to_thirty_seconds(failures: int, highest
 
 
 def test_a_pause_stays_in_its_range_for_ever() -> None:
-    backoff = Backoff(PACE)
-    assert max(backoff.pause(Failure(Cause.GONE, "")) for _ in range(2000)) <= 30.0
+    backoff = RelistBackoff(PACE)
+    assert max(backoff.pause(ApiError(Cause.GONE, "")) for _ in range(2000)) <= 30.0
 
 
 def test_pauses_take_their_whole_range() -> None:
@@ -44,18 +44,18 @@ def test_an_api_server_that_is_away_is_asked_again_within_five_seconds(cause: Ca
 
 
 def test_another_cause_begins_again() -> None:
-    backoff = Backoff(PACE)
+    backoff = RelistBackoff(PACE)
     for _ in range(10):
-        backoff.pause(Failure(Cause.UNREACHABLE, ""))
-    assert (backoff.pause(Failure(Cause.FORBIDDEN, "")) <= 1.0, backoff.streak) == (True, 1)
+        backoff.pause(ApiError(Cause.UNREACHABLE, ""))
+    assert (backoff.pause(ApiError(Cause.FORBIDDEN, "")) <= 1.0, backoff.streak) == (True, 1)
 
 
 def test_success_begins_again() -> None:
-    backoff = Backoff(PACE)
+    backoff = RelistBackoff(PACE)
     for _ in range(10):
-        backoff.pause(Failure(Cause.GONE, ""))
+        backoff.pause(ApiError(Cause.GONE, ""))
     backoff.reset()
-    assert backoff.pause(Failure(Cause.GONE, "")) <= 1.0
+    assert backoff.pause(ApiError(Cause.GONE, "")) <= 1.0
 
 
 @pytest.mark.parametrize(("asked", "least"), [(7.0, 7.0), (3600.0, 30.0)], ids=["as asked", "within bounds"])
@@ -64,7 +64,7 @@ def test_what_the_api_server_asks_for_counts(asked: float, least: float) -> None
 
 
 def test_about_is_a_tenth_more_or_less() -> None:
-    found = [Backoff(PACE).about(10.0) for _ in range(MANY)]
+    found = [RelistBackoff(PACE).about(10.0) for _ in range(MANY)]
     assert (9.0 <= min(found) < 9.5, 10.5 < max(found) <= 11.0) == (True, True)
 
 

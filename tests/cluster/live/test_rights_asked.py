@@ -17,7 +17,7 @@ from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.server.reviews import Reviewer
-from webhook.server.trouble import Trouble
+from webhook.server.trouble import FatalError
 from webhook.settings import read
 
 pytestmark = pytest.mark.integration
@@ -61,5 +61,7 @@ async def test_without_the_setting_nobody_is_asked(live: LiveCluster[Inventory],
 async def test_a_snapshot_knows_no_rights(tmp_path: Path) -> None:
     (tmp_path / "nodes.json").write_text('{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}')
     settings = read({"snapshot": str(tmp_path), "authorize_pools": True})
-    with pytest.raises(Trouble, match="^--authorize-pools asks an API server about rights, and a snapshot has none$"):
+    with pytest.raises(
+        FatalError, match="^--authorize-pools asks an API server about rights, and a snapshot has none$"
+    ):
         await app.serve(settings, lambda *_: None)

@@ -9,7 +9,7 @@ from msgspec import Raw
 from tests.cluster.objects import Recorder, consumer, intent, namespace, node, pod, pool
 from webhook.cluster.objects.kinds import INTENTS, JOBS, KINDS, NAMESPACES, NODES, PODS, POOLS, AnyKind
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding
-from webhook.cluster.watch.store import Shelf
+from webhook.cluster.watch.store import Store
 from webhook.placement.inventory.objects import Node
 
 
@@ -19,7 +19,7 @@ class Shelved:
     def __init__(self, kind: AnyKind = NODES, sink: Recorder | None = None) -> None:
         self.told: list[Finding] = []
         self.sink = sink or Recorder()
-        self.shelf = Shelf(kind, self.sink, self.told.append)
+        self.shelf = Store(kind, self.sink, self.told.append)
 
     def put(self, *objects: Any) -> None:
         for item in objects:

@@ -13,7 +13,7 @@ from tests.cluster.live.objectserver import Given, ObjectServer, Seen, refused
 from webhook.cluster.client.access import Access
 from webhook.cluster.client.configuration import Configuration
 from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.client.writes import ANSWER_LIMIT, Writes
 
 pytestmark = pytest.mark.integration
@@ -33,8 +33,8 @@ def writes(connection: Connection) -> Writes:
     return Writes(connection)
 
 
-async def failure(answer: Any) -> Failure:
-    with pytest.raises(Failure) as caught:
+async def failure(answer: Any) -> ApiError:
+    with pytest.raises(ApiError) as caught:
         await answer
     return caught.value
 

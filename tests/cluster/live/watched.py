@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from tests.cluster.objects import Recorder
 from webhook.cluster.client.configuration import connect
 from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.errors import ApiError
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.watch.backoff import Pace
 from webhook.cluster.watch.live import LiveCluster
@@ -25,7 +25,7 @@ class Watched:
     """A cluster, and what it told."""
 
     def __init__(self, pace: Pace = FAST, *, limit: float = 0.0, connection: Connection | None = None) -> None:
-        self.told: list[Report | Finding | Failure] = []
+        self.told: list[Report | Finding | ApiError] = []
         self.sink = Recorder()
         self.cluster = LiveCluster(
             connection or Connection(connect()), self.sink, pace=pace, limit=limit, tell=self.told.append
@@ -37,7 +37,7 @@ class Watched:
 
     @property
     def failures(self) -> list[str]:
-        return [str(told) for told in self.told if isinstance(told, Failure)]
+        return [str(told) for told in self.told if isinstance(told, ApiError)]
 
     @contextlib.asynccontextmanager
     async def running(self, *, synced: bool = True) -> AsyncIterator["Watched"]:

@@ -15,12 +15,12 @@ from webhook.cluster.client.configuration import connect
 from webhook.controller.hostpools.dismissals import Replacement
 from webhook.controller.hostpools.rules import Rules
 from webhook.controller.leaderelection.tenure import LostError
-from webhook.controller.leaderelection.terms import Terms
-from webhook.controller.program import Controller, Place
+from webhook.controller.leaderelection.terms import LeaseTiming
+from webhook.controller.program import Controller, LeaseRef
 from webhook.server import logs
 from webhook.settings import Settings
 
-TERMS: Final = Terms(lease=1, deadline=0.7, retry=0.1)
+TERMS: Final = LeaseTiming(lease=1, deadline=0.7, retry=0.1)
 """As short as the API allows: a Lease counts whole seconds."""
 
 REPLACING: Final = "E2E_REPLACING"
@@ -34,7 +34,7 @@ async def main() -> int:
     after = float(os.environ.get(REPLACING) or 0)
     rules = Rules(policy_of(Settings()), Replacement(after, unlabelled=bool(after)))
     try:
-        await Controller(connect(), rules, Place(NAMESPACE, f"{RELEASE}-controller"), terms=TERMS).run()
+        await Controller(connect(), rules, LeaseRef(NAMESPACE, f"{RELEASE}-controller"), terms=TERMS).run()
     except LostError:
         return LOST
     return 0

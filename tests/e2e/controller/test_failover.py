@@ -15,14 +15,14 @@ from tests.e2e.plane import ControlPlane
 from tests.e2e.say import say
 from tests.e2e.waiting import until
 from tests.e2e.workloads import is_ready, namespace
-from webhook.controller.leaderelection.terms import Terms
+from webhook.controller.leaderelection.terms import LeaseTiming
 
 SPACE: Final = "failover"
 PODS: Final = f"/api/v1/namespaces/{NAMESPACE}/pods"
 COMPONENT: Final = "app.kubernetes.io/component=controller"
 
-AFTER_A_CRASH: Final = Terms().lease + 5.0
-AT_ONCE: Final = 2 * Terms().retry + 1.0
+AFTER_A_CRASH: Final = LeaseTiming().lease + 5.0
+AT_ONCE: Final = 2 * LeaseTiming().retry + 1.0
 """Seconds: two looks at the Lease, and a pool."""
 
 

@@ -8,7 +8,7 @@ from tests.builders import JOB, bound_pod, cluster, decided, job, node, nodes, p
 from webhook.placement.constraints.colocation import group_mark, token_mark
 from webhook.placement.decision.additions import Additions
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
 from webhook.placement.text import keys
 
@@ -32,7 +32,7 @@ def added(placement: str, inventory: Inventory, annotations: Mapping[str, str] =
     return found.additions
 
 
-def member(on: str, token: str = "t", *, requests: Mapping[str, int] = {}) -> BoundPod:  # noqa: S107 - a token of SPL
+def member(on: str, token: str = "t", *, requests: Mapping[str, int] = {}) -> PodInfo:  # noqa: S107 - a token of SPL
     """A live pod with the token."""
     return bound_pod(on, labels=dict([token_mark(token)]), requests=requests)
 
@@ -99,7 +99,7 @@ def test_a_preference_that_cannot_be_met_never_refuses() -> None:
         ),
     ],
 )
-def test_the_only_candidates_are_the_nodes_of_the_group(pods: list[BoundPod], candidates: int) -> None:
+def test_the_only_candidates_are_the_nodes_of_the_group(pods: list[PodInfo], candidates: int) -> None:
     verdict = decided(pod('hostColocation("t")'), cluster(nodes(3), pods=pods)).verdict
     assert verdict
     assert verdict.candidates == candidates

@@ -7,7 +7,7 @@ import pytest
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, decided, job, node, nodes, pod
 from webhook.placement.constraints.colocation import token_mark
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod, Job, Taint
+from webhook.placement.inventory.objects import Job, PodInfo, Taint
 
 FIELD = "metadata.annotations[streams.ibm.com/placement]"
 
@@ -16,7 +16,7 @@ TWO = 'hostColocation("a"), hostColocation("b")'
 BOTH = 'hostColocation("a") and hostColocation("b")'
 
 
-def member(on: str, token: str = "t", *, requests: Mapping[str, int] = {}) -> BoundPod:  # noqa: S107 - a token of SPL
+def member(on: str, token: str = "t", *, requests: Mapping[str, int] = {}) -> PodInfo:  # noqa: S107 - a token of SPL
     """A live pod with the token."""
     return bound_pod(on, labels=dict([token_mark(token)]), requests=requests)
 

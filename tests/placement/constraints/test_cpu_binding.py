@@ -12,7 +12,7 @@ from webhook.placement.constraints.constraint import Spread
 from webhook.placement.constraints.cpu_binding import Bound
 from webhook.placement.decision.additions import ContainerAmounts
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod, Element, Job
+from webhook.placement.inventory.objects import Element, Job, PodInfo
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault
@@ -25,11 +25,11 @@ NOT_BOUND = f"{FIELD}: this pod is to be bound to cpus and others of its job are
 NOT_FREE = f"{FIELD}: others of its job are bound to cpus and this pod is not to be: all workers of a job are, or none"
 
 
-def live(*, bound: bool, **tweaks: Any) -> BoundPod:
+def live(*, bound: bool, **tweaks: Any) -> PodInfo:
     return replace(bound_pod(**tweaks), bound=bound)
 
 
-def one(pods: Iterable[BoundPod] = (), **elements: bool) -> Inventory:
+def one(pods: Iterable[PodInfo] = (), **elements: bool) -> Inventory:
     """A node, live pods, and the Job object that says of each element whether it is bound."""
     model = Job("default", JOB, tuple(Element(name.replace("_", "-"), bound=bound) for name, bound in elements.items()))
     return cluster(nodes(1), pods=pods, jobs=[model] if elements else ())

@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import JOB, bound_pod, cluster, decided, nodes, pod
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
 from webhook.placement.text import keys
 
@@ -59,7 +59,7 @@ def test_a_preference_is_a_weighted_term_and_never_refuses() -> None:
         pytest.param(bound_pod("", labels=LABELS), 0b11, id="not placed yet"),
     ],
 )
-def test_nodes_with_such_a_pod_are_out(other: BoundPod, candidates: int) -> None:
+def test_nodes_with_such_a_pod_are_out(other: PodInfo, candidates: int) -> None:
     verdict = decided(pod(CLAUSE), cluster(nodes(2), pods=[other])).verdict
     assert verdict
     assert verdict.candidates == candidates

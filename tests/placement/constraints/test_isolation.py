@@ -5,7 +5,7 @@ import pytest
 from tests.builders import JOB, Json, bound_pod, cluster, decided, job, nodes, pod
 from webhook.placement.decision.additions import Additions
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod, Job
+from webhook.placement.inventory.objects import Job, PodInfo
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
 from webhook.placement.text import keys
 
@@ -123,7 +123,7 @@ def test_only_others_carry_the_label(found: Json, labels: int) -> None:
         pytest.param(bound_pod(terminating=True), 0b11, id="one that is leaving"),
     ],
 )
-def test_an_isolated_pod_goes_where_no_other_element_is(other: BoundPod, expected: int) -> None:
+def test_an_isolated_pod_goes_where_no_other_element_is(other: PodInfo, expected: int) -> None:
     assert candidates(pod("Sink: hostIsolation", pe="parallel-2"), cluster(nodes(2), pods=[other])) == expected
 
 

@@ -6,7 +6,7 @@ from tests.builders import JOB, Json, bound_pod, cluster, decided, nodes, pod
 from tests.placement.mapped import SAME, SEPARATE, WORKER
 from webhook.placement.decision.additions import Additions
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement, WeightedPodTerm
 from webhook.placement.text import keys
 
@@ -24,7 +24,7 @@ def uniform(annotations: dict[str, str], **tweaks: str) -> Json:
     return pod(annotations=annotations, requests=tweaks)
 
 
-def worker(on: str = "node-a", *, cpu: int = 0, job: str = JOB, namespace: str = "default") -> BoundPod:
+def worker(on: str = "node-a", *, cpu: int = 0, job: str = JOB, namespace: str = "default") -> PodInfo:
     """A live worker."""
     return bound_pod(on, labels=WORKER, requests={"cpu": cpu}, job=job, namespace=namespace)
 
@@ -80,7 +80,7 @@ OTHERS = {
 
 @pytest.mark.parametrize(("pods", "together", "apart"), OTHERS.values(), ids=OTHERS.keys())
 def test_candidates_are_where_the_workers_are_or_where_they_are_not(
-    pods: list[BoundPod], together: int, apart: int
+    pods: list[PodInfo], together: int, apart: int
 ) -> None:
     inventory = cluster(nodes(3), pods=pods)
     found = [decided(uniform(annotations), inventory).verdict for annotations in (SAME, SEPARATE)]

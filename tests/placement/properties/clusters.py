@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from webhook.placement.inventory.objects import BoundPod, Job, Node, Pool
+from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool
 
 Json = dict[str, Any]
 
@@ -26,7 +26,7 @@ class Cluster:
     """Everything there is, in some order."""
 
     nodes: tuple[Node, ...] = ()
-    pods: tuple[BoundPod, ...] = ()
+    pods: tuple[PodInfo, ...] = ()
     pools: tuple[Pool, ...] = ()
     jobs: tuple[Job, ...] = ()
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tests.placement.properties.asked import PREFIX, Asked
 from tests.placement.properties.clusters import Cluster, digest
-from webhook.placement.inventory.objects import BoundPod, Node
+from webhook.placement.inventory.objects import Node, PodInfo
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.spl.placement import parse_placement
 
@@ -109,7 +109,7 @@ class Neighbourhood:
         label = node.labels.get(HOSTNAME)
         return label is not None and [found.labels.get(HOSTNAME) for found in self.cluster.nodes].count(label) == 1
 
-    def hold(self, node: Node, others: list[BoundPod]) -> bool:
+    def hold(self, node: Node, others: list[PodInfo]) -> bool:
         """Whether the node offers what the pod requests beside the others."""
         return all(
             wanted + sum(pod.requests.get(resource, 0) for pod in others) <= node.allocatable.get(resource, 0)

@@ -8,7 +8,7 @@ from tests.placement.properties.clusters import SECRET, STRANGERS, TEAM, Cluster
 from tests.placement.properties.dice import Dice, thrown
 from tests.placement.properties.equipment import FPGA, GPU
 from tests.placement.properties.neighbourhood import HOSTNAME
-from webhook.placement.inventory.objects import BoundPod, Element, Job, Node, Phase, Pool, PoolHost, Taint
+from webhook.placement.inventory.objects import Element, Job, Node, Phase, PodInfo, Pool, PoolHost, Taint
 from webhook.placement.kube.pod import LabelSelector, Requirement
 
 GI = 2**30
@@ -83,14 +83,14 @@ def pool(dice: Dice, at: int, names: Sequence[str]) -> Pool:
     )
 
 
-def bound(dice: Dice, at: int, names: Sequence[str]) -> BoundPod:
+def bound(dice: Dice, at: int, names: Sequence[str]) -> PodInfo:
     """A pod that holds something: of the job or not, on its way in or out, maybe on a node that is not there."""
     used = dice.pick([{"cpu": 500}, {"cpu": 1000}, {"cpu": 2000}, {"cpu": 500, GPU: 1}, {"cpu": 500}, {FPGA: 1}])
     requests = used | {"memory": GI // 2, "pods": 1}
     uid, job, where = f"{SECRET}pod-{at}", dice.pick(["j"] * 5 + ["k", ""]), dice.pick(names[:4])
     namespace = dice.pick([TEAM] * 5 + [STRANGERS])
     if not job:
-        return BoundPod(uid, namespace, where, requests, guards=(HOSTNAME,) if requests.get("cpu") == 2000 else ())
+        return PodInfo(uid, namespace, where, requests, guards=(HOSTNAME,) if requests.get("cpu") == 2000 else ())
     labels = {f"{PREFIX}job": job}
     for token in dice.some(["t", "u", "x", "y", "group"], 3, 1):
         kind = "hostexlocation" if token in "xy" else "hostcolocation"
@@ -99,7 +99,7 @@ def bound(dice: Dice, at: int, names: Sequence[str]) -> BoundPod:
         labels[f"{PREFIX}worker"] = "true"
     kept_away = [(key, value) for key, value in labels.items() if "hostexlocation" in key or key.endswith("/worker")]
     repels = tuple(mark for mark in kept_away if len(labels) % 2)  # the others only prefer it
-    return BoundPod(
+    return PodInfo(
         uid=uid,
         namespace=namespace,
         node=where if dice.chance(7) else "",

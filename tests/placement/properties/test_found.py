@@ -6,7 +6,7 @@ from tests.placement.properties import core
 from tests.placement.properties.clusters import STRANGERS, TEAM, Cluster, Json, digest
 from tests.placement.properties.strategies import GI, PREFIX
 from webhook.placement.decision.decision import Decision
-from webhook.placement.inventory.objects import BoundPod, Job, Node, Phase, Pool, PoolHost
+from webhook.placement.inventory.objects import Job, Node, Phase, PodInfo, Pool, PoolHost
 from webhook.placement.pools.allocation import allocate
 
 
@@ -15,9 +15,9 @@ def node(name: str, labels: dict[str, str] | None = None) -> Node:
     return Node(name, name, known, allocatable={"cpu": 4000, "memory": 4 * GI, "pods": 2})
 
 
-def sibling(where: str, *, cpu: int = 0, token: str = "", **said: Any) -> BoundPod:
+def sibling(where: str, *, cpu: int = 0, token: str = "", **said: Any) -> PodInfo:
     labels = {f"{PREFIX}hostcolocation.{digest(token)}": token} if token else {}
-    return BoundPod(f"on {where}", TEAM, where, {"cpu": cpu, "pods": 1}, "j", "other", labels=labels, **said)
+    return PodInfo(f"on {where}", TEAM, where, {"cpu": cpu, "pods": 1}, "j", "other", labels=labels, **said)
 
 
 def ready(name: str, *hosts: str, **said: Any) -> Pool:
@@ -105,7 +105,7 @@ def test_dropping_a_node_name_opens_its_node_too() -> None:
 
 
 def test_lowering_requests_does_not_help_where_no_more_pods_may_run() -> None:
-    others = (sibling("a"), BoundPod("x", STRANGERS, "a", {"pods": 1}))
+    others = (sibling("a"), PodInfo("x", STRANGERS, "a", {"pods": 1}))
     message = decided('A: host("a")', Cluster((node("a"),), others), requests={"cpu": 1}).message
     assert "requests" not in message
 

@@ -10,7 +10,7 @@ from tests.placement.properties.oracle import Oracle
 from tests.placement.properties.selectors import selector_holds
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_order import shuffled
-from webhook.placement.inventory.objects import BoundPod, Node, Pool
+from webhook.placement.inventory.objects import Node, PodInfo, Pool
 from webhook.placement.pools.allocation import allocate
 
 PREFIX = "streams.ibm.com/"
@@ -39,7 +39,7 @@ def tagged(pool: Pool, node: Node) -> bool:
     return all(f"hostpool.streams.ibm.com/{tag}" in node.labels for tag in pool.tags)
 
 
-def is_of(pod: BoundPod, pool: Pool, cluster: Cluster) -> bool:
+def is_of(pod: PodInfo, pool: Pool, cluster: Cluster) -> bool:
     """Whether the pod asks for this pool, by a name that means it and nothing else for a pod of that job."""
     named = [found for found in cluster.pools if (found.namespace, found.spl_name) == (pod.namespace, pool.spl_name)]
     meant = [found for found in named if found.job == pod.job] or [found for found in named if found.job is None]

@@ -14,7 +14,7 @@ from tests.placement.properties.dice import Dice, examples, thrown
 from tests.placement.properties.topology import PREFIX
 from webhook.placement.decision.crowd import Replicas
 from webhook.placement.decision.decision import Decision
-from webhook.placement.inventory.objects import BoundPod, Node, Taint
+from webhook.placement.inventory.objects import Node, PodInfo, Taint
 from webhook.placement.workload.workload import decide_replicas
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -40,7 +40,7 @@ def small(dice: Dice) -> Cluster:
         taints = CLOSED if dice.chance(2) else ()
         nodes.append(Node(name, name, found, taints, (), {"pods": 1 + dice.face(3), "cpu": 1000}))
     where = [dice.pick(names) for _ in range(dice.face(4))]
-    pods = (BoundPod(f"p{at}", TEAM, name, {}, "j", "other", labels=JOB) for at, name in enumerate(where))
+    pods = (PodInfo(f"p{at}", TEAM, name, {}, "j", "other", labels=JOB) for at, name in enumerate(where))
     return Cluster(tuple(nodes), tuple(pods))
 
 

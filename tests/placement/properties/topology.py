@@ -9,7 +9,7 @@ from typing import Any
 from tests.placement.properties.clusters import TEAM, Json
 from tests.placement.properties.dice import Dice
 from tests.placement.properties.selectors import selector_holds
-from webhook.placement.inventory.objects import BoundPod, Node
+from webhook.placement.inventory.objects import Node, PodInfo
 
 PREFIX = "streams.ibm.com/"
 HOSTNAME = "kubernetes.io/hostname"
@@ -77,7 +77,7 @@ class Domains:
     ``matched`` tells whether the pod itself counts. Where what runs is not known, nothing counts, but too few domains.
     """
 
-    def __init__(self, said: Json, labels: Mapping[str, str], job: str, siblings: Sequence[BoundPod]) -> None:
+    def __init__(self, said: Json, labels: Mapping[str, str], job: str, siblings: Sequence[PodInfo]) -> None:
         self.key: str = said["topologyKey"]
         self.skew: int = said["maxSkew"]
         self.least: int = said.get("minDomains", 1)
@@ -128,5 +128,5 @@ class Domains:
             self.counts[domain] = self.counts.get(domain, 0) + 1
 
 
-def _labels(pod: BoundPod) -> dict[str, str]:
+def _labels(pod: PodInfo) -> dict[str, str]:
     return {f"{PREFIX}job": pod.job, f"{PREFIX}pe": pod.pe, **pod.labels}

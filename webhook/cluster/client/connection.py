@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from webhook.cluster.client.access import Access
 from webhook.cluster.client.configuration import Configuration
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 
 CONNECT: Final = 5.0
 """Seconds to reach the API server, which is near; over it, another attempt is worth more than patience."""
@@ -106,13 +106,13 @@ class Connection:
     async def get(
         self, path: str, query: Mapping[str, str], *, silence: float
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """The answer to a GET; ``silence`` is how many seconds may pass without a byte. Raises :class:`Failure`."""
+        """The answer to a GET; ``silence`` is how many seconds may pass without a byte. Raises :class:`ApiError`."""
         async with self.send(Request(path=path, query=query, silence=silence)) as response:
             yield response
 
     @contextlib.asynccontextmanager
     async def send(self, request: Request) -> AsyncIterator[aiohttp.ClientResponse]:
-        """The answer, if it is yes; everything else, also while it is read, raises :class:`Failure`.
+        """The answer, if it is yes; everything else, also while it is read, raises :class:`ApiError`.
 
         What was sent once is not sent again, unless the API server has refused to look at it.
         """
@@ -122,7 +122,7 @@ class Connection:
                     raise await self._failure(response)
                 yield response
         except _NETWORK as error:
-            raise Failure(Cause.UNREACHABLE, f"the API server does not answer: {_why(error)}") from error
+            raise ApiError(Cause.UNREACHABLE, f"the API server does not answer: {_why(error)}") from error
 
     async def _answered(self, request: Request) -> aiohttp.ClientResponse:
         """Any answer; after a refusal of the credentials, or of the server's certificate, both are renewed once."""
@@ -144,7 +144,7 @@ class Connection:
                 return await asyncio.to_thread(self._configuration.access, refused=refused)
         except TimeoutError:
             text = f"there were no credentials within {self._credential_seconds:g} seconds"
-            raise Failure(Cause.UNAUTHORIZED, text) from None
+            raise ApiError(Cause.UNAUTHORIZED, text) from None
 
     async def _ask(self, access: Access, request: Request) -> aiohttp.ClientResponse:
         if self._session is None:
@@ -164,14 +164,14 @@ class Connection:
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_seconds, sock_read=request.silence),
         )
 
-    async def _failure(self, response: aiohttp.ClientResponse) -> Failure:
+    async def _failure(self, response: aiohttp.ClientResponse) -> ApiError:
         said = await _status(response)
         cause = Cause.EXISTS if said.reason == "AlreadyExists" else cause_of(response.status)
         text = f"the API server answers {response.status}: {said.message or response.reason or 'no reason given'}"
         if cause is Cause.UNAUTHORIZED and self._configuration.trouble:
             text = f"{text} (the last credentials were used, as there are no others: {self._configuration.trouble})"
         wait = response.headers.get("Retry-After", "")
-        return Failure(cause, text, wait=float(wait) if wait.isdecimal() else 0.0)
+        return ApiError(cause, text, wait=float(wait) if wait.isdecimal() else 0.0)
 
 
 async def _once(request: aiohttp.ClientRequest, sending: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:

@@ -25,7 +25,7 @@ class Cause(enum.Enum):
     UNREADABLE = "what it says cannot be understood: list again"
 
 
-class Failure(Exception):  # noqa: N818 most of them are passing, and expected: an API server is restarted, a list too old
+class ApiError(Exception):
     """Something that may work later; the text is one line of printable ASCII, ``wait`` the seconds until then."""
 
     def __init__(self, cause: Cause, text: str, *, wait: float = 0.0) -> None:

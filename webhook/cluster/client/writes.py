@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from webhook.cluster.client.connection import Connection, Request
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 
 SECONDS: Final = 10.0
 """For one request as a whole; the API server itself answers within milliseconds, or is in trouble."""
@@ -25,7 +25,7 @@ _MERGE: Final = "application/merge-patch+json"
 class Writes:
     """One object a request; bodies are whatever msgspec writes as JSON, answers are the object's own JSON text.
 
-    Everything that goes wrong is a :class:`Failure`, after ``seconds`` at the latest. ``fence`` is called right before
+    Everything that goes wrong is a :class:`ApiError`, after ``seconds`` at the latest. ``fence`` is called right before
     a change is sent, and raises whatever forbids it; reading is free.
     """
 
@@ -72,8 +72,8 @@ class Writes:
                 async for chunk in response.content.iter_any():
                     answer += chunk
                     if len(answer) > ANSWER_LIMIT:
-                        raise Failure(Cause.UNREADABLE, f"an object has more than {ANSWER_LIMIT} bytes")
+                        raise ApiError(Cause.UNREADABLE, f"an object has more than {ANSWER_LIMIT} bytes")
         except TimeoutError:
             text = f"the API server does not answer within {self._seconds:g} seconds"
-            raise Failure(Cause.UNREACHABLE, text) from None
+            raise ApiError(Cause.UNREACHABLE, text) from None
         return bytes(answer)

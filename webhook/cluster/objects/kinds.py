@@ -12,7 +12,7 @@ from webhook.cluster.objects.items import decode
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.objects.translate import NAMESPACE, Notes
 from webhook.placement.inventory.intent import Intent
-from webhook.placement.inventory.objects import BoundPod, Job, Node, Pool
+from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool
 from webhook.placement.text import keys
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ def _read_node(item: Raw) -> tuple[Node, Notes]:
     return translate.node(decode(item, wire.Node))
 
 
-def _read_pod(item: Raw) -> tuple[BoundPod | None, Notes]:
+def _read_pod(item: Raw) -> tuple[PodInfo | None, Notes]:
     return translate.bound_pod(decode(item, wire.Pod))
 
 

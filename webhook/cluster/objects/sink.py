@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from webhook.placement.inventory.intent import Intent
-from webhook.placement.inventory.objects import BoundPod, Job, Node, Pool
+from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool
 
 
 class IntentSink(Protocol):
@@ -42,7 +42,7 @@ class Sink(Protocol):
         """A node is gone."""
         ...
 
-    def set_pod(self, pod: BoundPod) -> None:
+    def set_pod(self, pod: PodInfo) -> None:
         """A pod was added or changed."""
         ...
 

@@ -16,11 +16,11 @@ from webhook.cluster.objects import wire
 from webhook.placement.annotations.placement_text import PlacementText, read_placement
 from webhook.placement.checks.sleepers import opening
 from webhook.placement.inventory.objects import (
-    BoundPod,
-    Claim,
     Guest,
     Node,
+    NodeDemand,
     Phase,
+    PodInfo,
     Pool,
     PoolHost,
     Taint,
@@ -79,7 +79,7 @@ def node(source: wire.Node) -> tuple[Node, Notes]:
     )
 
 
-def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
+def bound_pod(source: wire.Pod) -> tuple[PodInfo | None, Notes]:
     """A pod that holds something, or ``None`` for one that has finished.
 
     Of 150,000 pods most are alike, so equal requests, node names and namespaces are one object each.
@@ -91,7 +91,7 @@ def bound_pod(source: wire.Pod) -> tuple[BoundPod | None, Notes]:
     requests, invalid = pod_requests(spec)
     job, pe, labels, pools, isolated, repels = _streams(metadata)
     daemons = _claimed(metadata.owner_references)
-    pod = BoundPod(
+    pod = PodInfo(
         uid=metadata.uid or full_name(metadata),
         namespace=sys.intern(metadata.namespace or NAMESPACE),
         node=sys.intern(spec.node_name or ""),
@@ -281,11 +281,11 @@ def to_cpus(metadata: wire.Metadata) -> bool:
     return metadata.annotations is not None and metadata.annotations.bind == "true"
 
 
-def claim_of(name: str, spec: PodSpec) -> Claim:
+def claim_of(name: str, spec: PodSpec) -> NodeDemand:
     """Its node selector and required node affinity; preferences demand nothing."""
     affinity = spec.affinity.node_affinity if spec.affinity else None
     required = affinity.required if affinity else None
-    return Claim(
+    return NodeDemand(
         name,
         requirements_of(LabelSelector(match_labels=spec.node_selector)),
         (required.node_selector_terms or ()) if required else None,

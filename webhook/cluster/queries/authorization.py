@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from webhook.admission.accounts import User
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.client.writes import Writes
 
 PATH: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -49,7 +49,7 @@ class Authorization:
         try:
             allowed = msgspec.json.decode(body, type=_Review).status.allowed
         except msgspec.MsgspecError as error:
-            raise Failure(Cause.UNREADABLE, f"the API server's answer about rights is unreadable: {error}") from None
+            raise ApiError(Cause.UNREADABLE, f"the API server's answer about rights is unreadable: {error}") from None
         if len(self._known) >= KEPT:
             self._known.clear()
         self._known[key] = allowed, self._clock() + (GRANTED if allowed else DENIED)

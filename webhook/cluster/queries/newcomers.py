@@ -15,12 +15,12 @@ import msgspec
 from msgspec import Struct
 
 from webhook.admission.answer import Unseen
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.client.writes import Writes
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.translate import MalformedError, bound_pod
 from webhook.placement.checks.sleepers import opening
-from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.pod import PodSpec, Toleration
 
 SECONDS: Final = 1.0
@@ -61,7 +61,7 @@ class Newcomers:
         self._clock = clock
         self._known: dict[tuple[str, str], tuple[str, tuple[Toleration, ...], float]] = {}
 
-    async def meet(self, unseen: Unseen) -> BoundPod | None:
+    async def meet(self, unseen: Unseen) -> PodInfo | None:
         """The pod, unless it is gone, or is an agent of a DaemonSet; raises Failure where nobody can tell."""
         body = await self._read("/api/v1/namespaces/{}/pods/{}", unseen.namespace, unseen.name)
         if body is None:
@@ -70,7 +70,7 @@ class Newcomers:
             found = msgspec.json.decode(body, type=wire.Pod)
             pod, _ = bound_pod(found)
         except _UNREADABLE as error:
-            raise Failure(Cause.UNREADABLE, f"the pod is unreadable: {error}") from None
+            raise ApiError(Cause.UNREADABLE, f"the pod is unreadable: {error}") from None
         if pod is None or (unseen.uid and pod.uid != unseen.uid) or await self._agent(found, unseen.namespace):
             return None
         return pod
@@ -92,7 +92,7 @@ class Newcomers:
             try:
                 found = msgspec.json.decode(body, type=_DaemonSet) if body is not None else _DaemonSet()
             except _UNREADABLE as error:
-                raise Failure(Cause.UNREADABLE, f"the DaemonSet is unreadable: {error}") from None
+                raise ApiError(Cause.UNREADABLE, f"the DaemonSet is unreadable: {error}") from None
             if len(self._known) >= KEPT:
                 self._known.clear()
             tolerated = opening(found.spec.template.spec.tolerations)
@@ -105,7 +105,7 @@ class Newcomers:
             return None
         try:
             return await self._server.read(path.format(quote(namespace, safe=""), name))
-        except Failure as failure:
+        except ApiError as failure:
             if failure.cause is Cause.MISSING:
                 return None
             raise

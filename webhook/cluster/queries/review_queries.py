@@ -6,7 +6,7 @@ from webhook.admission.answer import Answer, Unseen
 from webhook.admission.bindings import bound_after_all
 from webhook.admission.pool_use import Use, unauthorized
 from webhook.admission.responses import errored
-from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.errors import ApiError
 from webhook.cluster.queries.authorization import Authorization
 from webhook.cluster.queries.newcomers import Newcomers
 from webhook.placement.inventory.inventory import Inventory
@@ -21,7 +21,7 @@ async def authorized(answer: Answer, use: Use, authorization: Authorization, pol
             for pool, clause in use.pools
             if not await authorization.may_use(use.user, use.review.namespace, pool)
         ]
-    except Failure as failure:
+    except ApiError as failure:
         text = f"whether the HostPools may be used could not be found out: {failure}"
         return replace(errored(text), message=text)
     return unauthorized(use, refused, policy) if refused else answer
@@ -33,7 +33,7 @@ async def met(
     """The answer about a binding, once its pod was looked at; an error where that is not possible."""
     try:
         pod = await newcomers.meet(unseen)
-    except Failure as failure:
+    except ApiError as failure:
         text = f"whether the pod may be bound to an exclusive host could not be found out: {failure}"
         return replace(errored(text), message=text)
     return bound_after_all(body, pod, cluster, policy) if pod else answer

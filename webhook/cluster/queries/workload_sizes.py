@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from webhook.admission.answer import Workload
-from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.errors import ApiError
 from webhook.cluster.client.writes import Writes
 
 SECONDS: Final = 0.5
@@ -83,7 +83,7 @@ class WorkloadSizes:
         try:
             body = await self._server.read(path.format(quote(workload.namespace, safe=""), workload.name))
             return _size(workload.kind, msgspec.json.decode(body, type=_Object))
-        except (Failure, msgspec.MsgspecError):
+        except (ApiError, msgspec.MsgspecError):
             return None
 
 

@@ -39,7 +39,7 @@ class _Findings:
             self.kept.append(finding)
 
 
-class Reading:
+class SnapshotLoader:
     """One pass over a number of files; what cannot be used is skipped, named, and never fatal."""
 
     def __init__(self, sink: Sink) -> None:
@@ -150,7 +150,7 @@ class Reading:
             self._sink.intents.disable(name)
             self._counts["ignored"] += 1
 
-    _PUT: ClassVar[dict[tuple[str, str], Callable[["Reading", Item], None]]] = dict(
+    _PUT: ClassVar[dict[tuple[str, str], Callable[["SnapshotLoader", Item], None]]] = dict(
         zip(KINDS, (_node, _pod, _pool, _job, _intent, _namespace), strict=True)
     )
 

@@ -9,7 +9,7 @@ from webhook.cluster.objects.items import Item
 from webhook.cluster.objects.report import Report, SnapshotError
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.snapshot.folder import files, read
-from webhook.cluster.snapshot.loader import Reading
+from webhook.cluster.snapshot.loader import SnapshotLoader
 
 _ADVICE = 'put there what "kubectl get nodes,pods -A -o yaml" prints'
 """Our own kinds are left out: kubectl fails as a whole where a kind is not installed yet."""
@@ -21,7 +21,7 @@ def read_snapshot(folder: Path, sink: Sink, *, abandoned: Callable[[], bool] = l
     An object, a document or a file that cannot be used is skipped and named in the report, and so is an object that
     was read before. Raises :class:`SnapshotError` if no Node is found, or if ``abandoned``, asked before every file.
     """
-    reading = Reading(sink)
+    reading = SnapshotLoader(sink)
     for path in files(folder):
         if abandoned():
             raise SnapshotError(f"reading the folder {folder} was abandoned")
@@ -33,7 +33,7 @@ def read_snapshot(folder: Path, sink: Sink, *, abandoned: Callable[[], bool] = l
     return report
 
 
-def _read_file(path: Path, name: str, reading: Reading) -> None:
+def _read_file(path: Path, name: str, reading: SnapshotLoader) -> None:
     reading.begin(name)
     try:
         content = read(path)
@@ -44,7 +44,7 @@ def _read_file(path: Path, name: str, reading: Reading) -> None:
         reading.document(document)
 
 
-def _yaml(content: bytes, reading: Reading) -> Iterator[Item]:
+def _yaml(content: bytes, reading: SnapshotLoader) -> Iterator[Item]:
     # PyYAML takes as long to import as the rest of this layer, and a live cluster needs none of it.
     from webhook.cluster.snapshot.yaml_documents import Unreadable, documents  # noqa: PLC0415 see above
 

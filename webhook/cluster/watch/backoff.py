@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 
 _dice: Final = random.SystemRandom()
 
@@ -45,7 +45,7 @@ class Pace(Struct, frozen=True, kw_only=True):
     """How far back the API server remembers (its ``--etcd-compaction-interval``): after that, only a list helps."""
 
 
-class Backoff:
+class RelistBackoff:
     """Pauses after failures: exponential, with jitter, from the beginning again when the cause is another."""
 
     def __init__(self, pace: Pace) -> None:
@@ -60,7 +60,7 @@ class Backoff:
         self._cause = None
         self.streak = 0
 
-    def pause(self, failure: Failure) -> float:
+    def pause(self, failure: ApiError) -> float:
         """Seconds to wait after that failure; what the API server asks for counts, within bounds."""
         if failure.cause is not self._cause:
             self.reset()

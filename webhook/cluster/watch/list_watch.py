@@ -8,7 +8,7 @@ import msgspec
 
 from webhook.cluster.client.api_types import Event, Page
 from webhook.cluster.client.connection import Connection, Status, cause_of
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.cluster.objects.kinds import AnyKind
 from webhook.cluster.watch.backoff import Pace, between
@@ -53,8 +53,8 @@ PAGE_LIMIT: Final = 250 * (3 << 19)
 """Bytes of a page: 250 objects as large as etcd takes them, 1.5 MiB each."""
 
 
-class Source:
-    """Asks for the objects of one kind; whatever goes wrong is a :class:`Failure`."""
+class ListWatch:
+    """Asks for the objects of one kind; whatever goes wrong is a :class:`ApiError`."""
 
     def __init__(self, kind: AnyKind, connection: Connection, pace: Pace, *, page_limit: int = PAGE_LIMIT) -> None:
         self.heard = time.monotonic()
@@ -97,30 +97,30 @@ class Source:
             async for chunk in response.content.iter_any():
                 body += chunk
                 if len(body) > self._page_limit:
-                    raise Failure(Cause.UNREADABLE, f"a page has more than {self._page_limit} bytes")
+                    raise ApiError(Cause.UNREADABLE, f"a page has more than {self._page_limit} bytes")
         try:
             page = msgspec.json.decode(body, type=Page)
         except items.ERRORS as error:
-            raise Failure(Cause.UNREADABLE, f"a page is no list: {items.reason(error)}") from None
+            raise ApiError(Cause.UNREADABLE, f"a page is no list: {items.reason(error)}") from None
         if not page.metadata.version:
-            raise Failure(Cause.UNREADABLE, "a page is no list: it has no resourceVersion")
+            raise ApiError(Cause.UNREADABLE, "a page is no list: it has no resourceVersion")
         self.heard = time.monotonic()
         return page
 
 
-def error_of(event: Event) -> Failure:
+def error_of(event: Event) -> ApiError:
     """What an event of type ERROR says."""
     try:
         status = items.decode(event.object, Status)
     except items.ERRORS:
         status = Status()
-    return Failure(cause_of(status.code or 0), f"the API server ends the watch: {status.message or 'no reason given'}")
+    return ApiError(cause_of(status.code or 0), f"the API server ends the watch: {status.message or 'no reason given'}")
 
 
 def _events(lines: Lines, chunk: bytes) -> list[Event]:
     try:
         return [msgspec.json.decode(line, type=Event) for line in lines.feed(chunk)]
     except TooLongError as error:
-        raise Failure(Cause.UNREADABLE, f"an event cannot be read: {error}") from None
+        raise ApiError(Cause.UNREADABLE, f"an event cannot be read: {error}") from None
     except items.ERRORS as error:
-        raise Failure(Cause.UNREADABLE, f"an event cannot be read: {items.reason(error)}") from None
+        raise ApiError(Cause.UNREADABLE, f"an event cannot be read: {items.reason(error)}") from None

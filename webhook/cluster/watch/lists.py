@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 from msgspec import Raw
 
 from webhook.cluster.client.api_types import Page
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 
 PAGE: Final = 100
@@ -15,7 +15,7 @@ PAGE: Final = 100
 
 
 class Reader(Protocol):
-    """Where lists are; whatever goes wrong is a :class:`Failure`."""
+    """Where lists are; whatever goes wrong is a :class:`ApiError`."""
 
     async def read(self, path: str) -> bytes:
         """The list as it is now."""
@@ -23,14 +23,14 @@ class Reader(Protocol):
 
 
 async def listed(reader: Reader, path: str, selectors: Mapping[str, str], *, page: int = PAGE) -> AsyncIterator[Raw]:
-    """Every object of the collection at ``path``, as JSON text. Raises :class:`Failure`."""
+    """Every object of the collection at ``path``, as JSON text. Raises :class:`ApiError`."""
     query = {**selectors, "limit": str(page)}
     while True:
         body = await reader.read(f"{path}?{urlencode(query, quote_via=quote)}")
         try:
             found = items.decode(Raw(body), Page)
         except items.ERRORS as error:
-            raise Failure(Cause.UNREADABLE, f"the list cannot be read: {items.reason(error)}") from None
+            raise ApiError(Cause.UNREADABLE, f"the list cannot be read: {items.reason(error)}") from None
         for item in found.items or ():
             yield item
         if not found.metadata.following:

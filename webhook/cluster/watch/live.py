@@ -6,17 +6,17 @@ from itertools import chain, islice
 from typing import Final, Generic, TypeVar
 
 from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.errors import ApiError
 from webhook.cluster.objects.kinds import KINDS, AnyKind
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding, Report
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.watch.backoff import Pace
-from webhook.cluster.watch.reflector import Feed
+from webhook.cluster.watch.reflector import Reflector
 from webhook.cluster.watch.store import Findings
 
 I = TypeVar("I", bound=Sink)  # noqa: E741 stands for Inventory
 
-Tell = Callable[[Report | Finding | Failure], object]
+Tell = Callable[[Report | Finding | ApiError], object]
 """Learns of every list once all kinds are known, of every object that cannot be used, and of failures."""
 
 STALE: Final = 300.0
@@ -50,7 +50,8 @@ class LiveCluster(Generic[I]):
         self._limit = limit
         self._tell = tell
         self._feeds = [
-            Feed(kind, connection, inventory, pace=pace or Pace(), tell=tell, listed=self._listed) for kind in kinds
+            Reflector(kind, connection, inventory, pace=pace or Pace(), tell=tell, listed=self._listed)
+            for kind in kinds
         ]
 
     @property

@@ -12,13 +12,13 @@ from typing import Final, NoReturn
 
 from webhook.cluster.client.api_types import Event, ListMetadata
 from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.objects.kinds import AnyKind
 from webhook.cluster.objects.report import Finding
 from webhook.cluster.objects.sink import Sink
-from webhook.cluster.watch.backoff import Backoff, Pace
-from webhook.cluster.watch.list_watch import Source, error_of
-from webhook.cluster.watch.store import Shelf
+from webhook.cluster.watch.backoff import Pace, RelistBackoff
+from webhook.cluster.watch.list_watch import ListWatch, error_of
+from webhook.cluster.watch.store import Store
 
 MISSING_LIMIT: Final = 3
 """Answers that a kind is not installed before its objects are given up: one may come from a server that starts."""
@@ -29,7 +29,7 @@ _STARTS_OVER: Final = frozenset({Cause.GONE, Cause.UNREADABLE})
 _CHANGES: Final = frozenset({"ADDED", "MODIFIED"})
 
 
-class Feed:
+class Reflector:
     """Feeds the objects of one kind to a sink.
 
     ``tell`` learns of bad objects and of failures, each once while it lasts; ``listed`` is called after every list.
@@ -42,20 +42,20 @@ class Feed:
         sink: Sink,
         *,
         pace: Pace,
-        tell: Callable[[Finding | Failure], object],
+        tell: Callable[[Finding | ApiError], object],
         listed: Callable[[], object],
     ) -> None:
         self.kind = kind
-        self.shelf = Shelf(kind, sink, tell)
+        self.shelf = Store(kind, sink, tell)
         self.synced = False
         """Whether the sink has all that there was at some time."""
-        self.failure: Failure | None = None
+        self.failure: ApiError | None = None
         """What goes wrong just now."""
-        self._source = Source(kind, connection, pace)
+        self._source = ListWatch(kind, connection, pace)
         self._pace = pace
         self._tell = tell
         self._listed = listed
-        self._backoff = Backoff(pace)
+        self._backoff = RelistBackoff(pace)
         self._version = ""
         self._doubt = False
         self._next_list = 0.0
@@ -73,7 +73,7 @@ class Feed:
                 elif self._doubt:
                     await self._look()
                 await self._watch()
-            except Failure as failure:
+            except ApiError as failure:
                 await self._endure(failure)
 
     async def _list(self) -> None:
@@ -105,7 +105,7 @@ class Feed:
         await self._turn()
         now = await self._source.version()
         if not (now.isdecimal() and self._version.isdecimal() and int(now) >= int(self._version)):
-            raise Failure(Cause.GONE, f"the API server went back from version {self._version} to {now}")
+            raise ApiError(Cause.GONE, f"the API server went back from version {self._version} to {now}")
         self._doubt = False
 
     async def _turn(self) -> None:
@@ -127,7 +127,7 @@ class Feed:
                     number += 1
                     await self._rest(number)
         if not number and time.monotonic() - begun < self._pace.brief:
-            raise Failure(Cause.BROKEN, "the API server ends watches as soon as they begin")
+            raise ApiError(Cause.BROKEN, "the API server ends watches as soon as they begin")
         self._well()
         self._doubt = not number
 
@@ -146,14 +146,14 @@ class Feed:
         self.failure = None
         self._backoff.reset()
 
-    async def _endure(self, failure: Failure) -> None:
+    async def _endure(self, failure: ApiError) -> None:
         """Say what went wrong, once, and wait; what is known stays, unless it is certain that it is no more."""
         if failure.cause is Cause.FORBIDDEN:
             rule = f"the role needs the verbs list and watch on {self.kind.full_resource}"
-            failure = Failure(failure.cause, f"{failure} ({rule})")
+            failure = ApiError(failure.cause, f"{failure} ({rule})")
         if str(failure) != str(self.failure):
             self.failure = failure
-            self._tell(Failure(failure.cause, f"{self.kind.resource}: {failure}"))
+            self._tell(ApiError(failure.cause, f"{self.kind.resource}: {failure}"))
         pause = self._backoff.pause(failure)
         self._doubt = True
         if failure.cause in _STARTS_OVER or self.age() > self._pace.horizon:

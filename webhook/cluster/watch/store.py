@@ -21,7 +21,7 @@ Findings = dict[str, Finding | None]
 """By the object's key; ``None`` where there are more than are named."""
 
 
-class Shelf:
+class Store:
     """The objects of one kind; ``tell`` learns what is wrong with one, once."""
 
     def __init__(self, kind: AnyKind, sink: Sink, tell: TellFinding) -> None:

@@ -32,7 +32,7 @@ class Regarding(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     uid: str = ""
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class EventKey(Struct, frozen=True, kw_only=True):
     """What an Event says, and who says it; the same again is the same Event."""
 
     controller: str

@@ -13,9 +13,9 @@ from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.clock import Clock, micro_time
-from webhook.controller.events.event import Regarding, Said, bounded, series
+from webhook.controller.events.event import EventKey, Regarding, bounded, series
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.retries import Bucket
 from webhook.controller.workqueue.workers import run_workers
@@ -34,7 +34,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Target(Protocol):
-    """Where Events go; whatever goes wrong is a :class:`Failure`."""
+    """Where Events go; whatever goes wrong is a :class:`ApiError`."""
 
     async def create(self, path: str, body: object) -> bytes:
         """Add an object."""
@@ -71,8 +71,8 @@ class Events:
         self._instance = instance
         self._known = known
         self._clock = clock
-        self._sent: dict[Said, _Sent] = {}
-        self._queue: Queue[Said] = Queue(flow=_namespace, clock=clock)
+        self._sent: dict[EventKey, _Sent] = {}
+        self._queue: Queue[EventKey] = Queue(flow=_namespace, clock=clock)
         self._bucket = Bucket(PER_SECOND, BURST, clock=clock)
 
     def normal(self, regarding: Regarding, reason: str, note: str, *, action: str = "Reconcile") -> None:
@@ -90,7 +90,7 @@ class Events:
     def _tell(
         self, kind: Literal["Normal", "Warning"], regarding: Regarding, reason: str, note: str, action: str
     ) -> None:
-        said = Said(
+        said = EventKey(
             controller=self._controller,
             instance=self._instance,
             regarding=regarding,
@@ -123,7 +123,7 @@ class Events:
             del self._sent[old]
         return _Sent()
 
-    async def _write(self, said: Said) -> None:
+    async def _write(self, said: EventKey) -> None:
         sent = self._sent.get(said)
         if sent is None or sent.seen == sent.count:
             return
@@ -131,7 +131,7 @@ class Events:
         count, sent.at = sent.count, self._clock()
         try:
             await self._put(said, sent)
-        except Failure as failure:
+        except ApiError as failure:
             self.failed += 1
             self._sent.pop(said, None)  # unless it is said again, nobody will miss it
             _log.warning("an event about %s %s is not written: %s", said.regarding.kind, said.regarding.name, failure)
@@ -139,14 +139,14 @@ class Events:
             self.written += 1
             sent.seen = count
 
-    async def _put(self, said: Said, sent: _Sent) -> None:
+    async def _put(self, said: EventKey, sent: _Sent) -> None:
         """Count the Event up; or create it, perhaps again, as its life is short."""
         now = micro_time()
         again = series(sent.count, now)
         if sent.path:
             try:
                 await self._target.merge_patch(sent.path, again)
-            except Failure as failure:
+            except ApiError as failure:
                 if failure.cause is not Cause.MISSING:
                     raise
             else:
@@ -156,6 +156,6 @@ class Events:
         sent.path = f"{said.collection}/{document['metadata']['name']}"
 
 
-def _namespace(said: Said) -> str:
+def _namespace(said: EventKey) -> str:
     """Whose Event it is."""
     return said.regarding.namespace

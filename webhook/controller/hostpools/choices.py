@@ -19,7 +19,7 @@ SECONDS: Final = 10.0
 """For so long: by then a cache knows, unless it is cut off, and then another try tells it again."""
 
 
-class Barred:
+class NodeExclusions:
     """Names of nodes by pool, each for a while: what one pool cannot have may well be another's."""
 
     def __init__(self, clock: Clock, *, duration: float = SECONDS) -> None:
@@ -72,7 +72,7 @@ class Choices:
     def __init__(self, cluster: Inventory, policy: Policy, replacement: Replacement, clock: Clock) -> None:
         self._cluster = cluster
         self._policy = policy
-        self._barred = Barred(clock)
+        self._barred = NodeExclusions(clock)
         self._dismissals = Dismissals(replacement, clock)
 
     def mark(self, pool: Pool) -> Mark:

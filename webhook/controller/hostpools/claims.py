@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.hostpools.marks import Mark, Patch, StoredNode, read_node
 from webhook.placement.inventory.objects import PoolHost
@@ -30,7 +30,7 @@ _dice: Final = random.SystemRandom()
 
 
 class Nodes(Protocol):
-    """Where nodes are; whatever goes wrong is a :class:`Failure`."""
+    """Where nodes are; whatever goes wrong is a :class:`ApiError`."""
 
     async def read(self, path: str) -> bytes:
         """The object as it is now; MISSING if there is none."""
@@ -59,20 +59,20 @@ class Claims:
         self._learn = learn
 
     async def claim_all(self, hosts: Collection[PoolHost], mark: Mark) -> Claimed:
-        """Claim all of them, as far as they can be had. Raises :class:`Failure`; some may be claimed by then."""
+        """Claim all of them, as far as they can be had. Raises :class:`ApiError`; some may be claimed by then."""
         turns = asyncio.Semaphore(AT_A_TIME)
         found = await gather_or_cancel(self._claim(host, mark, turns) for host in hosts)
         pairs = list(zip(hosts, found, strict=True))
         return Claimed([host for host, new in pairs if new], [host for host, new in pairs if new is None])
 
     async def standing(self, hosts: Collection[PoolHost]) -> list[PoolHost]:
-        """Those of the hosts whose nodes are there, whatever the caches say. Raises :class:`Failure`."""
+        """Those of the hosts whose nodes are there, whatever the caches say. Raises :class:`ApiError`."""
         turns = asyncio.Semaphore(AT_A_TIME)
         there = await gather_or_cancel(self._write(host.name, host.uid, lambda _: None, turns) for host in hosts)
         return [host for host, found in zip(hosts, there, strict=True) if found is not None]
 
     async def release_all(self, names: Collection[str], mark: Mark) -> None:
-        """Take the marks of the pool off these nodes, as far as they have them. Raises :class:`Failure`."""
+        """Take the marks of the pool off these nodes, as far as they have them. Raises :class:`ApiError`."""
         turns = asyncio.Semaphore(AT_A_TIME)
         await gather_or_cancel(self._write(name, "", mark.release, turns) for name in names)
 
@@ -104,7 +104,7 @@ class Claims:
                         return None
                     patch = change(node)
                     self._learn(await self._nodes.merge_patch(path, patch) if patch else body)
-                except Failure as failure:
+                except ApiError as failure:
                     if failure.cause is Cause.MISSING:
                         return None
                     if failure.cause is not Cause.CONFLICT:
@@ -113,7 +113,7 @@ class Claims:
                 else:
                     return patch is not None
         # No conflict of the pool's, after which one looks again at once.
-        raise Failure(Cause.BUSY, f"node {name} is being changed by others all the time")
+        raise ApiError(Cause.BUSY, f"node {name} is being changed by others all the time")
 
 
 class _LostNodeError(Exception):

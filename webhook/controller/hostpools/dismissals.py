@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from webhook.controller.clock import Clock
-from webhook.placement.checks.pool_health import OUT, Trouble, troubles
+from webhook.placement.checks.pool_health import OUT, HostCondition, troubles
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
@@ -64,7 +64,7 @@ class Dismissals:
     def _at_all(self) -> bool:
         return self._rules.unlabelled or self._rules.unusable_after > 0
 
-    def _patience(self, trouble: Trouble) -> float | None:
+    def _patience(self, trouble: HostCondition) -> float | None:
         """Seconds for which a host with that trouble is kept; ``None`` for ever."""
         if trouble.kind in OUT and self._rules.unusable_after:
             return self._rules.unusable_after

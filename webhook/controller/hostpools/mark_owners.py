@@ -1,18 +1,18 @@
-"""Whose marks a node carries: pools' that there are, or nobody's."""
+"""MarkOwners marks a node carries: pools' that there are, or nobody's."""
 
 from collections.abc import Iterator
 
 from webhook.controller.hostpools.marks import Mark
-from webhook.controller.hostpools.watched import Watched
+from webhook.controller.hostpools.watched import ObservedInventory
 from webhook.placement.inventory.objects import Node, Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.text import keys
 
 
-class Whose:
+class MarkOwners:
     """Knows the pools of ``watched`` by their labels and taints; to be made before anything is known."""
 
-    def __init__(self, watched: Watched) -> None:
+    def __init__(self, watched: ObservedInventory) -> None:
         self._by_label = watched.inventory.pools.members
         self._by_value: dict[str, Name] = {}
         watched.on_pool.append(self._pool)

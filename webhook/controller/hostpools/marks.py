@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Raw, Struct, field
 from msgspec.structs import replace
 
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.placement.inventory.objects import Node, Pool, Taint
 from webhook.placement.inventory.policy import Policy
@@ -53,11 +53,11 @@ class StoredNode(Struct, frozen=True):
 
 
 def read_node(body: bytes) -> StoredNode:
-    """A node from JSON; :class:`Failure` if it is none."""
+    """A node from JSON; :class:`ApiError` if it is none."""
     try:
         return items.decode(Raw(body), StoredNode)
     except items.ERRORS as error:
-        raise Failure(Cause.UNREADABLE, f"the node cannot be read: {items.reason(error)}") from None
+        raise ApiError(Cause.UNREADABLE, f"the node cannot be read: {items.reason(error)}") from None
 
 
 class Mark(Struct, frozen=True):

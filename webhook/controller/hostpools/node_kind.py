@@ -25,7 +25,7 @@ class _Versioned(Struct, frozen=True):
     version: int
 
 
-class LearnedNodes:
+class NodeCache:
     """Puts nodes into ``sink``, be they watched or answered."""
 
     def __init__(self, sink: Sink) -> None:

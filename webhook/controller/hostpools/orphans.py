@@ -8,7 +8,7 @@ from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.watch.lists import Reader, listed
 from webhook.controller.clock import Clock, seconds
 from webhook.controller.hostpools.claims import Claims, Nodes
-from webhook.controller.hostpools.mark_owners import Whose
+from webhook.controller.hostpools.mark_owners import MarkOwners
 from webhook.controller.hostpools.marks import mark_named
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
@@ -20,7 +20,7 @@ GRACE: Final = 3.0
 class Orphans:
     """Takes marks off nodes that no pool stands for."""
 
-    def __init__(self, nodes: Nodes, cluster: Inventory, whose: Whose, *, clock: Clock = seconds) -> None:
+    def __init__(self, nodes: Nodes, cluster: Inventory, whose: MarkOwners, *, clock: Clock = seconds) -> None:
         self._claims = Claims(nodes, lambda _: None)
         self._cluster = cluster
         self._whose = whose

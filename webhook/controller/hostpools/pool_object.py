@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct, field
 
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.cluster.objects.translate import NAMESPACE, MalformedError
 from webhook.controller.hostpools.pool_kind import read_believed, reason_of
@@ -77,11 +77,11 @@ def path_of(namespace: str, name: str) -> str:
 
 
 def read_pool(body: bytes) -> StoredPool:
-    """The object from JSON; :class:`Failure` if not even its metadata can be read."""
+    """The object from JSON; :class:`ApiError` if not even its metadata can be read."""
     try:
         found = items.decode(Raw(body), _Object)
     except items.ERRORS as error:
-        raise Failure(Cause.UNREADABLE, f"the HostPool cannot be read: {items.reason(error)}") from None
+        raise ApiError(Cause.UNREADABLE, f"the HostPool cannot be read: {items.reason(error)}") from None
     status = found.status if isinstance(found.status, dict) else {}
     try:
         return StoredPool(found.metadata, status, read_believed(Raw(body))[0])

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.clock import Clock, seconds
 from webhook.controller.hostpools import pool_states
 from webhook.controller.hostpools.choices import Choice, Choices
@@ -20,9 +20,9 @@ from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_p
 from webhook.controller.hostpools.pool_reports import PoolReports, Server
 from webhook.controller.hostpools.pool_status import State
 from webhook.controller.hostpools.rules import Rules
-from webhook.controller.hostpools.status_cache import RESYNC, Told
+from webhook.controller.hostpools.status_cache import RESYNC, StatusCache
 from webhook.controller.hostpools.strangers import hosts_in_use, strangers_on
-from webhook.controller.hostpools.taint_grace_period import Settling
+from webhook.controller.hostpools.taint_grace_period import TaintGracePeriod
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.pool_index import Name
@@ -59,15 +59,15 @@ class HostPools:
         self._policy = rules.policy
         self._choices = Choices(cluster, rules.policy, rules.replacement, clock)
         self._claims = Claims(server, learn)
-        self._settling = Settling(clock)
-        self._told = Told(clock)
+        self._settling = TaintGracePeriod(clock)
+        self._told = StatusCache(clock)
         self._choosing = asyncio.Lock()
         """One choice at a time: the next one knows what this one took."""
 
     async def reconcile(self, name: Name) -> float | None:
         """Make the pool of that namespace and name true; returns seconds after which to look again.
 
-        Raises :class:`Failure` for what may work later, and LostError when this process leads no more.
+        Raises :class:`ApiError` for what may work later, and LostError when this process leads no more.
         """
         left = self._calm(name)
         if left:
@@ -76,7 +76,7 @@ class HostPools:
         try:
             stored = read_pool(await self._server.read(path_of(*name)))
             return await (self._release(stored) if stored.leaving else self._provide(stored))
-        except Failure as failure:
+        except ApiError as failure:
             if failure.cause is Cause.CONFLICT:
                 return SOON
             if failure.cause is not Cause.MISSING:
@@ -148,7 +148,7 @@ class HostPools:
             for _ in range(CHOICES):
                 choice = self._choices.of(pool)
                 if behind := await self._claims.standing(choice.gone):
-                    raise Failure(Cause.BUSY, f"node {behind[0].name} is not known yet as it is")
+                    raise ApiError(Cause.BUSY, f"node {behind[0].name} is not known yet as it is")
                 # What an earlier controller may have marked is looked at, whatever the caches say.
                 unseen = self._settling.unseen(name, choice.fresh)
                 claimed = await self._claims.claim_all(dict.fromkeys((*choice.unmarked, *unseen)), mark)
@@ -158,7 +158,7 @@ class HostPools:
                     # A host that was published is let go once it is published that another one has its place.
                     await self._claims.release_all([node for node in choice.plan.stray if node not in had], mark)
                     return choice
-        raise Failure(Cause.CONFLICT, "nodes are being taken by others all the time")
+        raise ApiError(Cause.CONFLICT, "nodes are being taken by others all the time")
 
     async def _unsettled(self, stored: StoredPool, pool: Pool, choice: Choice) -> float | None:
         """Seconds until the fresh hosts can be given away; ``None`` if they can be now."""

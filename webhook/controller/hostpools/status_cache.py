@@ -29,7 +29,7 @@ class _Known(Struct):
     seen: float
 
 
-class Told:
+class StatusCache:
     """By pool: what its status is known to say."""
 
     def __init__(self, clock: Clock) -> None:

@@ -11,7 +11,7 @@ from webhook.cluster.objects.translate import MalformedError, bound_pod
 from webhook.cluster.watch.lists import Reader, listed
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod, Pool, PoolHost
+from webhook.placement.inventory.objects import PodInfo, Pool, PoolHost
 from webhook.placement.pools.allocation import is_stranger, is_user
 from webhook.placement.text import keys
 
@@ -44,14 +44,14 @@ async def hosts_in_use(pool: Pool, cluster: Inventory, reader: Reader) -> int:
     return len({pod.node async for pod in found if pod.node and is_user(pod, pool, cluster)})
 
 
-async def _pods(reader: Reader, path: str, selectors: dict[str, str]) -> AsyncIterator[BoundPod]:
+async def _pods(reader: Reader, path: str, selectors: dict[str, str]) -> AsyncIterator[PodInfo]:
     async for item in listed(reader, path, selectors):
         pod = _pod(item)
         if pod is not None:
             yield pod
 
 
-def _pod(item: Raw) -> BoundPod | None:
+def _pod(item: Raw) -> PodInfo | None:
     """The pod; ``None`` if it has ended, or is none that anybody could place."""
     try:
         return bound_pod(items.decode(item, wire.Pod))[0]

@@ -15,7 +15,7 @@ SECONDS: Final = 1.0
 """From the taint to the look whether anybody slipped in: eight times the longest that was seen."""
 
 
-class Settling:
+class TaintGracePeriod:
     """Hosts that have been marked, by pool and node, and are not given away yet."""
 
     def __init__(self, clock: Clock, *, duration: float = SECONDS) -> None:

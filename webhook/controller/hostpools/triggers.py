@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Iterator
 from typing import Final
 
-from webhook.controller.hostpools.mark_owners import Whose, marks
+from webhook.controller.hostpools.mark_owners import MarkOwners, marks
 from webhook.controller.hostpools.pool_kind import unreadable
-from webhook.controller.hostpools.watched import Watched
+from webhook.controller.hostpools.watched import ObservedInventory
 from webhook.controller.workqueue.queue import Queue
-from webhook.placement.inventory.objects import BoundPod, Node, Phase, Pool
+from webhook.placement.inventory.objects import Node, Phase, PodInfo, Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.pools.pool_plan import marked_nodes
 
@@ -17,7 +17,7 @@ PER_ROUND: Final = 100
 that however many wait the looks stay as many: a look takes a millisecond or two in a cluster of 15,000 nodes."""
 
 
-class Rounds:
+class Debounce:
     """Puts pools into the queue, each at most once in so many seconds; for the tasks of one event loop.
 
     Every namespace goes its own rounds, and all have equal shares of the looks: who has one pool that waits does not
@@ -79,16 +79,16 @@ class Triggers:
     Nothing is filled in before :meth:`begin`: whoever does not lead only listens.
     """
 
-    def __init__(self, watched: Watched, whose: Whose, pools: Queue[Name], nodes: Queue[str]) -> None:
+    def __init__(self, watched: ObservedInventory, whose: MarkOwners, pools: Queue[Name], nodes: Queue[str]) -> None:
         self._cluster = watched.inventory
         self._whose = whose
         self._pools = pools
         self._nodes = nodes
         self._leading = False
-        self._waiting = Rounds(pools, AGAIN)
+        self._waiting = Debounce(pools, AGAIN)
         """Pools that are to have more hosts of their own than they have, or fewer."""
-        self._counted = Rounds(pools, COUNTED)
-        self._open = Rounds(pools, COUNTED)
+        self._counted = Debounce(pools, COUNTED)
+        self._open = Debounce(pools, COUNTED)
         """Pools that say how many sleepers there are."""
         watched.on_pool.append(self._pool)
         watched.on_node.append(self._node)
@@ -115,7 +115,7 @@ class Triggers:
             for node in marked_nodes(name, self._cluster):
                 self._nodes.add(node)
 
-    def _rounds(self, pool: Pool) -> Iterator[Rounds]:
+    def _rounds(self, pool: Pool) -> Iterator[Debounce]:
         """The rounds that the pool takes part in."""
         if unreadable(pool):
             return
@@ -137,7 +137,7 @@ class Triggers:
         self._waiting.ask()
         self._counted.ask()
 
-    def _pod(self, _: str, before: BoundPod | None, after: BoundPod | None) -> None:
+    def _pod(self, _: str, before: PodInfo | None, after: PodInfo | None) -> None:
         if not self._leading:
             return
         if any(pod is not None and pod.sleeps for pod in (before, after)):

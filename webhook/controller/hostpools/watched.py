@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod, Job, Node, Pool
+from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool
 from webhook.placement.inventory.pool_index import Name
 
 K = TypeVar("K")
@@ -21,7 +21,7 @@ Listener = Callable[[K, V | None, V | None], object]
 _log: Final = logging.getLogger(__name__)
 
 
-class Watched:
+class ObservedInventory:
     """A :class:`~webhook.cluster.objects.sink.Sink` in front of ``inventory``; ``on_`` lists are those who are told.
 
     Listeners are called when the inventory is up to date, in the middle of reading: they have to be quick, and put a
@@ -33,11 +33,11 @@ class Watched:
         self.intents = inventory.intents
         self.on_node: list[Listener[str, Node]] = []
         """The key is the node's name."""
-        self.on_pod: list[Listener[str, BoundPod]] = []
+        self.on_pod: list[Listener[str, PodInfo]] = []
         """The key is the pod's uid."""
         self.on_pool: list[Listener[Name, Pool]] = []
         self.on_job: list[Listener[Name, Job]] = []
-        self._pods: dict[str, BoundPod] = {}
+        self._pods: dict[str, PodInfo] = {}
         """Those that concern pools: unless all pods are strangers the inventory keeps them as well."""
         self._jobs: dict[Name, Job] = {}
 
@@ -58,7 +58,7 @@ class Watched:
 
     # Pods
 
-    def set_pod(self, pod: BoundPod) -> None:
+    def set_pod(self, pod: PodInfo) -> None:
         """A pod was added or changed."""
         before = self._pods.get(pod.uid)
         self.inventory.set_pod(pod)

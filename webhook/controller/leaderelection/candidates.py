@@ -7,7 +7,7 @@ import asyncio
 from typing import Final, Protocol
 
 from webhook.cluster.client.api_types import Identified
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.cluster.watch.lists import Reader, listed
 from webhook.controller.clock import Clock, seconds
@@ -20,7 +20,7 @@ LOOK: Final = 0.5
 
 
 class Server(Reader, Protocol):
-    """The API server; whatever goes wrong is a Failure."""
+    """The API server; whatever goes wrong is a ApiError."""
 
     async def delete(self, path: str) -> bytes:
         """Delete the object; MISSING if there is none."""
@@ -38,13 +38,13 @@ async def candidates(reader: Reader, namespace: str = "") -> list[str]:
 async def end_candidates(
     server: Server, namespace: str, deployment: str, *, wait: float, clock: Clock = seconds
 ) -> list[str]:
-    """Delete their Deployment, and wait for so many seconds; returns the pods that are left. Raises Failure.
+    """Delete their Deployment, and wait for so many seconds; returns the pods that are left. Raises ApiError.
 
     Deleted, and not scaled to none: helm makes it again as it was, should the uninstallation be given up.
     """
     try:
         await server.delete(f"/apis/apps/v1/namespaces/{namespace}/deployments/{deployment}")
-    except Failure as failure:
+    except ApiError as failure:
         if failure.cause is not Cause.MISSING:
             raise
     until = clock() + wait

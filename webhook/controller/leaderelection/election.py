@@ -16,11 +16,11 @@ from typing import Final, NoReturn, TypeVar
 
 from msgspec import Struct
 
-from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.errors import ApiError
 from webhook.controller.clock import Clock, seconds
 from webhook.controller.leaderelection.lease import Record
-from webhook.controller.leaderelection.tenure import RACE, Leases, LostError, Tenure
-from webhook.controller.leaderelection.terms import Terms
+from webhook.controller.leaderelection.tenure import RACE, LeaseHold, Leases, LostError
+from webhook.controller.leaderelection.terms import LeaseTiming
 
 
 class Observation(Struct):
@@ -70,12 +70,12 @@ class Election:
         namespace: str,
         name: str,
         identity: str,
-        terms: Terms | None = None,
+        terms: LeaseTiming | None = None,
         clock: Clock = seconds,
     ) -> None:
-        self._terms = terms or Terms()
+        self._terms = terms or LeaseTiming()
         self._clock = clock
-        self._tenure = Tenure(
+        self._tenure = LeaseHold(
             leases, namespace=namespace, name=name, identity=identity, terms=self._terms, clock=clock
         )  # fmt: skip
         self._owed = False
@@ -125,7 +125,7 @@ class Election:
                     await self._tenure.take(record)
                     continue
                 pause = min(pause, left)
-            except Failure as failure:
+            except ApiError as failure:
                 pause = self._after(failure, pause)
             await asyncio.sleep(pause)
         self._said = ""
@@ -159,7 +159,7 @@ class Election:
             try:
                 await self._tenure.renew()
                 self._said = ""
-            except Failure as failure:
+            except ApiError as failure:
                 # A renewal of ours whose answer was lost makes the next one a conflict.
                 pause = 0.0 if blind and failure.cause in RACE else self._after(failure, pause)
 
@@ -168,7 +168,7 @@ class Election:
         for _ in range(2):
             try:
                 await self._tenure.give_back()
-            except Failure as failure:
+            except ApiError as failure:
                 self._after(failure)
             else:
                 break
@@ -176,7 +176,7 @@ class Election:
     def _pause(self) -> float:
         return self._terms.retry * _dice.uniform(1.0, 1.0 + self._terms.jitter)
 
-    def _after(self, failure: Failure, pause: float = 0.0) -> float:
+    def _after(self, failure: ApiError, pause: float = 0.0) -> float:
         """Seconds until the next try; trouble is said once while it lasts."""
         if failure.cause not in RACE and str(failure) != self._said:
             self._said = str(failure)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from webhook.cluster.client.api_types import Identified
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 
 API: Final = "coordination.k8s.io/v1"
@@ -33,15 +33,15 @@ class Record(Struct, frozen=True):
 
     @classmethod
     def of(cls, body: bytes) -> Self:
-        """Read it; :class:`Failure` if it is no object, or one whose versions cannot be told apart."""
+        """Read it; :class:`ApiError` if it is no object, or one whose versions cannot be told apart."""
         try:
             identity = items.decode(Raw(body), Identified).metadata
             document = msgspec.json.decode(body, type=dict[str, Any])
         except items.ERRORS as error:
-            raise Failure(Cause.UNREADABLE, f"the lease cannot be read: {items.reason(error)}") from None
+            raise ApiError(Cause.UNREADABLE, f"the lease cannot be read: {items.reason(error)}") from None
         if not identity.version:
             # Without one a write would be taken whatever happened meanwhile, and two could hold the lease.
-            raise Failure(Cause.UNREADABLE, "the lease cannot be read: it has no resourceVersion")
+            raise ApiError(Cause.UNREADABLE, "the lease cannot be read: it has no resourceVersion")
         spec = document.get("spec")
         return cls(document, (identity.uid, identity.version), _holder(spec), _count(spec, "leaseDurationSeconds"))
 

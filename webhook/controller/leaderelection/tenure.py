@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Final, Protocol
 
-from webhook.cluster.client.errors import Cause, Failure
+from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.clock import Clock, micro_time
 from webhook.controller.leaderelection.lease import API, Record, made
-from webhook.controller.leaderelection.terms import Terms
+from webhook.controller.leaderelection.terms import LeaseTiming
 
 RACE: Final = frozenset({Cause.CONFLICT, Cause.EXISTS})
 """Answers that say: the lease is not what it was, look again; no trouble, as somebody is always second."""
@@ -20,7 +20,7 @@ class LostError(Exception):
 
 
 class Leases(Protocol):
-    """Where the lease is; whatever goes wrong is a :class:`Failure`."""
+    """Where the lease is; whatever goes wrong is a :class:`ApiError`."""
 
     async def read(self, path: str) -> bytes:
         """The object as it is now; MISSING if there is none."""
@@ -35,10 +35,12 @@ class Leases(Protocol):
         ...
 
 
-class Tenure:
+class LeaseHold:
     """The lease ``namespace/name`` as ``identity``, which is nobody else's, holds it or not."""
 
-    def __init__(self, leases: Leases, *, namespace: str, name: str, identity: str, terms: Terms, clock: Clock) -> None:
+    def __init__(
+        self, leases: Leases, *, namespace: str, name: str, identity: str, terms: LeaseTiming, clock: Clock
+    ) -> None:
         self.identity = identity
         self.name = f"{namespace}/{name}"
         self.certain = False
@@ -67,10 +69,10 @@ class Tenure:
         self._until = _NEVER
 
     async def look(self) -> Record | None:
-        """The lease as it is now; ``None`` if there is none. Raises :class:`Failure`, like all that follows."""
+        """The lease as it is now; ``None`` if there is none. Raises :class:`ApiError`, like all that follows."""
         try:
             return Record.of(await self._soon(self._leases.read(self._path)))
-        except Failure as failure:
+        except ApiError as failure:
             if failure.cause is Cause.MISSING:
                 return None
             raise
@@ -110,4 +112,4 @@ class Tenure:
             async with asyncio.timeout(min(self._terms.request, self.left or self._terms.request)):
                 return await answer
         except TimeoutError:
-            raise Failure(Cause.UNREACHABLE, "the API server does not answer in time") from None
+            raise ApiError(Cause.UNREACHABLE, "the API server does not answer in time") from None

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 
-class Terms(Struct, frozen=True, kw_only=True):
+class LeaseTiming(Struct, frozen=True, kw_only=True):
     """Seconds; those of Kubernetes' own components (component-base, ``config/v1alpha1/defaults.go``)."""
 
     lease: int = 15

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Final, NoReturn, TypeVar
 
-from webhook.cluster.client.errors import Failure
+from webhook.cluster.client.errors import ApiError
 from webhook.controller.leaderelection.tenure import LostError
 from webhook.controller.workqueue.queue import Queue
 
@@ -51,7 +51,7 @@ async def _turn(queue: Queue[K], work: Work[K], name: str, key: K) -> None:
         again = await work(key)
     except LostError:
         raise
-    except Failure as failure:
+    except ApiError as failure:
         seconds = queue.retry(key, wait=failure.wait)
         _log.warning("%s %s: %s (again in %.3g s)", name, key, failure, seconds)
     except Exception:  # noqa: BLE001 -- whatever it is, it is logged, and one key must not stop all others

@@ -26,7 +26,7 @@ _POD_OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 """Operators of a selector over pods; those over nodes also compare numbers (Kubernetes, ``LabelSelectorOperator``)."""
 
 
-class Company(Struct, frozen=True, gc=False):
+class PodSelection(Struct, frozen=True, gc=False):
     """Pods that meet all of ``needs``: to be ``near``, or to be kept away from. ``clause`` is the user's own text."""
 
     clause: str
@@ -38,15 +38,15 @@ class Company(Struct, frozen=True, gc=False):
         return all(holds(need, labels.get(need.key)) for need in self.needs)
 
 
-def read_company(near: str | None, away: str | None) -> tuple[tuple[Company, ...], tuple[Problem, ...]]:
+def read_company(near: str | None, away: str | None) -> tuple[tuple[PodSelection, ...], tuple[Problem, ...]]:
     """What the two annotations say, ``None`` for one that is not there, and what is wrong with them."""
-    found: list[Company] = []
+    found: list[PodSelection] = []
     problems: list[Problem] = []
     for key, text in ((keys.RUN_WITH, near), (keys.RUN_APART_FROM, away)):
         if text is not None:
             needs, wrong = _needs(text, annotation(key))
             name = key.removeprefix(keys.PREFIX)
-            found += [] if wrong else [Company(f"{name} {' '.join(text.split())}", needs, key == keys.RUN_WITH)]
+            found += [] if wrong else [PodSelection(f"{name} {' '.join(text.split())}", needs, key == keys.RUN_WITH)]
             problems += wrong
     if len({_meaning(company) for company in found}) < len(found):
         message = f"{found[0].clause} and {found[1].clause} contradict each other"
@@ -54,7 +54,7 @@ def read_company(near: str | None, away: str | None) -> tuple[tuple[Company, ...
     return tuple(found), tuple(problems)
 
 
-def unchecked(company: Company) -> str:
+def unchecked(company: PodSelection) -> str:
     """A warning that it is not known where such pods are; the scheduler knows, and waits."""
     clause = shorten(company.clause, CLAUSE_LIMIT)
     if company.near:
@@ -62,7 +62,7 @@ def unchecked(company: Company) -> str:
     return f"{clause}: which nodes run such pods is not checked; while all that fit do, this pod waits"
 
 
-def _meaning(company: Company) -> frozenset[tuple[str, str, frozenset[str]]]:
+def _meaning(company: PodSelection) -> frozenset[tuple[str, str, frozenset[str]]]:
     """The same for selectors that say the same in another order."""
     return frozenset((need.key, need.operator, frozenset(need.values or ())) for need in company.needs)
 

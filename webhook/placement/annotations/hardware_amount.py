@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from webhook.placement.annotations.hardware_fields import Fields, Said
+from webhook.placement.annotations.hardware_fields import Fields, ParsedFields
 from webhook.placement.kube.quantity import INT64, NANO, format_quantity, parse_quantity
 from webhook.placement.kube.resource_name import CPU, DEFAULT_UNIT, UNITS, in_bytes, indivisible, page_size
 from webhook.placement.text.nearest import unknown
@@ -55,7 +55,7 @@ def _checked(name: str, amounts: Amounts, said: Fields) -> tuple[Amounts | None,
     return None, [Problem(said["requests"].path, rule)]
 
 
-def _units(name: str, units: Said | None) -> Iterator[Problem]:
+def _units(name: str, units: ParsedFields | None) -> Iterator[Problem]:
     if units is None:
         return
     if not in_bytes(name):
@@ -65,7 +65,7 @@ def _units(name: str, units: Said | None) -> Iterator[Problem]:
         yield Problem(units.path, unknown("unit", units.word, UNITS))
 
 
-def _nanos(name: str, word: str, units: Said | None) -> int | None:
+def _nanos(name: str, word: str, units: ParsedFields | None) -> int | None:
     """The amount; bare numbers of bytes are in ``units``, those with a suffix of their own are as they stand."""
     nano = parse_quantity(word)
     if nano is None or not in_bytes(name) or not _bare(word):
@@ -74,7 +74,7 @@ def _nanos(name: str, word: str, units: Said | None) -> int | None:
     return nano * unit
 
 
-def _rule(name: str, word: str, nano: int | None, units: Said | None) -> str:
+def _rule(name: str, word: str, nano: int | None, units: ParsedFields | None) -> str:
     """What is wrong with the amount, or nothing."""
     if nano is None:
         return f"{quote(word)} is not a Kubernetes quantity"

@@ -28,14 +28,14 @@ _ENOUGH: Final = 2 * len(_WRITTEN)
 """Fields that are looked at: where there are more, so many of these are unknown that nobody misses the others."""
 
 
-class Said(NamedTuple):
+class ParsedFields(NamedTuple):
     """What a field says, and where."""
 
     word: str
     path: str
 
 
-Fields = Mapping[str, Said]
+Fields = Mapping[str, ParsedFields]
 """By the names in :data:`FIELDS`; one that says nothing is not there."""
 
 
@@ -53,7 +53,7 @@ def fields_of(item: Value, path: str) -> tuple[Fields, list[Problem]]:
 
 
 def _flat(item: Mapping[str, Value], path: str) -> tuple[Fields, list[Problem]]:
-    found: dict[str, Said] = {}
+    found: dict[str, ParsedFields] = {}
     problems: list[Problem] = []
     for name, said, place in _entries(item, path):
         at, known = f"{place}.{name}", _WRITTEN if place == path else _INSIDE
@@ -64,7 +64,7 @@ def _flat(item: Mapping[str, Value], path: str) -> tuple[Fields, list[Problem]]:
         elif name == _NESTED or isinstance(said, list | dict):
             problems.append(Problem(at, "must be a mapping" if name == _NESTED else "must be one word"))
         else:
-            there = found.setdefault(_ALIASES.get(name, name), Said(said, at))
+            there = found.setdefault(_ALIASES.get(name, name), ParsedFields(said, at))
             if there.word != said:
                 message = f"is {quote(said)}, but {there.path} is {quote(there.word)}, and both mean the same"
                 problems.append(Problem(at, message))

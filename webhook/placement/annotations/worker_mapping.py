@@ -10,7 +10,7 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.annotations.company import Company, read_company, unchecked
+from webhook.placement.annotations.company import PodSelection, read_company, unchecked
 from webhook.placement.annotations.expression_text import read_list, read_one
 from webhook.placement.annotations.expressions import in_words
 from webhook.placement.annotations.placement_text import annotation
@@ -47,7 +47,7 @@ class WorkerMapping(Struct, frozen=True, gc=False):
 
     expressions: tuple[Expression, ...] = ()
     uniform: Uniform = "none"
-    company: tuple[Company, ...] = ()
+    company: tuple[PodSelection, ...] = ()
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
 

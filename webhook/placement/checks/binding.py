@@ -6,12 +6,12 @@ Neighbours, room and taints are the scheduler's business (``docs/admission.md``,
 from webhook.placement.checks.sleepers import demanded
 from webhook.placement.constraints.exclusive import NobodyElses
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.pools.allocation import pool_of
 from webhook.placement.request.world import World
 
 
-def waiting(uid: str, namespace: str, name: str, cluster: Inventory) -> BoundPod | None:
+def waiting(uid: str, namespace: str, name: str, cluster: Inventory) -> PodInfo | None:
     """The pod that waits, if it is of a job or a sleeper, by its uid or, where none is given, by its name."""
     if uid:
         return cluster.waiting.get(uid)
@@ -24,7 +24,7 @@ def closed(node: str, world: World) -> bool:
     return bool(world.named(node) & world.cluster.pools.exclusive())
 
 
-def obstacle(pod: BoundPod, node: str, world: World) -> str:
+def obstacle(pod: PodInfo, node: str, world: World) -> str:
     """Why the pod must not be bound to the node, or nothing; an unknown node is the API server's to refuse."""
     there = world.named(node)
     if not there:

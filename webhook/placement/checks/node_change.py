@@ -11,7 +11,7 @@ from msgspec import Struct
 from webhook.placement.decision.refusal import within_limit
 from webhook.placement.inventory.index import HARD, NodeIndex
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod, Node, Phase, Pool, Taint
+from webhook.placement.inventory.objects import Node, Phase, PodInfo, Pool, Taint
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.pool_labels import labels_of, tags_of
 from webhook.placement.kube.pod import Requirement
@@ -141,7 +141,7 @@ def _same(name: str, uid: str, node: Node) -> bool:
     return name == node.name and (not uid or not node.uid or uid == node.uid)
 
 
-def _running_on(name: str, cluster: Inventory) -> Iterator[BoundPod]:
+def _running_on(name: str, cluster: Inventory) -> Iterator[PodInfo]:
     """The live processing elements on the node."""
     node = cluster.nodes.named(name)
     for _, siblings in cluster.jobs_with_pods():

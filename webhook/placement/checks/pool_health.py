@@ -18,7 +18,7 @@ OUT: Final = frozenset({"taken", "unusable"})
 """Kinds of trouble for which no new pod of the pool comes to a host that is there."""
 
 
-class Trouble(Struct, frozen=True):
+class HostCondition(Struct, frozen=True):
     """One host and what is wrong with it.
 
     ``kind`` is ``gone``, ``taken`` by an exclusive pool, otherwise ``unusable``, ``unlabelled``, ``shared`` with a
@@ -34,7 +34,7 @@ class Trouble(Struct, frozen=True):
         return f"host {self.host.index} ({self.host.name}) {self.text}"
 
 
-def troubles(pool: Pool, cluster: Inventory) -> Iterator[Trouble]:
+def troubles(pool: Pool, cluster: Inventory) -> Iterator[HostCondition]:
     """Everything that is wrong with the hosts in the pool's status, by index."""
     hosts = cluster.pools.hosts(pool)
     serving = union(hosts.values())
@@ -44,19 +44,19 @@ def troubles(pool: Pool, cluster: Inventory) -> Iterator[Trouble]:
     for host in pool.given:
         node = hosts[host.index]
         if not node:
-            yield Trouble(host, "gone", "is gone")
+            yield HostCondition(host, "gone", "is gone")
             continue
         if _taken(node, pool, cluster):
-            yield Trouble(host, "taken", "belongs to an exclusive HostPool")
+            yield HostCondition(host, "taken", "belongs to an exclusive HostPool")
         elif why := _kept_away(node, cluster):
-            yield Trouble(host, "unusable", why)
+            yield HostCondition(host, "unusable", why)
         if not node & tagged:
-            yield Trouble(host, "unlabelled", "has lost a tag or label that the pool asks for")
+            yield HostCondition(host, "unlabelled", "has lost a tag or label that the pool asks for")
         if node & foreign:
-            yield Trouble(host, "shared", f"runs {cluster.outsiders.stranger}")
+            yield HostCondition(host, "shared", f"runs {cluster.outsiders.stranger}")
         for who, here in liars:
             if node & here:
-                yield Trouble(
+                yield HostCondition(
                     host, "forged", f"runs {who}, which says that a DaemonSet made it and is none's of apps/v1"
                 )
 

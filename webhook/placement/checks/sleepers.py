@@ -13,7 +13,7 @@ from webhook.placement.constraints.exclusive import NobodyElses
 from webhook.placement.constraints.taints import tolerates
 from webhook.placement.decision.trespass import TOLERATIONS, reach
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Claim, Pool
+from webhook.placement.inventory.objects import NodeDemand, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits
@@ -91,7 +91,7 @@ def in_words(count: int) -> str:
     return f"{count} {which} come to its hosts"
 
 
-def demanded(claim: Claim, nodes: Nodes) -> Bits:
+def demanded(claim: NodeDemand, nodes: Nodes) -> Bits:
     """The nodes that the pod selects."""
     found = matching_all(nodes, claim.selector)
     return found if claim.terms is None else found & matching_any(nodes, claim.terms)

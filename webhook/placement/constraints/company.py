@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement.annotations.company import Company
+from webhook.placement.annotations.company import PodSelection
 from webhook.placement.constraints import pod_terms as neighbours
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.kube.bits import Bits
@@ -24,7 +24,7 @@ class Beside(Struct, frozen=True, gc=False):
     """Pods to be near, or away from; ``own`` tells whether the pod is one of them itself."""
 
     verb: ClassVar[str] = "drop"
-    company: Company
+    company: PodSelection
     own: bool
     soft: bool = False
     node: str = ""

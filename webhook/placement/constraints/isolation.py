@@ -14,7 +14,7 @@ from msgspec import Struct
 from webhook.placement.constraints import pod_terms as neighbours
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.inventory.jobmodel import Isolated, JobModel
-from webhook.placement.inventory.siblings import Mark, Siblings
+from webhook.placement.inventory.siblings import JobPods, Mark
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
@@ -126,7 +126,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
 
 
 def _within(
-    ask: Ask, world: World, operators: tuple[str, ...], siblings: Siblings, model: JobModel | None
+    ask: Ask, world: World, operators: tuple[str, ...], siblings: JobPods, model: JobModel | None
 ) -> Iterator[Constraint]:
     if operators:
         soft = ClauseName.ISOLATION in ask.soft

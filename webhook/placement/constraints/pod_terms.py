@@ -7,7 +7,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement.constraints.constraint import Reason, Spread
-from webhook.placement.inventory.siblings import Mark, Siblings
+from webhook.placement.inventory.siblings import JobPods, Mark
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import LabelSelector, NodeTerm, PodTerm, Requirement
 from webhook.placement.provision.effects import Effect, RequireNodes
@@ -94,7 +94,7 @@ class Repelled(Struct, frozen=True, gc=False):
         return ""
 
 
-def repelled(clause: str, mark: Mark, whom: str, siblings: Siblings, world: World) -> Iterator[Repelled]:
+def repelled(clause: str, mark: Mark, whom: str, siblings: JobPods, world: World) -> Iterator[Repelled]:
     """The wall, if there is one: pods of the job that require others with this label to keep away."""
     nodes = world.cluster.nodes
     there = nodes.domains(siblings.repelling(mark) & nodes.with_key(keys.HOSTNAME))

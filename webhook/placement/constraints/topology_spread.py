@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from webhook.placement.constraints.constraint import Constraint, Finished, Reason, Spread
 from webhook.placement.constraints.topology_limit import MaxSkew, Places
-from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.peers import peers_of
-from webhook.placement.inventory.siblings import Siblings
+from webhook.placement.inventory.siblings import JobPods
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import HARD, Requirement, SpreadConstraint
 from webhook.placement.kube.selector import holds, requirements_of
@@ -85,8 +85,8 @@ class Evenly(Struct, frozen=True, gc=False):
 class _Counted(Struct, frozen=True, gc=False):
     """The live pods that a constraint counts: those of ``others``, and the ``own`` of the workload decided about."""
 
-    others: Siblings
-    own: Siblings
+    others: JobPods
+    own: JobPods
     needs: tuple[Requirement, ...] = ()
 
     def places(self, within: Bits) -> Places:
@@ -94,12 +94,12 @@ class _Counted(Struct, frozen=True, gc=False):
         found = (slot for slot, pod in self.others.pods.values() if within >> slot & 1 and self._counts(pod))
         return np.fromiter(found, np.intp)
 
-    def _counts(self, pod: BoundPod) -> bool:
+    def _counts(self, pod: PodInfo) -> bool:
         labels = {keys.JOB: pod.job, **({keys.PE: pod.pe} if pod.pe else {}), **pod.labels}
         return all(holds(need, labels.get(need.key)) for need in self.needs)
 
 
-_NOBODY = _Counted(Siblings(), Siblings())
+_NOBODY = _Counted(JobPods(), JobPods())
 
 
 class _Scheduler:
@@ -135,7 +135,7 @@ class _Scheduler:
             return None
         needs, own = self._needs(one), self._world.leavers(self._ask.namespace, self._ask.job)
         if self._peers.revised(one.match_label_keys):
-            return None if own is None else _Counted(Siblings(), own)
+            return None if own is None else _Counted(JobPods(), own)
         if one.label_selector is None or not needs:
             return _NOBODY
         within = self._ask.job and Requirement(keys.JOB, "In", (self._ask.job,)) in needs
@@ -148,7 +148,7 @@ class _Scheduler:
         own = self._world.leavers(self._ask.namespace, self._ask.job)
         if own is None or self._unknown(one):
             return None
-        found = self._skew(one, _Counted(Siblings(), own))
+        found = self._skew(one, _Counted(JobPods(), own))
         return found if found.short else None
 
     def _unknown(self, one: SpreadConstraint) -> bool:

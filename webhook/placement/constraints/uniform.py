@@ -12,7 +12,7 @@ from webhook.placement.annotations.worker_mapping import uniformly
 from webhook.placement.constraints import pod_terms as neighbours
 from webhook.placement.constraints.beside import room_beside
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
-from webhook.placement.inventory.siblings import Mark, Siblings
+from webhook.placement.inventory.siblings import JobPods, Mark
 from webhook.placement.kube.bits import Bits
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect, NearPods
 from webhook.placement.request.ask import Ask
@@ -105,14 +105,14 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     return found(ask, clause, siblings, world)
 
 
-def _separate(ask: Ask, clause: str, siblings: Siblings, world: World) -> Iterator[Constraint]:
+def _separate(ask: Ask, clause: str, siblings: JobPods, world: World) -> Iterator[Constraint]:
     soft = SOFT in ask.soft
     yield SeparateNodes(clause, soft, ask.job, siblings.holding((MARK,)))
     if soft:
         yield from neighbours.repelled(clause, MARK, _SEPARATE, siblings, world)
 
 
-def _same(ask: Ask, clause: str, siblings: Siblings, world: World) -> Iterator[Constraint | str]:
+def _same(ask: Ask, clause: str, siblings: JobPods, world: World) -> Iterator[Constraint | str]:
     soft, held = SOFT in ask.soft, siblings.holding((MARK,)) & world.everything
     yield SameNode(clause, soft, ask.job, held, room_beside(held, (MARK,), siblings, ask.requests, world))
     yield from neighbours.repelled(clause, MARK, _SEPARATE, siblings, world)

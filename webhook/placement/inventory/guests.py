@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
-from webhook.placement.inventory.objects import BoundPod, Guest
+from webhook.placement.inventory.objects import Guest, PodInfo
 from webhook.placement.kube.bits import Bits
 
 Who = tuple[str, Guest]
@@ -26,14 +26,14 @@ class Guests:
         self._counts: dict[Who, dict[int, int]] = {}
         self._nodes: dict[Who, Bits] = {}
 
-    def include(self, pod: BoundPod) -> bool:
+    def include(self, pod: PodInfo) -> bool:
         """Whether the pod counts."""
         guest = pod.guest
         if guest is None or self._spared is None or pod.namespace in self._spared:
             return False
         return guest.forged or self._effect in guest.passes
 
-    def add(self, slot: int, pod: BoundPod) -> None:
+    def add(self, slot: int, pod: PodInfo) -> None:
         """A pod is bound to ``slot``; one that does not count is passed over."""
         if pod.guest is None or not self.include(pod):
             return

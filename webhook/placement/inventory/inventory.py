@@ -11,17 +11,17 @@ from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.index import NodeIndex
 from webhook.placement.inventory.intents import Intents
 from webhook.placement.inventory.jobmodel import JobModel
-from webhook.placement.inventory.objects import BoundPod, Job, Node, Pool, Tally
-from webhook.placement.inventory.outsiders import Outsiders, Ties
+from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool, Tally
+from webhook.placement.inventory.outsiders import ForeignPods, Ties
 from webhook.placement.inventory.pool_index import Name, PoolIndex
-from webhook.placement.inventory.siblings import Siblings
+from webhook.placement.inventory.siblings import JobPods
 from webhook.placement.kube.bits import slots
 
-_NOBODY = Siblings()
+_NOBODY = JobPods()
 
 
 class Inventory:
-    """All that placement knows of one cluster; ``spared`` is that of :class:`Outsiders`.
+    """All that placement knows of one cluster; ``spared`` is that of :class:`ForeignPods`.
 
     Who else runs on exclusive hosts is known where ``guests`` are given.
     """
@@ -33,27 +33,27 @@ class Inventory:
 
     def __init__(self, spared: Collection[str] | None = None, guests: Guests | None = None) -> None:
         self.nodes = NodeIndex()
-        self.outsiders = Outsiders(spared)
+        self.outsiders = ForeignPods(spared)
         self.guests = guests or Guests()
         self.pools = PoolIndex(self.nodes)
         self.jobs: dict[Name, JobModel] = {}
         self.intents = Intents()
         self.jobs_version = 0
-        self.leaving: dict[str, BoundPod] = {}
+        self.leaving: dict[str, PodInfo] = {}
         """Pods of jobs that are being deleted, by uid: they make room for their siblings, and still run."""
         self.leaving_changed = 0
         """How often a pod of a job began to be deleted, or was gone after that."""
-        self.visitors: dict[str, BoundPod] = {}
+        self.visitors: dict[str, PodInfo] = {}
         """Bound pods of no job that name host pools, by uid: they hold a pool that is deleted."""
-        self.waiting: dict[str, BoundPod] = {}
+        self.waiting: dict[str, PodInfo] = {}
         """Pods of jobs that wait for a node, and sleepers, by uid."""
-        self.sleepers: dict[str, BoundPod] = {}
+        self.sleepers: dict[str, PodInfo] = {}
         """Those of them that tolerate what keeps others off exclusive hosts."""
-        self._siblings: dict[Name, Siblings] = {}
+        self._siblings: dict[Name, JobPods] = {}
         self._guards: dict[str, dict[int, set[str]]] = {}
         self._guarding: dict[str, tuple[str, ...]] = {}
         self._clock = 0
-        self._held: dict[str, tuple[int, Tally] | tuple[int, Tally, Ties] | BoundPod] = {}
+        self._held: dict[str, tuple[int, Tally] | tuple[int, Tally, Ties] | PodInfo] = {}
 
     def recovered(self) -> "Inventory | None":
         """The cluster once the conditions of its nodes have passed that pass by themselves; ``None`` without any.
@@ -83,7 +83,7 @@ class Inventory:
 
     # Pods
 
-    def set_pod(self, pod: BoundPod) -> None:
+    def set_pod(self, pod: PodInfo) -> None:
         """A pod was added or changed; one without a node holds nothing."""
         self.remove_pod(pod.uid)
         if not pod.node:
@@ -111,7 +111,7 @@ class Inventory:
             self.leaving[pod.uid] = pod
             self.leaving_changed += 1
         else:
-            siblings = self._siblings.setdefault((pod.namespace, pod.job), Siblings())
+            siblings = self._siblings.setdefault((pod.namespace, pod.job), JobPods())
             siblings.add(slot, pod)
             self._stamp(siblings, pod)
 
@@ -119,7 +119,7 @@ class Inventory:
         """Whether a pod of that uid is bound to a node."""
         return uid in self._held
 
-    def concerns_pools(self, pod: BoundPod) -> bool:
+    def concerns_pools(self, pod: PodInfo) -> bool:
         """Whether the pod may be a pool's own, a stranger to one, or become one."""
         return bool(pod.job or pod.pools) or pod.sleeps or self.outsiders.include(pod) or self.guests.include(pod)
 
@@ -130,7 +130,7 @@ class Inventory:
             self.waiting.pop(uid, None)
             self.sleepers.pop(uid, None)
             return
-        if isinstance(held, BoundPod):
+        if isinstance(held, PodInfo):
             slot, requests = self.nodes.slot_of[held.node], held.requests
             self._leave(slot, held)
         else:
@@ -153,7 +153,7 @@ class Inventory:
             del self._guards[key]
 
     def guarded(self, slot: int) -> bool:
-        """Whether a pod on the node, or in its zone, requires others to keep away from there (``BoundPod.guards``)."""
+        """Whether a pod on the node, or in its zone, requires others to keep away from there (``PodInfo.guards``)."""
         labels = self.nodes.nodes[slot].labels
         for key, guards in self._guards.items():
             near = self.nodes.with_label(key, (labels[key],)) if key in labels else 0
@@ -161,7 +161,7 @@ class Inventory:
                 return True
         return False
 
-    def _leave(self, slot: int, pod: BoundPod) -> None:
+    def _leave(self, slot: int, pod: PodInfo) -> None:
         if pod.terminating:
             del self.leaving[pod.uid]
             self.leaving_changed += 1
@@ -173,13 +173,13 @@ class Inventory:
         if not siblings.everyone.pods:
             del self._siblings[job]
 
-    def _stamp(self, siblings: Siblings, pod: BoundPod) -> None:
+    def _stamp(self, siblings: JobPods, pod: PodInfo) -> None:
         self._clock += 1
         siblings.changed = self._clock
         if pod.isolated or pod.bound:
             siblings.notable_changed = self._clock
 
-    def siblings(self, namespace: str, job: str) -> Siblings:
+    def siblings(self, namespace: str, job: str) -> JobPods:
         """The live pods of a job; nobody where there are none."""
         return self._siblings.get((namespace, job), _NOBODY)
 
@@ -188,7 +188,7 @@ class Inventory:
         model = self.jobs.get((namespace, job))
         return bool(self.siblings(namespace, job).isolated or (model and (model.isolated or True in model.binding(""))))
 
-    def jobs_with_pods(self) -> Iterator[tuple[Name, Siblings]]:
+    def jobs_with_pods(self) -> Iterator[tuple[Name, JobPods]]:
         """Every job that has live pods."""
         yield from self._siblings.items()
 

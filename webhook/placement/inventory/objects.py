@@ -39,7 +39,7 @@ class Node(Struct, frozen=True, gc=False):
     allocatable: Tally = {}
 
 
-class Claim(Struct, frozen=True, gc=False):
+class NodeDemand(Struct, frozen=True, gc=False):
     """What a pod that waits demands of its node: its ``nodeSelector``, and the terms of its required node affinity.
 
     ``name`` is the pod's. Without ``terms`` (``None``) any node that meets the selector will do. ``tolerates`` are its
@@ -76,7 +76,7 @@ class Guest(Struct, frozen=True, gc=False):
     forged: bool = False
 
 
-class BoundPod(Struct, frozen=True, gc=False):
+class PodInfo(Struct, frozen=True, gc=False):
     """A pod that is not finished, as far as it holds something that others may want.
 
     ``node`` is empty while the pod waits. ``labels`` are its labels under the product's prefix only, and ``isolated``
@@ -100,7 +100,7 @@ class BoundPod(Struct, frozen=True, gc=False):
     isolated: tuple[str, ...] = ()
     terminating: bool = False
     owner: str = ""
-    claim: Claim | None = None
+    claim: NodeDemand | None = None
     bound: bool = False
     guards: tuple[str, ...] = ()
     repels: tuple[tuple[str, str], ...] = ()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from webhook.placement.inventory.objects import BoundPod
+from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.bits import Bits
 from webhook.placement.text.problem import quote
 
@@ -17,7 +17,7 @@ _NAMESPACE: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?", re.ASCII
 """A DNS label."""
 
 
-class Outsiders:
+class ForeignPods:
     """Bound pods of no job that count, by their ties: how many of them are on which node.
 
     ``spared`` are the namespaces whose pods do not count. Pods of DaemonSets and static pods never do, and with
@@ -31,11 +31,11 @@ class Outsiders:
         self._counts: dict[Ties, dict[int, int]] = {}
         self._nodes: dict[Ties, Bits] = {}
 
-    def include(self, pod: BoundPod) -> bool:
+    def include(self, pod: PodInfo) -> bool:
         """Whether the pod counts."""
         return self.spared is not None and not pod.job and not pod.of_node and pod.namespace not in self.spared
 
-    def add(self, slot: int, pod: BoundPod) -> Ties | None:
+    def add(self, slot: int, pod: PodInfo) -> Ties | None:
         """A pod is bound to ``slot``; returns what :meth:`remove` needs to know, ``None`` if it does not count."""
         if not self.include(pod):
             return None

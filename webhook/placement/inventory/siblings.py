@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from webhook.placement.inventory.objects import BoundPod, Tally
+from webhook.placement.inventory.objects import PodInfo, Tally
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.owner import owners_of
 
@@ -16,21 +16,21 @@ POOL = ""
 _Key = TypeVar("_Key", str, Mark)
 
 
-class Holders:
+class PodsByNode:
     """Pods by slot: who they are, what they request, and the set of nodes they are on."""
 
     __slots__ = ("nodes", "pods")
 
     def __init__(self) -> None:
         self.nodes: Bits = 0
-        self.pods: dict[int, tuple[BoundPod, ...]] = {}
+        self.pods: dict[int, tuple[PodInfo, ...]] = {}
 
-    def add(self, slot: int, pod: BoundPod) -> None:
+    def add(self, slot: int, pod: PodInfo) -> None:
         """Count a pod on the node."""
         self.pods[slot] = (*self.pods.get(slot, ()), pod)
         self.nodes |= 1 << slot
 
-    def remove(self, slot: int, pod: BoundPod) -> None:
+    def remove(self, slot: int, pod: PodInfo) -> None:
         """Count a pod no longer."""
         left = tuple(other for other in self.pods.pop(slot) if other.uid != pod.uid)
         if left:
@@ -39,7 +39,7 @@ class Holders:
             self.nodes &= ~(1 << slot)
 
 
-class Siblings:
+class JobPods:
     """Live pods of one job: bound to a node, neither finished nor being deleted.
 
     ``marks[key, value]`` are the pods with that label (or, under the key :data:`POOL`, that ask for that pool),
@@ -63,31 +63,31 @@ class Siblings:
     )
 
     def __init__(self) -> None:
-        self.everyone = Holders()
-        self.marks: dict[Mark, Holders] = {}
-        self.elements: dict[str, Holders] = {}
-        self.pods: dict[str, tuple[int, BoundPod]] = {}
-        self.isolated: dict[str, tuple[int, BoundPod]] = {}
+        self.everyone = PodsByNode()
+        self.marks: dict[Mark, PodsByNode] = {}
+        self.elements: dict[str, PodsByNode] = {}
+        self.pods: dict[str, tuple[int, PodInfo]] = {}
+        self.isolated: dict[str, tuple[int, PodInfo]] = {}
         self.changed = self.notable_changed = 0
         self._bound = 0
-        self._repelling: dict[Mark, Holders] = {}
+        self._repelling: dict[Mark, PodsByNode] = {}
         self._isolations: tuple[tuple[str, str], ...] | None = None
 
-    def add(self, slot: int, pod: BoundPod) -> None:
+    def add(self, slot: int, pod: PodInfo) -> None:
         """A pod of the job is bound to ``slot``."""
         self.pods[pod.uid] = slot, pod
         self._bound += pod.bound
         self.everyone.add(slot, pod)
-        self.elements.setdefault(pod.pe, Holders()).add(slot, pod)
+        self.elements.setdefault(pod.pe, PodsByNode()).add(slot, pod)
         for mark in _marks(pod):
-            self.marks.setdefault(mark, Holders()).add(slot, pod)
+            self.marks.setdefault(mark, PodsByNode()).add(slot, pod)
         for mark in pod.repels:
-            self._repelling.setdefault(mark, Holders()).add(slot, pod)
+            self._repelling.setdefault(mark, PodsByNode()).add(slot, pod)
         if pod.isolated:
             self.isolated[pod.uid] = slot, pod
             self._isolations = None
 
-    def remove(self, slot: int, pod: BoundPod) -> None:
+    def remove(self, slot: int, pod: PodInfo) -> None:
         """The pod that was added is gone."""
         del self.pods[pod.uid]
         self._bound -= pod.bound
@@ -109,16 +109,16 @@ class Siblings:
         """Whether they are bound to cpus, replicas of the workload ``apart_from`` not counted."""
         return {pod.bound for _, pod in self.pods.values() if not apart_from or pod.owner != apart_from}
 
-    def without(self, owner: str) -> "Siblings":
+    def without(self, owner: str) -> "JobPods":
         """The pods that are no replicas of the workload ``owner``."""
         return self._chosen(owner, replicas=False)
 
-    def of(self, owner: str) -> "Siblings":
+    def of(self, owner: str) -> "JobPods":
         """The pods that are replicas of the workload ``owner``."""
         return self._chosen(owner, replicas=True)
 
-    def _chosen(self, owner: str, *, replicas: bool) -> "Siblings":
-        found = Siblings()
+    def _chosen(self, owner: str, *, replicas: bool) -> "JobPods":
+        found = JobPods()
         for slot, pod in self.pods.values():
             if (owner in owners_of(pod.owner)) is replicas:
                 found.add(slot, pod)
@@ -146,7 +146,7 @@ class Siblings:
         """Nodes with a pod that does not ask for the pool of that SPL name."""
         return self._apart_from(self.marks.get((POOL, pool)))
 
-    def _apart_from(self, own: Holders | None) -> Bits:
+    def _apart_from(self, own: PodsByNode | None) -> Bits:
         """Nodes with a pod that is not among ``own``."""
         if own is None:
             return self.everyone.nodes
@@ -181,13 +181,13 @@ class Siblings:
         return list(found.values())
 
 
-def _marks(pod: BoundPod) -> Iterator[Mark]:
+def _marks(pod: PodInfo) -> Iterator[Mark]:
     yield from pod.labels.items()
     for pool in pod.pools:
         yield POOL, pool
 
 
-def _remove(table: dict[_Key, Holders], key: _Key, slot: int, pod: BoundPod) -> None:
+def _remove(table: dict[_Key, PodsByNode], key: _Key, slot: int, pod: PodInfo) -> None:
     holders = table[key]
     holders.remove(slot, pod)
     if not holders.pods:

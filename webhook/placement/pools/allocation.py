@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import BoundPod, Pool, PoolHost
+from webhook.placement.inventory.objects import PodInfo, Pool, PoolHost
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_labels import labels_of
 from webhook.placement.inventory.pool_quota import surplus
@@ -88,7 +88,7 @@ def strangers(pool: Pool, cluster: Inventory) -> Bits:
     return found
 
 
-def is_stranger(pod: BoundPod, pool: Pool, cluster: Inventory) -> bool:
+def is_stranger(pod: PodInfo, pool: Pool, cluster: Inventory) -> bool:
     """Whether the pod is a processing element of another pool or job or, where they count, any pod of others."""
     if not pod.job and not cluster.outsiders.include(pod):
         return False
@@ -107,7 +107,7 @@ def users(pool: Pool, cluster: Inventory) -> Bits:
     return found
 
 
-def is_user(pod: BoundPod, pool: Pool, cluster: Inventory) -> bool:
+def is_user(pod: PodInfo, pool: Pool, cluster: Inventory) -> bool:
     """Whether the pod names the pool, or may: a name that has come to mean several pools means each of them."""
     return pool.spl_name in pod.pools and _may_serve(pool, pod.namespace, pod.job, cluster)
 

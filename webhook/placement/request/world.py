@@ -12,7 +12,7 @@ from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.promises import Promises
-from webhook.placement.inventory.siblings import Siblings
+from webhook.placement.inventory.siblings import JobPods
 from webhook.placement.kube.bits import Bits
 from webhook.placement.pools.allocation import Allocation
 from webhook.placement.pools.host_list import meant
@@ -79,15 +79,15 @@ class World:
         """Whether it was asked for hosts that a pool is yet to get: those depend on more than nodes and pools."""
         return bool(self._allocations)
 
-    def siblings(self, namespace: str, job: str) -> Siblings:
+    def siblings(self, namespace: str, job: str) -> JobPods:
         """The live pods of a job that stay."""
         found = self.cluster.siblings(namespace, job)
         return found.without(self._leaving) if self._leaving else found
 
-    def leavers(self, namespace: str, job: str) -> Siblings | None:
+    def leavers(self, namespace: str, job: str) -> JobPods | None:
         """The live pods of a job that are replicas of the workload decided about; ``None`` if they are not known."""
         if not self._leaving:
-            return Siblings()
+            return JobPods()
         return self.cluster.siblings(namespace, job).of(self._leaving) if job else None
 
     def promised(self, node: str) -> Mapping[str, int]:

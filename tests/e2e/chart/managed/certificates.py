@@ -4,7 +4,7 @@ import base64
 from typing import Final
 
 from certs.authority import Authority, Leaf
-from certs.managed.holding import Holding
+from certs.managed.holding import CertificateSecret
 from certs.managed.secret import read_secret
 from tests.e2e.api import JSON_PATCH, Api
 from tests.e2e.chart.clients import bundle, shown
@@ -28,7 +28,7 @@ class Certificates:
         self._admin = admin
 
     @property
-    def held(self) -> Holding:
+    def held(self) -> CertificateSecret:
         """What the Secret holds."""
         return read_secret(self._admin.get(SECRET))
 
