@@ -17,7 +17,7 @@ from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.kube.pod import Requirement
-from webhook.server.trouble import FatalError
+from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings, read
 
 

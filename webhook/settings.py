@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, get_args
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from webhook.placement.inventory.outsiders import parse_namespaces
+from webhook.placement.inventory.foreign_pods import parse_namespaces
 from webhook.placement.inventory.policy import POOLS
 from webhook.placement.inventory.quota import parse_quota
 from webhook.placement.kube.selector_text import parse_selector

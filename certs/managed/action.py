@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from certs.managed.holding import CertificateSecret
+from certs.managed.certificate_secret import CertificateSecret
 
 
 @dataclass(frozen=True, slots=True)

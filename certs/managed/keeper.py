@@ -12,9 +12,9 @@ from certs.managed.bundle import write_bundle
 from certs.managed.configuration import Configuration, Kind, Object, Service, configuration_path
 from certs.managed.lease import Lease
 from certs.managed.logs import LOG
+from certs.managed.observed import Observed, RotationPolicy
 from certs.managed.rotation import decide
 from certs.managed.secret import read_secret, written_secret
-from certs.managed.view import Observed, RotationPolicy
 
 
 class StabilityTimer:

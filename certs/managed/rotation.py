@@ -19,7 +19,7 @@ from certs.authority import Authority, Leaf, create_authority
 from certs.certificate import is_for_servers, names_of, needs_renewal
 from certs.managed.action import Action, Trust, Wait, Write
 from certs.managed.bundle import Bundle, merged, read_bundle, write_bundle
-from certs.managed.view import Observed, RotationPolicy
+from certs.managed.observed import Observed, RotationPolicy
 from certs.names import Names
 
 SETTLING: Final = 5.0

@@ -14,7 +14,7 @@ from certs.managed.api import Api, FailureError
 from certs.managed.keeper import Keeper, Place
 from certs.managed.lease import REQUEST_SHARE, Lease
 from certs.managed.logs import LOG
-from certs.managed.view import RotationPolicy
+from certs.managed.observed import RotationPolicy
 
 
 @dataclass(frozen=True, slots=True)

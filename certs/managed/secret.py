@@ -5,8 +5,8 @@ import binascii
 from collections.abc import Mapping
 from typing import Final
 
+from certs.managed.certificate_secret import BUNDLE, KEYS, LEAF, CertificateSecret
 from certs.managed.configuration import Object
-from certs.managed.holding import BUNDLE, KEYS, LEAF, CertificateSecret
 
 MARK: Final = "streams.ibm.com/managed-certificates"
 """Annotation of a Secret that is ours to write; its value is ``true``."""

@@ -6,8 +6,8 @@ from typing import Final
 from certs.managed.access import Access, Kubeconfig, ServiceAccount
 from certs.managed.configuration import Kind, Service
 from certs.managed.keeper import Place
+from certs.managed.observed import RotationPolicy
 from certs.managed.run import Management
-from certs.managed.view import RotationPolicy
 from certs.names import LOOPBACK, Names, quote
 from certs.options import (
     AUTHORITY_DAYS,

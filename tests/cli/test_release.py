@@ -21,7 +21,7 @@ from webhook.cluster.client.writes import Writes
 from webhook.controller.leaderelection.candidates import candidates, end_candidates
 from webhook.controller.release import Freed, Scope
 from webhook.placement.text import keys
-from webhook.server.trouble import FatalError
+from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/streams/leases/ctl"

@@ -11,7 +11,7 @@ import pytest
 from tests.controller.quick import clock, settle
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.leaderelection.election import Election
-from webhook.controller.leaderelection.tenure import LostError
+from webhook.controller.leaderelection.lease_hold import LostError
 
 OURS = {"holderIdentity": "me", "leaseDurationSeconds": 15}
 THEIRS = {"holderIdentity": "you", "leaseDurationSeconds": 15}

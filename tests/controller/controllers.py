@@ -14,7 +14,7 @@ from tests.controller.quick import clock
 from webhook.cluster.watch.store import Store
 from webhook.controller.events.event import Regarding
 from webhook.controller.hostpools.rules import Rules
-from webhook.controller.leaderelection.tenure import LostError
+from webhook.controller.leaderelection.lease_hold import LostError
 from webhook.controller.work import Work
 from webhook.placement.inventory.policy import Policy
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from tests.controller.leases import Leases
 from webhook.cluster.client.errors import ApiError
 from webhook.controller.leaderelection.election import Election
-from webhook.controller.leaderelection.tenure import LostError
-from webhook.controller.leaderelection.terms import LeaseTiming
+from webhook.controller.leaderelection.lease_hold import LostError
+from webhook.controller.leaderelection.lease_timing import LeaseTiming
 
 TICK = 1e-6
 """Seconds: more than the error of a float."""

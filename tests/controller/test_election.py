@@ -10,7 +10,7 @@ from tests.controller.leases import PATH, Leases
 from tests.controller.quick import clock
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.leaderelection.election import Election, own_identity
-from webhook.controller.leaderelection.tenure import LostError
+from webhook.controller.leaderelection.lease_hold import LostError
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from tests.controller.candidates import THEIRS, candidate, complaints, running, 
 from tests.controller.leases import Leases
 from tests.controller.quick import settle
 from webhook.cluster.client.errors import ApiError, Cause
-from webhook.controller.leaderelection.tenure import LostError
+from webhook.controller.leaderelection.lease_hold import LostError
 
 
 @pytest.fixture

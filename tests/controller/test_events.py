@@ -17,7 +17,7 @@ from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.client.writes import Writes
 from webhook.controller.events.event import Regarding, bounded
 from webhook.controller.events.events import Events
-from webhook.controller.leaderelection.tenure import LostError
+from webhook.controller.leaderelection.lease_hold import LostError
 
 pytestmark = pytest.mark.integration
 

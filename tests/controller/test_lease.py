@@ -9,7 +9,7 @@ import pytest
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.clock import micro_time, seconds
 from webhook.controller.leaderelection.lease import Record, made
-from webhook.controller.leaderelection.terms import LeaseTiming
+from webhook.controller.leaderelection.lease_timing import LeaseTiming
 
 NOW = "2030-01-01T00:00:00.000000Z"
 EARLIER = "2029-12-31T00:00:00.000000Z"

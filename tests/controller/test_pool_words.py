@@ -11,7 +11,7 @@ from tests.controller.controllers import Line, Said
 from tests.controller.kube import Kube, pool_path
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools import pool_states
-from webhook.controller.hostpools.pool_news import News, news, stranger
+from webhook.controller.hostpools.pool_events import News, news, stranger
 from webhook.controller.hostpools.pool_object import StoredPool, read_pool
 from webhook.controller.hostpools.pool_reports import PoolReports, rfc3339
 from webhook.controller.hostpools.pool_status import State, status_of

@@ -12,8 +12,8 @@ from tests.controller.kube import node_path, pool_path
 from tests.controller.kubeserver import KubeServer
 from webhook.cluster.client.errors import ApiError
 from webhook.controller.hostpools.rules import Rules
-from webhook.controller.leaderelection.tenure import LostError
-from webhook.controller.leaderelection.terms import LeaseTiming
+from webhook.controller.leaderelection.lease_hold import LostError
+from webhook.controller.leaderelection.lease_timing import LeaseTiming
 from webhook.controller.metrics import figures
 from webhook.controller.program import Controller, LeaseRef
 from webhook.placement.inventory.policy import Policy

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from webhook.cluster.objects.sink import Sink
-from webhook.controller.hostpools.watched import ObservedInventory
+from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Element, Job, Node, PodInfo, Pool
 

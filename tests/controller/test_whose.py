@@ -9,8 +9,8 @@ from tests.builders import bound_pod, node, pool, sleeper
 from tests.controller.quick import clock
 from webhook.controller.hostpools.mark_owners import MarkOwners
 from webhook.controller.hostpools.marks import Mark
+from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.triggers import Triggers
-from webhook.controller.hostpools.watched import ObservedInventory
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory

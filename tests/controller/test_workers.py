@@ -10,7 +10,7 @@ import pytest
 
 from tests.controller.quick import clock, settle
 from webhook.cluster.client.errors import ApiError, Cause
-from webhook.controller.leaderelection.tenure import LostError
+from webhook.controller.leaderelection.lease_hold import LostError
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import run_workers
 

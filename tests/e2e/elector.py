@@ -14,8 +14,8 @@ from webhook.cluster.client.configuration import connect
 from webhook.cluster.client.connection import Connection
 from webhook.cluster.client.writes import Writes
 from webhook.controller.leaderelection.election import Election
-from webhook.controller.leaderelection.tenure import LostError
-from webhook.controller.leaderelection.terms import LeaseTiming
+from webhook.controller.leaderelection.lease_hold import LostError
+from webhook.controller.leaderelection.lease_timing import LeaseTiming
 
 TERMS: Final = LeaseTiming(lease=6, deadline=4.0, retry=0.8)
 """The shape of the usual ones, in less than half the time."""

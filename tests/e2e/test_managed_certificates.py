@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 
 from certs.authority import create_authority
-from certs.managed.holding import CertificateSecret
+from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.secret import read_secret, written_secret
 from certs.names import LOOPBACK, service_names
 from tests.e2e.api import JSON_PATCH, Api, Object

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.placement.mapped import path
-from webhook.placement.annotations.company import PodSelection, read_company, unchecked
+from webhook.placement.annotations.pod_selection import PodSelection, read_company, unchecked
 from webhook.placement.text import keys
 
 WITH, APART = path(keys.RUN_WITH), path(keys.RUN_APART_FROM)

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from webhook.placement.decision.lacking import REFUSED, Lacking
+from webhook.placement.decision.relaxation import REFUSED, Relaxation
 
 Decide = Callable[[frozenset[str]], int]
 
 
-def lacking(words: str, fitting: Decide, enough: int = 1, likely: str = "") -> Lacking:
+def lacking(words: str, fitting: Decide, enough: int = 1, likely: str = "") -> Relaxation:
     """A pod that says these words, a letter each, all to be dropped."""
-    return Lacking(dict.fromkeys(words, "drop"), fitting, enough, likely=lambda word: word in likely)
+    return Relaxation(dict.fromkeys(words, "drop"), fitting, enough, likely=lambda word: word in likely)
 
 
 def kept(words: str, *too_much: str, count: int = 1) -> Decide:

@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from tests.builders import bound_pod, cluster, nodes
 from tests.templates import replica
+from webhook.placement.inventory.job_pods import POOL, JobPods
 from webhook.placement.inventory.objects import PodInfo
-from webhook.placement.inventory.siblings import POOL, JobPods
 
 RED, BLUE = ("color", "red"), ("color", "blue")
 

@@ -11,10 +11,10 @@ import msgspec
 
 from tests.server.pki import Authority
 from webhook.admission.answer import Answer, Outcome
+from webhook.server.fatal_error import FatalError
 from webhook.server.lifecycle import Service, run_server
 from webhook.server.limits import Limits
 from webhook.server.metrics import Metrics
-from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 QUICK = Limits(header_seconds=0.3, handshake_seconds=0.3, farewell_seconds=0.2, finish_seconds=2.0)

@@ -9,9 +9,9 @@ import aiohttp
 import pytest
 
 from webhook.server.background import run_background
+from webhook.server.fatal_error import FatalError
 from webhook.server.metrics import Metrics
 from webhook.server.site import bind
-from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 pytestmark = pytest.mark.integration

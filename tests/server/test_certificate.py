@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from tests.server.pki import DAY, NOW, Authority, Pair, pem
 from webhook.server import tls
 from webhook.server.certificate import Certificate, Files
+from webhook.server.fatal_error import FatalError
 from webhook.server.metrics import Metrics
-from webhook.server.trouble import FatalError
 
 
 @pytest.fixture

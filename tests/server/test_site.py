@@ -11,11 +11,11 @@ import pytest
 from tests.server.pki import Authority
 from tests.server.running import Running, post, running
 from webhook.server.connection import Connections
+from webhook.server.fatal_error import FatalError
 from webhook.server.health import Health
 from webhook.server.limits import HEALTH
 from webhook.server.metrics import Metrics
 from webhook.server.site import Site, bind
-from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 pytestmark = pytest.mark.integration

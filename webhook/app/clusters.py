@@ -13,7 +13,7 @@ from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.snapshot.follow import SnapshotCluster
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
-from webhook.server.trouble import FatalError
+from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
 PATIENCE: Final = 60.0

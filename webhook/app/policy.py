@@ -1,7 +1,7 @@
 """The installation's choices, as the core sees them."""
 
+from webhook.placement.inventory.foreign_pods import parse_namespaces
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.outsiders import parse_namespaces
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import parse_quota
 from webhook.placement.kube.selector_text import parse_selector

@@ -14,12 +14,12 @@ from webhook.cluster.client.service_account import own_namespace
 from webhook.cluster.client.writes import Writes
 from webhook.controller.leaderelection.candidates import LABELS, candidates, end_candidates
 from webhook.controller.leaderelection.election import Election, own_identity
-from webhook.controller.leaderelection.tenure import LeaseHold, LostError
-from webhook.controller.leaderelection.terms import LeaseTiming
+from webhook.controller.leaderelection.lease_hold import LeaseHold, LostError
+from webhook.controller.leaderelection.lease_timing import LeaseTiming
 from webhook.controller.program import LeaseRef
 from webhook.controller.release import Freed, Release, Scope
 from webhook.placement.text.problem import enumerated
-from webhook.server.trouble import FatalError
+from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
 _log: Final = logging.getLogger(__name__)

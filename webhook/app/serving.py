@@ -13,18 +13,18 @@ from webhook.app.clusters import Cluster, cluster_of
 from webhook.app.policy import policy_of
 from webhook.cluster.client.writes import Writes
 from webhook.cluster.queries.authorization import Authorization
-from webhook.cluster.queries.newcomers import SECONDS as LOOK_SECONDS
-from webhook.cluster.queries.newcomers import Newcomers
 from webhook.cluster.queries.review_queries import authorized, met
+from webhook.cluster.queries.unseen_pods import SECONDS as LOOK_SECONDS
+from webhook.cluster.queries.unseen_pods import Newcomers
 from webhook.cluster.queries.workload_sizes import SECONDS, WorkloadSizes
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.promises import Promises
 from webhook.placement.request.memo import Memo
+from webhook.server.fatal_error import FatalError
 from webhook.server.lifecycle import Announce, Service, run_server
 from webhook.server.metrics import Metrics
 from webhook.server.reviews import Reviewer
-from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 

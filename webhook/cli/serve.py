@@ -11,7 +11,7 @@ from webhook import app
 from webhook.cli import COMMANDS, Subparsers, flags
 from webhook.cli.exits import Exit, WrongUse
 from webhook.server import logs
-from webhook.server.trouble import FatalError
+from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
 _CERTIFICATE_SECONDS: Final = 60

@@ -16,7 +16,7 @@ from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.events.events import Events
 from webhook.controller.hostpools.rules import Rules
 from webhook.controller.leaderelection.election import Election, own_identity
-from webhook.controller.leaderelection.terms import LeaseTiming
+from webhook.controller.leaderelection.lease_timing import LeaseTiming
 from webhook.controller.work import Work
 
 NAME: Final = "streams.ibm.com/hostpools"

@@ -8,8 +8,8 @@ from typing import Final
 
 from webhook.controller.clock import Clock, seconds
 from webhook.controller.events.event import Regarding
+from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.pool_reports import Tells
-from webhook.controller.hostpools.watched import ObservedInventory
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.objects import PodInfo
 

@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from webhook.server.connection import Connections
+from webhook.server.fatal_error import FatalError
 from webhook.server.health import Health
 from webhook.server.limits import HEALTH
 from webhook.server.metrics import Metrics
 from webhook.server.reviews import Readiness
 from webhook.server.site import Site, bind
 from webhook.server.stop import Stop
-from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 _log = logging.getLogger(__name__)

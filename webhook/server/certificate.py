@@ -14,8 +14,8 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.server import tls
+from webhook.server.fatal_error import FatalError
 from webhook.server.metrics import Metrics
-from webhook.server.trouble import FatalError
 
 SIZE_LIMIT: Final = 1024 * 1024
 """Bytes read of a file: a Kubernetes secret holds no more."""

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from webhook.server.certificate import Certificate, Files
 from webhook.server.connection import Connections
+from webhook.server.fatal_error import FatalError
 from webhook.server.health import Health
 from webhook.server.limits import HEALTH, REVIEWS, Limits
 from webhook.server.memory import Tide
@@ -21,7 +22,6 @@ from webhook.server.metrics import Metrics
 from webhook.server.reviews import Readiness, Reviewer, Reviews
 from webhook.server.site import Site, bind
 from webhook.server.stop import Stop, wait
-from webhook.server.trouble import FatalError
 from webhook.settings import Settings
 
 Announce = Callable[[str, str], None]

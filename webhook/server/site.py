@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from webhook.server.connection import Connection, Connections
-from webhook.server.trouble import FatalError
+from webhook.server.fatal_error import FatalError
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from certs import options
 from certs.certificate import issued
 from certs.managed.bundle import read_bundle
-from certs.managed.holding import CertificateSecret
+from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.secret import read_secret
 from tests.certs.managed.fake import LEASE, MUTATING, SECRET, VALIDATING, FakeCluster, until
 

@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from certs.authority import Authority, Leaf
+from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.configuration import Service
-from certs.managed.holding import CertificateSecret
-from certs.managed.view import Observed, RotationPolicy
+from certs.managed.observed import Observed, RotationPolicy
 from certs.names import Names, service_names
 from tests.certs.samples import DAY, NOW, authority
 

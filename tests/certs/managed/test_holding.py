@@ -3,7 +3,7 @@
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from certs.managed.holding import CertificateSecret
+from certs.managed.certificate_secret import CertificateSecret
 from tests.certs.managed.places import holding, leaf
 from tests.certs.samples import authority, key_pem, other_programs
 

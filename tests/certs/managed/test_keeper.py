@@ -13,7 +13,7 @@ import pytest
 from certs.managed import keeper as module
 from certs.managed.action import Trust, Wait, Write
 from certs.managed.api import Api, ConflictError, FailureError
-from certs.managed.holding import CertificateSecret
+from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.keeper import Keeper, Place
 from certs.managed.lease import Lease, LostError
 from certs.managed.logs import log_to_standard_error

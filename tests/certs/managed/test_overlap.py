@@ -19,10 +19,10 @@ from certs.authority import create_authority
 from certs.certificate import issued
 from certs.managed.action import Action, Trust, Wait, Write
 from certs.managed.bundle import read_bundle, write_bundle
-from certs.managed.holding import CertificateSecret
+from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.keeper import StabilityTimer
+from certs.managed.observed import Observed, RotationPolicy
 from certs.managed.rotation import SETTLING, decide
-from certs.managed.view import Observed, RotationPolicy
 from tests.certs.managed.places import holding, terms
 from tests.certs.samples import NOW
 

@@ -9,9 +9,9 @@ from certs.authority import Leaf
 from certs.certificate import issued, names_of, renewal_time
 from certs.managed.action import Trust, Wait, Write
 from certs.managed.bundle import write_bundle
-from certs.managed.holding import CertificateSecret
+from certs.managed.certificate_secret import CertificateSecret
+from certs.managed.observed import Observed
 from certs.managed.rotation import decide
-from certs.managed.view import Observed
 from certs.names import LOOPBACK, Names
 from tests.certs.managed.places import HOUR, NAMES, holding, leaf, terms, view
 from tests.certs.samples import DAY, NOW, authority, other_programs

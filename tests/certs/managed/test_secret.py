@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from certs.managed.holding import CertificateSecret
+from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.secret import MARK, ForeignError, read_secret, written_secret
 from tests.certs.managed.places import holding
 from tests.certs.samples import authority

@@ -11,8 +11,8 @@ from certs.managed import settings
 from certs.managed.access import Kubeconfig
 from certs.managed.configuration import Service
 from certs.managed.keeper import Place
+from certs.managed.observed import RotationPolicy
 from certs.managed.run import Management
-from certs.managed.view import RotationPolicy
 from certs.names import LOOPBACK, Names, service_names
 from tests.certs.managed.fake import FakeCluster
 from tests.certs.samples import DAY

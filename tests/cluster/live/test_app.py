@@ -15,7 +15,7 @@ from tests.cluster.objects import node, pool
 from tests.server.pki import Pair
 from webhook import app
 from webhook.cli import main
-from webhook.server.trouble import FatalError
+from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings, read
 
 pytestmark = pytest.mark.integration

@@ -16,7 +16,7 @@ from webhook.app.clusters import cluster_of
 from webhook.app.serving import newcomers_of, validator
 from webhook.cluster.client.connection import Connection
 from webhook.cluster.client.writes import Writes
-from webhook.cluster.queries.newcomers import KEPT, KEPT_SECONDS, Newcomers
+from webhook.cluster.queries.unseen_pods import KEPT, KEPT_SECONDS, Newcomers
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

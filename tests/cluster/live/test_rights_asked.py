@@ -16,8 +16,8 @@ from webhook.cluster.client.connection import Connection
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.server.fatal_error import FatalError
 from webhook.server.reviews import Reviewer
-from webhook.server.trouble import FatalError
 from webhook.settings import read
 
 pytestmark = pytest.mark.integration

@@ -14,8 +14,8 @@ from webhook.app.policy import policy_of
 from webhook.cluster.client.configuration import connect
 from webhook.controller.hostpools.dismissals import Replacement
 from webhook.controller.hostpools.rules import Rules
-from webhook.controller.leaderelection.tenure import LostError
-from webhook.controller.leaderelection.terms import LeaseTiming
+from webhook.controller.leaderelection.lease_hold import LostError
+from webhook.controller.leaderelection.lease_timing import LeaseTiming
 from webhook.controller.program import Controller, LeaseRef
 from webhook.server import logs
 from webhook.settings import Settings

@@ -15,7 +15,7 @@ from tests.e2e.plane import ControlPlane
 from tests.e2e.say import say
 from tests.e2e.waiting import until
 from tests.e2e.workloads import is_ready, namespace
-from webhook.controller.leaderelection.terms import LeaseTiming
+from webhook.controller.leaderelection.lease_timing import LeaseTiming
 
 SPACE: Final = "failover"
 PODS: Final = f"/api/v1/namespaces/{NAMESPACE}/pods"

@@ -8,7 +8,7 @@ from webhook.admission.pool_use import Use, unauthorized
 from webhook.admission.responses import errored
 from webhook.cluster.client.errors import ApiError
 from webhook.cluster.queries.authorization import Authorization
-from webhook.cluster.queries.newcomers import Newcomers
+from webhook.cluster.queries.unseen_pods import Newcomers
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 

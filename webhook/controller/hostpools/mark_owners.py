@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from webhook.controller.hostpools.marks import Mark
-from webhook.controller.hostpools.watched import ObservedInventory
+from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.placement.inventory.objects import Node, Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.text import keys

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from webhook.controller.events.event import Regarding
-from webhook.controller.hostpools.pool_news import News, news
+from webhook.controller.hostpools.pool_events import News, news
 from webhook.controller.hostpools.pool_object import StoredPool
 from webhook.controller.hostpools.pool_status import State, status_of
 

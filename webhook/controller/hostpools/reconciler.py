@@ -14,8 +14,8 @@ from webhook.controller.hostpools import pool_states
 from webhook.controller.hostpools.choices import Choice, Choices
 from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.marks import mark_named
+from webhook.controller.hostpools.pool_events import RELEASED, stranger
 from webhook.controller.hostpools.pool_kind import unreadable
-from webhook.controller.hostpools.pool_news import RELEASED, stranger
 from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool
 from webhook.controller.hostpools.pool_reports import PoolReports, Server
 from webhook.controller.hostpools.pool_status import State

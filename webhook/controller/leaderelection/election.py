@@ -19,8 +19,8 @@ from msgspec import Struct
 from webhook.cluster.client.errors import ApiError
 from webhook.controller.clock import Clock, seconds
 from webhook.controller.leaderelection.lease import Record
-from webhook.controller.leaderelection.tenure import RACE, LeaseHold, Leases, LostError
-from webhook.controller.leaderelection.terms import LeaseTiming
+from webhook.controller.leaderelection.lease_hold import RACE, LeaseHold, Leases, LostError
+from webhook.controller.leaderelection.lease_timing import LeaseTiming
 
 
 class Observation(Struct):

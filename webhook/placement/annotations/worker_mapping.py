@@ -10,10 +10,10 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.annotations.company import PodSelection, read_company, unchecked
 from webhook.placement.annotations.expression_text import read_list, read_one
 from webhook.placement.annotations.expressions import in_words
 from webhook.placement.annotations.placement_text import annotation
+from webhook.placement.annotations.pod_selection import PodSelection, read_company, unchecked
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.spl.placement import TEXT_LIMIT
 from webhook.placement.spl.reader import unreadable

@@ -7,7 +7,7 @@ from msgspec import Struct
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.constraints.exclusive import NobodyElses
 from webhook.placement.constraints.taints import Tolerated, in_words
-from webhook.placement.decision.said import without_each
+from webhook.placement.decision.word_nodes import without_each
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_labels import SETTABLE, labels_of, setting, tag_requirements, tags_of
 from webhook.placement.kube.bits import Bits, union

@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from webhook.placement.annotations.placement_text import annotation, joined
 from webhook.placement.constraints import pod_terms as neighbours
-from webhook.placement.constraints.beside import room_beside
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.constraints.shared_room import room_beside
+from webhook.placement.inventory.job_pods import Mark
 from webhook.placement.inventory.jobmodel import tokens_of
-from webhook.placement.inventory.siblings import Mark
 from webhook.placement.kube.bits import Bits
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, Effect, NearPods
 from webhook.placement.request.ask import Ask

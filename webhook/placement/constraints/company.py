@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement.annotations.company import PodSelection
+from webhook.placement.annotations.pod_selection import PodSelection
 from webhook.placement.constraints import pod_terms as neighbours
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.kube.bits import Bits

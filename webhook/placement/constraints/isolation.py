@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from webhook.placement.constraints import pod_terms as neighbours
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.inventory.job_pods import JobPods, Mark
 from webhook.placement.inventory.jobmodel import Isolated, JobModel
-from webhook.placement.inventory.siblings import JobPods, Mark
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect

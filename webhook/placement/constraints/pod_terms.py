@@ -7,7 +7,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement.constraints.constraint import Reason, Spread
-from webhook.placement.inventory.siblings import JobPods, Mark
+from webhook.placement.inventory.job_pods import JobPods, Mark
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import LabelSelector, NodeTerm, PodTerm, Requirement
 from webhook.placement.provision.effects import Effect, RequireNodes

@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from webhook.placement.constraints.constraint import Constraint, Finished, Reason, Spread
 from webhook.placement.constraints.topology_limit import MaxSkew, Places
+from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.peers import peers_of
-from webhook.placement.inventory.siblings import JobPods
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import HARD, Requirement, SpreadConstraint
 from webhook.placement.kube.selector import holds, requirements_of

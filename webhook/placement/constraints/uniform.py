@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from webhook.placement.annotations.worker_mapping import uniformly
 from webhook.placement.constraints import pod_terms as neighbours
-from webhook.placement.constraints.beside import room_beside
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
-from webhook.placement.inventory.siblings import JobPods, Mark
+from webhook.placement.constraints.shared_room import room_beside
+from webhook.placement.inventory.job_pods import JobPods, Mark
 from webhook.placement.kube.bits import Bits
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect, NearPods
 from webhook.placement.request.ask import Ask

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.additions import NOTHING, Additions
-from webhook.placement.decision.lacking import REFUSED
 from webhook.placement.decision.merge import foreign_labels, merge
 from webhook.placement.decision.refusal import Refusal, refuse
+from webhook.placement.decision.relaxation import REFUSED
 from webhook.placement.decision.trespass import TOLERATIONS, trespass
 from webhook.placement.decision.verdict import Parsed, Verdict, constraints_of, judge, standing_of
 from webhook.placement.decision.wait import Wait, in_the_way

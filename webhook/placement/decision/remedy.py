@@ -4,9 +4,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from webhook.placement.decision.changes import change
-from webhook.placement.decision.lacking import Lacking
-from webhook.placement.decision.said import Said, without_each
+from webhook.placement.decision.relaxation import Relaxation
 from webhook.placement.decision.verdict import Judged, Verdict
+from webhook.placement.decision.word_nodes import Said, without_each
 from webhook.placement.kube.bits import Bits
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
@@ -19,7 +19,7 @@ REASON_LIMIT = 200
 """Characters of one line of reasons."""
 
 
-def nearest_fix(verdict: Verdict, ask: Ask, world: World, said: Said, lacking: Lacking) -> str:
+def nearest_fix(verdict: Verdict, ask: Ask, world: World, said: Said, lacking: Relaxation) -> str:
     """The single change of the cluster, and the single clause to drop, that open most nodes."""
     opened = without_each(verdict.everything, [judged.nodes for judged in verdict.hard])
     count, text = lacking.best()
@@ -40,7 +40,7 @@ def mends(hard: Sequence[Judged], opened: Sequence[Bits], ask: Ask, world: World
     yield from (shorten(mend, REASON_LIMIT) for mend in itertools.islice(filter(None, found), 1))
 
 
-def dropping(lacking: Lacking, texts: Sequence[str]) -> str:
+def dropping(lacking: Relaxation, texts: Sequence[str]) -> str:
     """What to do with these words: ``drop a and b``, ``drop a and lower b``."""
     parts: list[str] = []
     verb = ""

@@ -7,14 +7,14 @@ It holds no clock and reads nothing: whoever watches the cluster, or reads a sna
 import copy
 from collections.abc import Collection, Iterator
 
+from webhook.placement.inventory.foreign_pods import ForeignPods, Ties
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.index import NodeIndex
 from webhook.placement.inventory.intents import Intents
+from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.jobmodel import JobModel
 from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool, Tally
-from webhook.placement.inventory.outsiders import ForeignPods, Ties
 from webhook.placement.inventory.pool_index import Name, PoolIndex
-from webhook.placement.inventory.siblings import JobPods
 from webhook.placement.kube.bits import slots
 
 _NOBODY = JobPods()

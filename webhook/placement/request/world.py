@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar, cast
 
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.promises import Promises
-from webhook.placement.inventory.siblings import JobPods
 from webhook.placement.kube.bits import Bits
 from webhook.placement.pools.allocation import Allocation
 from webhook.placement.pools.host_list import meant

@@ -8,11 +8,11 @@ from webhook.placement.constraints.topology_limit import OnePerDomain
 from webhook.placement.decision.changes import fixed, joinable, single
 from webhook.placement.decision.conflict import fewest
 from webhook.placement.decision.crowd import Crowd, Replicas
-from webhook.placement.decision.lacking import Fitting, Lacking
 from webhook.placement.decision.refusal import Refusal, cannot_hold, within_limit
+from webhook.placement.decision.relaxation import Fitting, Relaxation
 from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT, dropping, mends
-from webhook.placement.decision.said import verbs_of, without_each
 from webhook.placement.decision.verdict import Verdict
+from webhook.placement.decision.word_nodes import verbs_of, without_each
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.keys import HOSTNAME
@@ -50,13 +50,13 @@ def queueing(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, replicas: R
     return f"{replicas.said}: {running} ({why.lstrip(', ')})"
 
 
-def _lacking(crowd: Crowd, ask: Ask, count: int, fitting: Fitting) -> Lacking:
+def _lacking(crowd: Crowd, ask: Ask, count: int, fitting: Fitting) -> Relaxation:
     """What becomes of the pods without some of their words."""
     places: dict[str, list[int]] = {}
     for at, judged in enumerate(crowd.hard):
         places.setdefault(judged.constraint.clause, []).append(at)
     everything = {*range(len(crowd.hard))}
-    return Lacking(
+    return Relaxation(
         verbs_of(crowd.hard, ask),
         fitting,
         count,
@@ -64,7 +64,7 @@ def _lacking(crowd: Crowd, ask: Ask, count: int, fitting: Fitting) -> Lacking:
     )
 
 
-def _limiting(crowd: Crowd, lacking: Lacking, count: int, never: Collection[str]) -> list[str]:
+def _limiting(crowd: Crowd, lacking: Relaxation, count: int, never: Collection[str]) -> list[str]:
     """The clauses that leave too little room, in the order in which they are written."""
     chosen = never or lacking.conflict(_guess(crowd, count))
     return [text for text in lacking.words if text in chosen]
@@ -133,7 +133,7 @@ def _larger(constraints: Sequence[Constraint], ask: Ask) -> Iterator[str]:
         yield f"use a larger HostPool than {tied[0].pool.spl_name}"
 
 
-def _own(replicas: Replicas, room: int, lacking: Lacking) -> Iterator[str]:
+def _own(replicas: Replicas, room: int, lacking: Relaxation) -> Iterator[str]:
     """What the user could change: the number of pods, or a clause."""
     number = replicas.said.partition(" ")[0]
     if replicas.spare and room == replicas.count - 1:

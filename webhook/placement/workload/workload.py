@@ -9,7 +9,7 @@ from webhook.placement.constraints.mapping import SOFT
 from webhook.placement.decision.additions import NOTHING
 from webhook.placement.decision.crowd import Crowd, Replicas
 from webhook.placement.decision.decision import Decision, anew, decide, guard
-from webhook.placement.decision.lacking import REFUSED
+from webhook.placement.decision.relaxation import REFUSED
 from webhook.placement.decision.verdict import Verdict, judge
 from webhook.placement.decision.wait import in_the_way
 from webhook.placement.decision.whole_group import first_of_group

@@ -4,7 +4,7 @@ import base64
 from typing import Final
 
 from certs.authority import Authority, Leaf
-from certs.managed.holding import CertificateSecret
+from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.secret import read_secret
 from tests.e2e.api import JSON_PATCH, Api
 from tests.e2e.chart.clients import bundle, shown

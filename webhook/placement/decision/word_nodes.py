@@ -1,6 +1,6 @@
 """The words of a refused pod and the nodes that meet each of them, taken for themselves.
 
-What follows from sets of nodes is cheap to say and nearly always right; whether it is, is for ``lacking.py`` to find.
+What follows from sets of nodes is cheap to say and nearly always right; ``relaxation`` finds out whether it is.
 """
 
 import itertools

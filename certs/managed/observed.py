@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from certs.managed.holding import CertificateSecret
+from certs.managed.certificate_secret import CertificateSecret
 from certs.names import Names
 
 

@@ -21,7 +21,7 @@ those that people write, fewer of many, since each decision costs the more the m
 some milliseconds."""
 
 
-class Lacking:
+class Relaxation:
     """A pod that is refused as long as fewer than ``enough`` fit: ``words`` are what it says, each with its verb.
 
     ``alone`` tells how many fit if one word is dropped (or lowered), for those that were tried: the ``likely`` ones

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.clock import Clock, micro_time
 from webhook.controller.leaderelection.lease import API, Record, made
-from webhook.controller.leaderelection.terms import LeaseTiming
+from webhook.controller.leaderelection.lease_timing import LeaseTiming
 
 RACE: Final = frozenset({Cause.CONFLICT, Cause.EXISTS})
 """Answers that say: the lease is not what it was, look again; no trouble, as somebody is always second."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
+from webhook.placement.inventory.job_pods import JobPods, Mark
 from webhook.placement.inventory.objects import Tally
-from webhook.placement.inventory.siblings import JobPods, Mark
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.request.world import World
 
