@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from webhook.placement.constraints.taints import tolerates
 from webhook.placement.inventory.index import HARD
-from webhook.placement.inventory.intents import Intents
+from webhook.placement.inventory.intent import Intents
 from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool, Tally
 from webhook.placement.inventory.pool_labels import tag_requirements
 from webhook.placement.kube.pod import NodeTerm, Pod, Requirement, Toleration

@@ -80,7 +80,7 @@ def test_every_metric_of_the_controller_is_on_the_page() -> None:
 
 
 def test_every_reason_of_conditions_and_events_is_on_the_page() -> None:
-    texts = "".join(path.read_text() for path in Path(figures.__file__).parent.glob("pool_*.py"))
+    texts = "".join(path.read_text() for path in (Path(figures.__file__).parent / "hostpools").glob("pool_*.py"))
     words = set(re.findall(r"\"([A-Z][a-z]+(?:[A-Z][a-z]+)+|Unsized|Settling|Invalid|Released|Degraded)\"", texts))
     section = page("hostpool.md").partition("\n### Conditions and Events\n")[2].partition("\n### ")[0]
     shown = set(re.findall(r"`([A-Z]\w+)`", section)) - {"Ready", "Exclusive"}

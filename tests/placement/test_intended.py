@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webhook.placement.annotations.hardware import Hardware
-from webhook.placement.inventory.intent import Consumer, Intent, read_intent
-from webhook.placement.inventory.intents import Intents
+from webhook.placement.inventory.intent import Consumer, Intent, Intents, read_intent
 from webhook.placement.kube.pod import Metadata, OwnerReference
 from webhook.placement.kube.quantity import NANO
 from webhook.placement.provision.intended import consumes, intended, owners

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.placement.inventory.intent import Consumer, Intent
-from webhook.placement.inventory.intents import Intents
+from webhook.placement.inventory.intent import Consumer, Intent, Intents
 
 API = "Deployment/api-server"
 CORE = "StatefulSet/core-fwall"

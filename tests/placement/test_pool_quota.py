@@ -8,8 +8,7 @@ from webhook.placement.checks.completion import complete
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.pool_quota import surplus
-from webhook.placement.inventory.quota import Quota
+from webhook.placement.inventory.quota import Quota, surplus
 from webhook.placement.pools.allocation import allocate
 from webhook.placement.request.world import World
 

@@ -26,7 +26,7 @@ from webhook.controller.hostpools.taint_grace_period import TaintGracePeriod
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.inventory.pool_quota import surplus
+from webhook.placement.inventory.quota import surplus
 from webhook.placement.pools.allocation import users
 from webhook.placement.pools.pool_plan import hopeless, marked_nodes, published
 

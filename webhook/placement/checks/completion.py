@@ -12,8 +12,7 @@ from webhook.placement.decision.refusal import within_limit
 from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_labels import labels_of, setting, tags_of
-from webhook.placement.inventory.pool_quota import surplus
-from webhook.placement.inventory.quota import Excess, excess, wanted
+from webhook.placement.inventory.quota import Excess, excess, surplus, wanted
 from webhook.placement.kube.selector import matching_all
 from webhook.placement.pools.host_list import entries
 from webhook.placement.request.world import World

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from webhook.placement.inventory.foreign_pods import ForeignPods, Ties
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.index import NodeIndex
-from webhook.placement.inventory.intents import Intents
+from webhook.placement.inventory.intent import Intents
 from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.jobmodel import JobModel
 from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool, Tally

@@ -1,4 +1,4 @@
-"""How many hosts the exclusive pools of a namespace may have together (``docs/hostpool.md``)."""
+"""How many hosts the exclusive pools of a namespace may have together, and how many pools (``docs/hostpool.md``)."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -99,3 +99,35 @@ def parse_quota(text: str) -> Quota:
         raise ValueError("; ".join(problems))
     default = found.pop("", None)
     return Quota(default, found)
+
+
+class Surplus(Struct, frozen=True):
+    """A pool that comes after ``limit`` others of its namespace, which may have no more."""
+
+    namespace: str
+    limit: int
+
+    def __str__(self) -> str:
+        """It names the namespace, which is the reader's own, and none of its pools."""
+        may = f"namespace {self.namespace} may have {counted(self.limit, 'HostPool')}"
+        return f"{may}, and has as many without this one" if self.limit else may
+
+    @property
+    def remedy(self) -> str:
+        """What would help."""
+        more = "ask for a larger quota of HostPools"
+        return f"delete a HostPool that is not needed, or {more}" if self.limit else more
+
+
+def surplus(pool: Pool, cluster: Inventory, quota: Quota) -> Surplus | None:
+    """What is wrong with one pool too many; it need not be in the cluster, and is the last one then.
+
+    Those that have been served come first and are never too many, then those that were created first. Pools that are
+    being deleted count until they are gone.
+    """
+    limit = quota.of(pool.namespace)
+    pools = cluster.pools.of_namespace(pool.namespace)
+    if limit is None or pool.served or len(pools) < limit:
+        return None
+    place = cluster.pools.places(pool.namespace).get(pool.name, len(pools))
+    return Surplus(pool.namespace, limit) if place >= limit else None

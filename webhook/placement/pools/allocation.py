@@ -15,8 +15,7 @@ from webhook.placement.inventory.job_pods import POOL
 from webhook.placement.inventory.objects import PodInfo, Pool, PoolHost
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_labels import labels_of
-from webhook.placement.inventory.pool_quota import surplus
-from webhook.placement.inventory.quota import excess
+from webhook.placement.inventory.quota import excess, surplus
 from webhook.placement.kube.bits import Bits, to_slots
 from webhook.placement.kube.selector import matching_all, requirements_of
 from webhook.placement.pools.host_list import entries
