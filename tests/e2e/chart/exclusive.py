@@ -4,9 +4,10 @@ import contextlib
 from collections.abc import Iterator
 from typing import Final
 
-from tests.e2e.api import Api, Object
+from tests.e2e.api import Api, Object, RefusedError
 from tests.e2e.chart.clients import Connection, bundle, review, trusting
 from tests.e2e.chart.counters import addresses, counted
+from tests.e2e.chart.rendering import NAMESPACE
 from tests.e2e.waiting import until
 from tests.e2e.workloads import pod, pod_spec
 from webhook.placement.text import keys
@@ -38,7 +39,7 @@ def exclusive_pool(admin: Api, space: str) -> Iterator[None]:
     made = {"apiVersion": "streams.ibm.com/v1", "kind": "HostPool", "metadata": meta, "spec": spec}
     admin.patch(_NODE, {"metadata": {"labels": {member: "0"}}, "spec": {"taints": [taint]}})
     try:
-        admin.call("POST", pools, made)
+        until(lambda: _created(admin, pools, made), "pods that other tests left there are gone")
         admin.patch(f"{pools}/{POOL}/status", {"status": {"phase": "Ready", "hosts": [host]}})
         until(lambda: _known(admin) == before + all_of_them, "every process knows the pool")
         until(lambda: _letting_in(admin, space) == {False}, "the host is the pool's")
@@ -48,6 +49,19 @@ def exclusive_pool(admin: Api, space: str) -> Iterator[None]:
         admin.patch(_NODE, {"metadata": {"labels": {member: None}}, "spec": {"taints": None}})
         until(lambda: _known(admin) == before, "every process has forgotten the pool")
         until(lambda: _letting_in(admin, space) == {True}, "the host is everybody's")
+
+
+def _created(admin: Api, pools: str, made: Object) -> bool:
+    """Whether the pool could be made; strangers on its host, of which tests before may have left some, are ended."""
+    try:
+        admin.call("POST", pools, made)
+    except RefusedError:
+        for one in admin.get("/api/v1/pods", fieldSelector=f"spec.nodeName={NODE}")["items"]:
+            name, space = one["metadata"]["name"], one["metadata"]["namespace"]
+            if space not in {"kube-system", NAMESPACE}:
+                admin.delete(f"/api/v1/namespaces/{space}/pods/{name}", gracePeriodSeconds="0")
+        return False
+    return True
 
 
 def _known(admin: Api) -> int:

@@ -73,7 +73,7 @@ def test_kubectl_finds_pools_by(unattended: Core, word: str) -> None:
 
 def test_kubectl_shows_how_a_pool_stands(unattended: Core, pools: Api) -> None:
     create(pools, "shown", {"name": "P1", "size": 2, "mode": "Exclusive"})
-    pools.patch(f"{POOLS}/shown/status", {"status": {"phase": "Pending", "readyHosts": 1}})
+    pools.patch(f"{POOLS}/shown/status", {"status": {"name": "P1", "phase": "Pending", "readyHosts": 1}})
     head, row = unattended.kubectl("get", "sthp", "shown", "--namespace", SPACE).stdout.splitlines()
     assert head.split() == ["NAME", "POOL", "MODE", "SIZE", "READY", "HOSTS", "STATUS", "AGE"]
     assert row.split()[:6] == ["shown", "P1", "Exclusive", "2", "1", "Pending"]
