@@ -218,3 +218,31 @@ def test_every_kind_is_reviewed_when_it_is_created_and_when_it_is_changed() -> N
     assert {(kind, operation) for _, kind, _, operation in WORKLOADS} == {
         (kind, operation) for kind in KINDS for operation in ("CREATE", "UPDATE")
     }
+
+
+# Workloads of pods that say too much, which are told so before all of them is read
+
+
+TERMS = [{"matchExpressions": [{"key": "a", "operator": "In", "values": ["b" * 40]}] * 100}] * 201
+NEEDS = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": TERMS}}}
+MUCH = "has 40200 expressions and values of node terms, at most 20000 are allowed"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_workload_whose_pods_say_too_much_is_told_what(kind: str) -> None:
+    code, message = refused(submitted(workload(kind, "hostIsolation", affinity=NEEDS), TWO))
+    assert (code, message.partition("\n")[0]) == (
+        422, f"spec.affinity.nodeAffinity: {MUCH} in a pod that asks for placement"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_whose_pods_do_not_ask_may_say_as_much(kind: str) -> None:
+    assert response(submitted(workload(kind, job=None, pe=None, affinity=NEEDS), TWO)) == NOTHING
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "CronJob", "PodTemplate"])
+def test_one_that_describes_no_pods_is_left_to_the_api_server(kind: str) -> None:
+    found = workload(kind, "hostIsolation")
+    empty = {key: value for key, value in found.items() if key in {"apiVersion", "kind", "metadata"}}
+    assert response(submitted({**empty, "padding": "x" * 300_000}, TWO)) == NOTHING

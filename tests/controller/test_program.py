@@ -127,7 +127,7 @@ async def test_a_fault_of_the_watching_itself_ends_it(server: KubeServer, monkey
     async def broken(_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("webhook.cluster.watch.reflector.Feed.run", broken)
+    monkeypatch.setattr("webhook.cluster.watch.reflector.Reflector.run", broken)
     async with running(server) as (_, task):
         with pytest.raises(ZeroDivisionError):
             await asyncio.wait_for(asyncio.shield(task), 10)

@@ -159,7 +159,7 @@ def _once_each(text: bytes, fields: _Fields) -> None:
     seen: set[str] = set()
     at = text.index(b"{") + 1
     while key := _KEY.match(text, at):
-        name = _name(key[1])
+        name = _STRING.decode(key[1])
         if name in seen or not text.startswith(value := bytes(fields[name]), key.end()):
             raise Unreadable(f"the key {quote(name)} stands twice in the review")
         seen.add(name)
@@ -167,13 +167,6 @@ def _once_each(text: bytes, fields: _Fields) -> None:
         if end is None:  # a longer number begins like the one that stands there later
             raise Unreadable(f"the key {quote(name)} stands twice in the review")
         at = end.end()
-
-
-def _name(text: bytes) -> str:
-    try:
-        return _STRING.decode(text)
-    except MALFORMED as error:
-        raise Unreadable(f"the body is not JSON: {error}") from None
 
 
 def _text(fields: _Fields, name: str) -> str:

@@ -88,6 +88,8 @@ class _Workload(Struct, frozen=True, gc=False):
     """A workload as far as it describes pods, which is decoded many times faster than the whole of it."""
 
     spec: _Spec | None = None
+    template: Pod | None = None
+    """That of a PodTemplate, which has no spec."""
 
 
 _WORKLOAD: Final = msgspec.json.Decoder(_Workload)
@@ -95,9 +97,10 @@ _WORKLOAD: Final = msgspec.json.Decoder(_Workload)
 
 def _oversized(review: Review) -> tuple[Pod, tuple[Problem, ...]] | None:
     """The template of the workload, if it asks for placement and says more than is judged, and what is too much."""
-    spec = _WORKLOAD.decode(review.object).spec
-    jobs = spec.job_template.spec if spec and spec.job_template else None
-    pod = (jobs.template if jobs else None) or (spec.template if spec else None)
+    workload = _WORKLOAD.decode(review.object)
+    spec = workload.spec or _Spec()
+    jobs = spec.job_template.spec if spec.job_template else None
+    pod = (jobs.template if jobs else spec.template) or workload.template
     problems = oversized(pod) if pod and opted_in(pod) else ()
     return (pod, problems) if pod and problems else None
 

@@ -91,6 +91,6 @@ async def test_a_fault_of_the_watching_itself_ends_the_waiting(
     async def broken(_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("webhook.cluster.watch.reflector.Feed.run", broken)
+    monkeypatch.setattr("webhook.cluster.watch.reflector.Reflector.run", broken)
     with pytest.raises(ZeroDivisionError):
         await asyncio.to_thread(app.explaining, Settings(), [], print)
