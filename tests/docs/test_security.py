@@ -1,4 +1,4 @@
-"""The threat model names, for every attack, a test that is there."""
+"""The threat model and the table of faults name, for every line, a test that is there."""
 
 import ast
 import functools
@@ -18,7 +18,12 @@ ROWS: Final = [
     for table in page("security.md").split(HEAD)[1:]
     for row in table.partition("\n\n")[0].splitlines()
 ]
-NAMED: Final = sorted({name for row in ROWS for name in re.findall(r"`([\w/]+\.py::\w+)`", row[-1])})
+FAULTS: Final = [
+    [cell.strip() for cell in row.strip("|").split(" | ")]
+    for table in page("reliability.md").split("| fault | what happens | measured | test |\n|---|---|---|---|\n")[1:]
+    for row in table.partition("\n\n")[0].splitlines()
+]
+NAMED: Final = sorted({name for row in [*ROWS, *FAULTS] for name in re.findall(r"`([\w/]+\.py::\w+)`", row[-1])})
 
 
 @functools.cache
@@ -28,8 +33,8 @@ def functions(path: Path) -> frozenset[str]:
     return frozenset(one.name for one in found if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
-def test_every_attack_is_tried_by_a_test(row: list[str]) -> None:
+@pytest.mark.parametrize("row", [*ROWS, *FAULTS], ids=[row[0] for row in [*ROWS, *FAULTS]])
+def test_every_attack_and_every_fault_is_tried_by_a_test(row: list[str]) -> None:
     assert len(row) == 4, row
     assert re.fullmatch(r"`[\w/]+\.py::test_\w+`(, `[\w/]+\.py::test_\w+`)*", row[3])
 
@@ -41,5 +46,5 @@ def test_a_test_that_is_named_is_there(name: str) -> None:
     assert function in functions(TESTS / path)
 
 
-def test_there_are_attacks() -> None:
-    assert len(ROWS) > 30
+def test_there_are_attacks_and_faults() -> None:
+    assert (len(ROWS) > 30, len(FAULTS) > 20) == (True, True)
