@@ -66,7 +66,7 @@ class Controller:
     async def run(self) -> None:
         """Be a candidate until cancelled.
 
-        Raises LostError when the lead was lost, and Failure when it was given back because of caches that are too old:
+        Raises LostError when the lead was lost, and ApiError when it was given back because of caches that are too old:
         then the process must end.
         """
         async with self._connection:
@@ -92,7 +92,7 @@ class Controller:
         await gather_or_cancel([self.work.run(), self.events.run(), self.of_pods.run(), self._look_out()])
 
     async def _look_out(self) -> None:
-        """End with a Failure when what is known is too old to act on: another candidate may be better off."""
+        """End with an ApiError when what is known is too old to act on: another candidate may be better off."""
         while True:
             reason = self.cluster.reason()
             if reason is not None:

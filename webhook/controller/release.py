@@ -85,7 +85,7 @@ class Release:
         self._claims = Claims(server, lambda _: None)
 
     async def run(self, scopes: Sequence[Scope]) -> AsyncIterator[Freed]:
-        """Every pool, and with all of them what belongs to none. Raises Failure where nothing can be listed."""
+        """Every pool, and with all of them what belongs to none. Raises ApiError where nothing can be listed."""
         nodes = await self._marked()
         for scope in scopes:
             pools = {stored.name: stored for stored in await self._pools(scope)}

@@ -39,7 +39,7 @@ class Authorization:
         self._known: dict[bytes, tuple[bool, float]] = {}
 
     async def may_use(self, user: User, namespace: str, pool: str) -> bool:
-        """Whether the user may ``use`` that HostPool; raises Failure where that cannot be found out."""
+        """Whether the user may ``use`` that HostPool; raises ApiError where that cannot be found out."""
         asked = _asked(user, namespace, pool)
         key = msgspec.json.encode(asked, order="deterministic")
         known = self._known.get(key)

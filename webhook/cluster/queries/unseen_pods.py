@@ -62,7 +62,7 @@ class Newcomers:
         self._known: dict[tuple[str, str], tuple[str, tuple[Toleration, ...], float]] = {}
 
     async def meet(self, unseen: Unseen) -> PodInfo | None:
-        """The pod, unless it is gone, or is an agent of a DaemonSet; raises Failure where nobody can tell."""
+        """The pod, unless it is gone, or is an agent of a DaemonSet; raises ApiError where nobody can tell."""
         body = await self._read("/api/v1/namespaces/{}/pods/{}", unseen.namespace, unseen.name)
         if body is None:
             return None

@@ -29,7 +29,7 @@ class Orphans:
         self._since: dict[str, float] = {}
 
     async def reconcile(self, name: str) -> float | None:
-        """Look at that node; returns seconds after which to look again. Raises Failure."""
+        """Look at that node; returns seconds after which to look again. Raises ApiError."""
         marks = self._whose.nobodys(self._cluster.nodes.get(name))
         if not marks:
             self._since.pop(name, None)
@@ -64,7 +64,7 @@ class PoolNames:
         self._names: frozenset[Name] = frozenset()
 
     async def since(self, moment: float) -> frozenset[Name]:
-        """Those that there were at some time after that moment. Raises Failure."""
+        """Those that there were at some time after that moment. Raises ApiError."""
         if self._begun <= moment:
             begun = self._clock()
             found = {_name(item) async for item in listed(self._reader, PATH, {}, page=_PAGE)}

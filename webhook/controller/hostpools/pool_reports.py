@@ -11,7 +11,7 @@ from webhook.controller.hostpools.pool_status import State, status_of
 
 
 class Server(Protocol):
-    """The API server; whatever goes wrong is a Failure, or LostError when this process leads no more."""
+    """The API server; whatever goes wrong is an ApiError, or LostError when this process leads no more."""
 
     async def read(self, path: str) -> bytes:
         """An object, or a list, as it is now."""
@@ -48,7 +48,7 @@ class PoolReports:
         self._now = now
 
     async def say(self, stored: StoredPool, state: State) -> bool:
-        """Write the status; false if all of it was said already. Raises Failure."""
+        """Write the status; false if all of it was said already. Raises ApiError."""
         patch = status_of(stored, state, self._now())
         if patch is None:
             return False

@@ -5,13 +5,12 @@ they may come to these all the same (``docs/hostpool.md``, sleepers). Pods of Da
 node, and nobody counts those of namespaces that are left alone.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from webhook.placement.constraints.constraint import Constraint
-from webhook.placement.constraints.exclusive import NobodyElses
 from webhook.placement.constraints.taints import tolerates
-from webhook.placement.decision.trespass import TOLERATIONS, reach
+from webhook.placement.decision.trespass import TOLERATIONS, covers, foreign_hosts, own_pools, reach
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import NodeDemand, Pool
 from webhook.placement.inventory.policy import Policy
@@ -55,7 +54,7 @@ def stir(ask: Ask, constraints: Iterable[Constraint], world: World) -> Iterator[
     is only wrong to leave it no other node.
     """
     gated, reached = bool(ask.spec.scheduling_gates), None
-    own = [(pool.namespace, pool.name) for _, pool in ask.pools if pool.exclusive]
+    own = own_pools(ask)
     for at, toleration in enumerate(ask.spec.tolerations or ()):
         opened = _opened(toleration, own, world) if _opens(toleration) else 0
         if not opened:
@@ -101,11 +100,10 @@ def _opens(toleration: Toleration) -> bool:
     return toleration.of_everything or toleration.key == EXCLUSIVE
 
 
-def _opened(toleration: Toleration, own: Sequence[Name], world: World) -> Bits:
+def _opened(toleration: Toleration, own: Collection[Name], world: World) -> Bits:
     """The exclusive hosts of others that the toleration opens."""
     if toleration.of_everything:
-        covered = toleration.effect in {None, "", world.policy.exclusive_effect}
-        return world.everything & ~NobodyElses(tuple(own)).filter(world) if covered else 0
+        return foreign_hosts(own, world) if covers(toleration, world) else 0
     values = {exclusive(*name) for name in own}
     found = 0
     for taint, nodes in world.cluster.nodes.taints.get(EXCLUSIVE, {}).items():

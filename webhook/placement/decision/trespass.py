@@ -4,7 +4,7 @@ The check needs no patch, so it is made wherever a pod is decided about: when it
 when the workload is submitted that is going to have it (``docs/hostpool.md``, exclusive pools).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from webhook.placement.constraints.constraint import Constraint
@@ -14,6 +14,7 @@ from webhook.placement.decision.verdict import judge
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.owner import of_daemon_set
+from webhook.placement.kube.pod import Toleration
 from webhook.placement.kube.selector import matching_all, requirements_of
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
@@ -32,8 +33,8 @@ def trespass(ask: Ask, constraints: Iterable[Constraint], world: World) -> Itera
     tolerations = spec.tolerations or ()
     if not (tolerations or spec.node_name) or of_daemon_set(ask.references):
         return
-    yield from foreign_tolerations(tolerations, _own(ask))
-    if spec.node_name and world.named(spec.node_name) & _foreign(ask, world):
+    yield from foreign_tolerations(tolerations, own_pools(ask))
+    if spec.node_name and world.named(spec.node_name) & foreign_hosts(own_pools(ask), world):
         yield Problem("spec.nodeName", "the node is exclusive to another HostPool", fault=Fault.FORBIDDEN)
     message = "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool"
     if opened(ask, constraints, world):
@@ -42,9 +43,12 @@ def trespass(ask: Ask, constraints: Iterable[Constraint], world: World) -> Itera
 
 def opening(ask: Ask, world: World) -> list[int]:
     """Which of the pod's tolerations are of everything, so that exclusive hosts are among it."""
-    effects = {None, "", world.policy.exclusive_effect}
-    tolerations = enumerate(ask.spec.tolerations or ())
-    return [at for at, toleration in tolerations if toleration.of_everything and toleration.effect in effects]
+    return [at for at, toleration in enumerate(ask.spec.tolerations or ()) if covers(toleration, world)]
+
+
+def covers(toleration: Toleration, world: World) -> bool:
+    """Whether it is a toleration of everything, the taint of exclusive hosts with its effect included."""
+    return toleration.of_everything and toleration.effect in {None, "", world.policy.exclusive_effect}
 
 
 def opened(ask: Ask, constraints: Iterable[Constraint], world: World, *, ever: bool = False) -> Bits:
@@ -54,18 +58,22 @@ def opened(ask: Ask, constraints: Iterable[Constraint], world: World, *, ever: b
     """
     if not opening(ask, world):
         return 0
-    hosts = matching_all(world.cluster.nodes, requirements_of(world.policy.poolable)) if ever else _foreign(ask, world)
+    hosts = (
+        matching_all(world.cluster.nodes, requirements_of(world.policy.poolable))
+        if ever
+        else foreign_hosts(own_pools(ask), world)
+    )
     return hosts and reach(constraints, world) & hosts
 
 
-def _own(ask: Ask) -> frozenset[Name]:
+def own_pools(ask: Ask) -> frozenset[Name]:
     """The exclusive pools that the pod names."""
     return frozenset((pool.namespace, pool.name) for _, pool in ask.pools if pool.exclusive)
 
 
-def _foreign(ask: Ask, world: World) -> Bits:
-    """Nodes that are exclusive to other pools."""
-    return world.everything & ~NobodyElses(tuple(_own(ask))).filter(world)
+def foreign_hosts(own: Collection[Name], world: World) -> Bits:
+    """Nodes that are exclusive to other pools than these."""
+    return world.everything & ~NobodyElses(tuple(own)).filter(world)
 
 
 def reach(constraints: Iterable[Constraint], world: World) -> Bits:
