@@ -34,7 +34,7 @@ def there(*pods: PodInfo, policy: Policy | None = None, pools: tuple[Pool, ...] 
 def wrong(found: Json, world: World | None = None) -> list[Problem]:
     """What is wrong with a pod whose gates have changed, or its nodes."""
     world = world or there()
-    ask = asked(found, world.cluster, world.policy)
+    ask = asked(found, world.inventory, world.policy)
     return list(stir(ask, constraints_of(ask, world).constraints, world))
 
 
@@ -115,7 +115,7 @@ IN_A, IN_B = (NodeTerm((Requirement(keys.HOSTNAME, "In", (name,)),)) for name in
 
 def count(*pods: PodInfo, of: Pool = RESERVED, hosts: Bits = HOSTS) -> int:
     world = there(*pods)
-    return sleepers(of, hosts, world.cluster, world.policy)
+    return sleepers(of, hosts, world.inventory, world.policy)
 
 
 EQUAL: Final = Toleration(key=keys.EXCLUSIVE, operator="Equal", value="default.r", effect="NoSchedule")

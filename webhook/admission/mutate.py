@@ -89,7 +89,7 @@ def _created(review: Review, world: World, known: Known) -> Answer:
         return denied(review, Fault.INVALID, unreadable_object("Pod", error))
     metadata = pod.metadata or _NOTHING
     passes = metadata.deletion_timestamp or MIRROR in (metadata.annotations or {})
-    if passes or not concerned(pod, review.namespace, world.cluster):
+    if passes or not concerned(pod, review.namespace, world.inventory):
         return allowed(review)
     return _asked(pod, review, world, known)
 
@@ -100,10 +100,10 @@ def _asked(pod: Pod, review: Review, world: World, known: Known) -> Answer:
     Who made it is looked at only if it would be refused: a pod of a workload that was decided about may wait.
     """
     small = len(review.object) <= _MEMORABLE  # of a larger object not even its key is made
-    key = key_of(pod, review.namespace, world.cluster) if known.memo is not None and small else None
+    key = key_of(pod, review.namespace, world.inventory) if known.memo is not None and small else None
     ruling = _rule(pod, key, review, world, known)
     if ruling.refused and ruling.fault is Fault.FORBIDDEN and _may_wait(pod, review, world.policy):
-        patient = World(world.cluster, world.policy, promises=known.promises, patient=True)
+        patient = World(world.inventory, world.policy, promises=known.promises, patient=True)
         patient_key = key and (*key, _PATIENT)
         patiently = _rule(pod, patient_key, review, patient, known)
         if not patiently.refused:
@@ -138,7 +138,7 @@ def _rule(pod: Pod, key: Key | None, review: Review, world: World, known: Known,
     """What becomes of the pod; kept under the ``key``, which says everything that is read of it."""
     if known.memo is None or key is None:
         return _decided(pod, review, world, known, count)[1]
-    kept = known.memo.find(world.cluster, key)
+    kept = known.memo.find(world.inventory, key)
     if kept is not None:
         return kept
     decision, ruling = _decided(pod, review, world, known, count)

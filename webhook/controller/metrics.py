@@ -39,8 +39,8 @@ def _hosts(controller: Controller) -> Iterator[int]:
 
 
 def _gone(controller: Controller) -> int:
-    cluster = controller.work.watched.inventory
-    return sum(not nodes for pool in cluster.pools.values() for nodes in cluster.pools.hosts(pool).values())
+    inventory = controller.work.watched.inventory
+    return sum(not nodes for pool in inventory.pools.values() for nodes in inventory.pools.hosts(pool).values())
 
 
 def _lost(controller: Controller) -> int:

@@ -69,8 +69,8 @@ class Choice(Struct, frozen=True):
 class Choices:
     """Chooses; a node that could not be had is not chosen again for a while."""
 
-    def __init__(self, cluster: Inventory, policy: Policy, replacement: Replacement, clock: Clock) -> None:
-        self._cluster = cluster
+    def __init__(self, inventory: Inventory, policy: Policy, replacement: Replacement, clock: Clock) -> None:
+        self._inventory = inventory
         self._policy = policy
         self._barred = NodeExclusions(clock)
         self._dismissals = Dismissals(replacement, clock)
@@ -82,17 +82,17 @@ class Choices:
     def of(self, pool: Pool) -> Choice:
         """The hosts that the pool is to have now."""
         barred = self._barred.of((pool.namespace, pool.name))
-        nodes = union(self._cluster.nodes.named(name) for name in barred)
+        nodes = union(self._inventory.nodes.named(name) for name in barred)
         lost = {host.index for host in pool.given if host.name in barred}
-        unwanted, due = self._dismissals.of(pool, self._cluster) if published(pool) else (set[int](), None)
+        unwanted, due = self._dismissals.of(pool, self._inventory) if published(pool) else (set[int](), None)
         waits = [*barred.values(), *(() if due is None else (due,))]
-        found = plan(pool, self._cluster, self._policy, barred=nodes, dismissed=lost | unwanted)
+        found = plan(pool, self._inventory, self._policy, barred=nodes, dismissed=lost | unwanted)
         if unwanted and found.reason:
             # Not unless there is another one.
-            found = plan(pool, self._cluster, self._policy, barred=nodes, dismissed=lost)
+            found = plan(pool, self._inventory, self._policy, barred=nodes, dismissed=lost)
             waits.append(SHORT)
         mark, had = self.mark(pool), dict.fromkeys(pool.given if published(pool) else ())
-        standing = self._cluster.pools.hosts(pool)
+        standing = self._inventory.pools.hosts(pool)
         return Choice(
             plan=found,
             unmarked=[host for host in found.hosts if not self._is_marked(host, mark)],
@@ -111,5 +111,5 @@ class Choices:
         self._dismissals.end(name)
 
     def _is_marked(self, host: PoolHost, mark: Mark) -> bool:
-        node = self._cluster.nodes.get(host.name)
+        node = self._inventory.nodes.get(host.name)
         return node is not None and mark.on(node, host.index)

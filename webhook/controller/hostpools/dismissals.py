@@ -32,7 +32,7 @@ class Dismissals:
         self._clock = clock
         self._since: dict[Name, dict[_Key, float]] = {}
 
-    def of(self, pool: Pool, cluster: Inventory) -> tuple[set[int], float | None]:
+    def of(self, pool: Pool, inventory: Inventory) -> tuple[set[int], float | None]:
         """Indices of hosts to replace, and in how many seconds there may be more.
 
         A host on which a pod of the pool runs stays: its pods would lose it. So do those of a literal pool, which are
@@ -41,7 +41,7 @@ class Dismissals:
         now, due, waits = self._clock(), set[int](), list[float]()
         name = pool.namespace, pool.name
         before, known = self._since.pop(name, {}), dict[_Key, float]()
-        for trouble in troubles(pool, cluster) if self._at_all and pool.hosts is None else ():
+        for trouble in troubles(pool, inventory) if self._at_all and pool.hosts is None else ():
             patience = self._patience(trouble)
             if patience is None:
                 continue
@@ -50,7 +50,7 @@ class Dismissals:
             left = known[key] + patience - now
             if left > 0:
                 waits.append(left)
-            elif not users(pool, cluster) & cluster.nodes.named(trouble.host.name):
+            elif not users(pool, inventory) & inventory.nodes.named(trouble.host.name):
                 due.add(trouble.host.index)
         if known:
             self._since[name] = known

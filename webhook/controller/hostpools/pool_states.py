@@ -26,10 +26,10 @@ def invalid(fault: str) -> State:
     return State(Phase.FAILED, "Invalid", fault)
 
 
-def unsized(pool: Pool, cluster: Inventory) -> State:
+def unsized(pool: Pool, inventory: Inventory) -> State:
     """It has no hosts of its own."""
     needs = labels_of(pool)
-    count = matching_all(cluster.nodes, needs).bit_count()
+    count = matching_all(inventory.nodes, needs).bit_count()
     what = "its hosts are the nodes that carry its tags and labels" if needs else "all nodes are its hosts"
     return State(Phase.READY, "Unsized", what, eligible=count)
 
@@ -39,17 +39,17 @@ def surplus(reason: str) -> State:
     return State(Phase.FAILED, "TooManyPools", reason)
 
 
-def short(pool: Pool, found: PoolPlan, cluster: Inventory, policy: Policy) -> State:
+def short(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> State:
     """There are not enough nodes, so it has no host; it waits for those that come, or only have to recover."""
-    faults = [entry.fault for entry in entries(pool, cluster, policy) if entry.fault]
-    waits = pool.elastic or policy.elastic or _recovering(pool, cluster, policy)
+    faults = [entry.fault for entry in entries(pool, inventory, policy) if entry.fault]
+    waits = pool.elastic or policy.elastic or _recovering(pool, inventory, policy)
     phase, reason = (Phase.PENDING, "WaitingForNodes") if waits else (Phase.FAILED, "NotEnoughNodes")
     return State(phase, reason, found.reason, eligible=found.eligible, ready=0, degraded=faults)
 
 
-def _recovering(pool: Pool, cluster: Inventory, policy: Policy) -> bool:
+def _recovering(pool: Pool, inventory: Inventory, policy: Policy) -> bool:
     """Whether there are enough nodes once conditions have passed that pass by themselves."""
-    later = cluster.recovered()
+    later = inventory.recovered()
     return later is not None and not plan(pool, later, policy).reason
 
 
@@ -59,11 +59,11 @@ def settling(found: PoolPlan) -> State:
     return State(Phase.PENDING, "Settling", what, eligible=found.eligible, ready=0)
 
 
-def ready(pool: Pool, found: PoolPlan, cluster: Inventory, policy: Policy) -> State:
+def ready(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> State:
     """It has its hosts, all of them or, if some cannot be replaced, the rest; but not if all are another pool's."""
-    asleep = 0 if policy.guard_bindings else sleepers(pool, _nodes(found, cluster), cluster, policy)
+    asleep = 0 if policy.guard_bindings else sleepers(pool, _nodes(found, inventory), inventory, policy)
     given = replace(pool, given=found.hosts)
-    wrong = list(troubles(given, cluster))
+    wrong = list(troubles(given, inventory))
     out = {trouble.host.index for trouble in wrong if trouble.kind == "gone" or trouble.kind in OUT}
     taken = sum(trouble.kind == "taken" for trouble in wrong)
     lost = taken == len(found.hosts)
@@ -77,7 +77,7 @@ def ready(pool: Pool, found: PoolPlan, cluster: Inventory, policy: Policy) -> St
         eligible=found.eligible,
         degraded=(*missing, *map(str, wrong)),
         sleepers=asleep,
-        guests=guests(given, cluster) if pool.exclusive else None,
+        guests=guests(given, inventory) if pool.exclusive else None,
     )
 
 
@@ -94,8 +94,8 @@ def _asleep(number: int) -> str:
     return f"; {in_words(number)}" if number else ""
 
 
-def _nodes(found: PoolPlan, cluster: Inventory) -> Bits:
-    return union(cluster.nodes.named(host.name) for host in found.hosts)
+def _nodes(found: PoolPlan, inventory: Inventory) -> Bits:
+    return union(inventory.nodes.named(host.name) for host in found.hosts)
 
 
 def releasing(pool: Pool, busy: int) -> State:

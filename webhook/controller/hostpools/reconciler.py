@@ -46,7 +46,7 @@ class HostPools:
     def __init__(
         self,
         server: Server,
-        cluster: Inventory,
+        inventory: Inventory,
         reports: PoolReports,
         rules: Rules,
         *,
@@ -54,10 +54,10 @@ class HostPools:
         clock: Clock = seconds,
     ) -> None:
         self._server = server
-        self._cluster = cluster
+        self._inventory = inventory
         self._reports = reports
         self._policy = rules.policy
-        self._choices = Choices(cluster, rules.policy, rules.replacement, clock)
+        self._choices = Choices(inventory, rules.policy, rules.replacement, clock)
         self._claims = Claims(server, learn)
         self._settling = TaintGracePeriod(clock)
         self._told = StatusCache(clock)
@@ -83,19 +83,19 @@ class HostPools:
                 raise
             for table in (self._settling, self._choices, self._told):
                 table.end(name)
-            return LATER if name in self._cluster.pools else None
+            return LATER if name in self._inventory.pools else None
 
     def _calm(self, name: Name) -> float:
         """Seconds for which there is nothing to do for the pool, going by what is known; 0 if there is."""
-        pool = self._cluster.pools.get(name)
+        pool = self._inventory.pools.get(name)
         if pool is None or unreadable(pool):
             return 0.0
         if pool.phase is Phase.RELEASING:
-            busy = users(pool, self._cluster).bit_count()
+            busy = users(pool, self._inventory).bit_count()
             return self._told.left(pool, pool_states.releasing(pool, busy)) if busy else 0.0
         if (state := self._without(pool)) is not None:
-            return 0.0 if marked_nodes(name, self._cluster) else self._told.left(pool, state)
-        waits = self._told.roughly(pool) if hopeless(pool, self._cluster) else 0.0
+            return 0.0 if marked_nodes(name, self._inventory) else self._told.left(pool, state)
+        waits = self._told.roughly(pool) if hopeless(pool, self._inventory) else 0.0
         return waits or self._chosen(pool)
 
     def _chosen(self, pool: Pool) -> float:
@@ -109,15 +109,15 @@ class HostPools:
 
     def _without(self, pool: Pool) -> State | None:
         """What there is to say of a pool that is to have no hosts of its own, whatever nodes there are."""
-        if over := surplus(pool, self._cluster, self._policy.pool_quota):
+        if over := surplus(pool, self._inventory, self._policy.pool_quota):
             return pool_states.surplus(str(over))
-        return None if pool.sized else pool_states.unsized(pool, self._cluster)
+        return None if pool.sized else pool_states.unsized(pool, self._inventory)
 
     def _outcome(self, pool: Pool, choice: Choice) -> State:
         """What there is to say when all hosts of the choice are marked and have settled."""
         if not choice.plan.hosts:
-            return pool_states.short(pool, choice.plan, self._cluster, self._policy)
-        return pool_states.ready(pool, choice.plan, self._cluster, self._policy)
+            return pool_states.short(pool, choice.plan, self._inventory, self._policy)
+        return pool_states.ready(pool, choice.plan, self._inventory, self._policy)
 
     async def _provide(self, stored: StoredPool) -> float:
         pool = stored.pool
@@ -167,12 +167,12 @@ class HostPools:
             if not published(pool):
                 await self._reports.say(stored, pool_states.settling(choice.plan))
             return left
-        strange = await strangers_on(choice.fresh, pool, self._cluster, self._server)
+        strange = await strangers_on(choice.fresh, pool, self._inventory, self._server)
         if not strange:
             return None
         self._choices.bar(pool, strange)
         for host in strange:
-            self._reports.tell(stored, stranger(host.name, self._cluster.outsiders.stranger))
+            self._reports.tell(stored, stranger(host.name, self._inventory.outsiders.stranger))
         await self._claims.release_all([host.name for host in strange], self._choices.mark(pool))
         return 0.0
 
@@ -180,8 +180,8 @@ class HostPools:
         """Free the hosts once no pod of the pool is left on them, and let the object go."""
         pool = stored.pool
         if pool is not None and pool.sized:
-            known = users(pool, self._cluster).bit_count()
-            busy = known or await hosts_in_use(pool, self._cluster, self._server)
+            known = users(pool, self._inventory).bit_count()
+            busy = known or await hosts_in_use(pool, self._inventory, self._server)
             if busy:
                 await self._say(stored, pool, pool_states.releasing(pool, busy))
                 return RESYNC if known else LATER
@@ -194,7 +194,7 @@ class HostPools:
     async def _free(self, stored: StoredPool) -> None:
         """Take the marks off all nodes."""
         given = (host.name for host in stored.pool.given) if stored.pool else ()
-        names = {*marked_nodes(stored.name, self._cluster), *given}
+        names = {*marked_nodes(stored.name, self._inventory), *given}
         await self._claims.release_all(sorted(names), mark_named(*stored.name))
 
     async def _say(self, stored: StoredPool, pool: Pool, state: State) -> None:

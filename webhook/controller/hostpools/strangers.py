@@ -21,27 +21,27 @@ AT_A_TIME: Final = 16
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
 
 
-async def strangers_on(hosts: Collection[PoolHost], pool: Pool, cluster: Inventory, reader: Reader) -> list[PoolHost]:
+async def strangers_on(hosts: Collection[PoolHost], pool: Pool, inventory: Inventory, reader: Reader) -> list[PoolHost]:
     """Those of the hosts that run a stranger, be it about to end."""
     turns = asyncio.Semaphore(AT_A_TIME)
-    elements = {"labelSelector": keys.JOB} if cluster.outsiders.spared is None else {}
+    elements = {"labelSelector": keys.JOB} if inventory.outsiders.spared is None else {}
 
     async def strange(host: PoolHost) -> bool:
         selectors = {**elements, "fieldSelector": f"spec.nodeName={host.name},{_ALIVE}"}
         async with turns:
-            return any([is_stranger(pod, pool, cluster) async for pod in _pods(reader, "/api/v1/pods", selectors)])
+            return any([is_stranger(pod, pool, inventory) async for pod in _pods(reader, "/api/v1/pods", selectors)])
 
     told = await gather_or_cancel(strange(host) for host in hosts)
     return [host for host, is_so in zip(hosts, told, strict=True) if is_so]
 
 
-async def hosts_in_use(pool: Pool, cluster: Inventory, reader: Reader) -> int:
+async def hosts_in_use(pool: Pool, inventory: Inventory, reader: Reader) -> int:
     """How many nodes run a pod that names the pool, be it about to end."""
     selectors = {"fieldSelector": _ALIVE}
     if pool.job is not None:
         selectors["labelSelector"] = f"{keys.JOB}={pool.job}"
     found = _pods(reader, f"/api/v1/namespaces/{pool.namespace}/pods", selectors)
-    return len({pod.node async for pod in found if pod.node and is_user(pod, pool, cluster)})
+    return len({pod.node async for pod in found if pod.node and is_user(pod, pool, inventory)})
 
 
 async def _pods(reader: Reader, path: str, selectors: dict[str, str]) -> AsyncIterator[PodInfo]:

@@ -80,7 +80,7 @@ class Triggers:
     """
 
     def __init__(self, watched: ObservedInventory, whose: MarkOwners, pools: Queue[Name], nodes: Queue[str]) -> None:
-        self._cluster = watched.inventory
+        self._inventory = watched.inventory
         self._whose = whose
         self._pools = pools
         self._nodes = nodes
@@ -97,9 +97,9 @@ class Triggers:
     def begin(self) -> None:
         """Look at all that there is, and from now on at what changes."""
         self._leading = True
-        for name in self._cluster.pools:
+        for name in self._inventory.pools:
             self._pools.add(name)
-        for node in self._cluster.nodes.nodes.values():
+        for node in self._inventory.nodes.nodes.values():
             self._orphaned(node)
 
     def _pool(self, name: Name, before: Pool | None, after: Pool | None) -> None:
@@ -112,7 +112,7 @@ class Triggers:
         if before is not None and (after is None or before.given != after.given):
             self._waiting.ask()  # nodes may have become free
         if after is None:
-            for node in marked_nodes(name, self._cluster):
+            for node in marked_nodes(name, self._inventory):
                 self._nodes.add(node)
 
     def _rounds(self, pool: Pool) -> Iterator[Debounce]:
@@ -142,10 +142,10 @@ class Triggers:
             return
         if any(pod is not None and pod.sleeps for pod in (before, after)):
             self._open.ask()
-        concerning = (pod for pod in (before, after) if pod is not None and self._cluster.concerns_pools(pod))
+        concerning = (pod for pod in (before, after) if pod is not None and self._inventory.concerns_pools(pod))
         seen = {pod.node for pod in concerning if pod.node}
         for node in seen:
-            for pool in self._whose.pools(self._cluster.nodes.get(node)):
+            for pool in self._whose.pools(self._inventory.nodes.get(node)):
                 self._pools.add_after(pool, TOGETHER)
         if seen and (after is None or after.terminating):
             self._waiting.ask()

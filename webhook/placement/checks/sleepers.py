@@ -69,18 +69,18 @@ def opening(tolerations: Sequence[Toleration] | None) -> tuple[Toleration, ...]:
     return tuple(filter(_opens, tolerations)) if tolerations else ()
 
 
-def sleepers(pool: Pool, hosts: Bits, cluster: Inventory, policy: Policy) -> int:
+def sleepers(pool: Pool, hosts: Bits, inventory: Inventory, policy: Policy) -> int:
     """How many pods wait that tolerate the taint of the pool, are not its own, and may select one of the hosts."""
     taint = taint_of(pool, policy)
     if taint is None or not hosts:
         return 0
     found = 0
-    for pod in cluster.sleepers.values():
+    for pod in inventory.sleepers.values():
         claim = pod.claim
-        if claim is None or pod.terminating or pod.namespace in policy.excluded or is_user(pod, pool, cluster):
+        if claim is None or pod.terminating or pod.namespace in policy.excluded or is_user(pod, pool, inventory):
             continue
         tolerated = any(tolerates(toleration, taint) for toleration in claim.tolerates)
-        found += bool(tolerated and hosts & demanded(claim, cluster.nodes))
+        found += bool(tolerated and hosts & demanded(claim, inventory.nodes))
     return found
 
 
@@ -106,7 +106,7 @@ def _opened(toleration: Toleration, own: Collection[Name], world: World) -> Bits
         return foreign_hosts(own, world) if covers(toleration, world) else 0
     values = {exclusive(*name) for name in own}
     found = 0
-    for taint, nodes in world.cluster.nodes.taints.get(EXCLUSIVE, {}).items():
+    for taint, nodes in world.inventory.nodes.taints.get(EXCLUSIVE, {}).items():
         if taint.value not in values and tolerates(toleration, taint):
             found |= nodes
     return found

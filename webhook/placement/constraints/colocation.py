@@ -44,7 +44,7 @@ class Together(Struct, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """The nodes that run the group, if any, else all that have a host name of their own."""
-        return world.cluster.nodes.own_hostname & (self.roomy if self.held else world.everything)
+        return world.inventory.nodes.own_hostname & (self.roomy if self.held else world.everything)
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """A label for each token, one for the group if there are several, and one term."""
@@ -96,7 +96,7 @@ def _problems(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[P
     tokens = tokens_of(clauses)
     if len(tokens) < 2 or ClauseName.COLOCATION in ask.soft:  # noqa: PLR2004 - one token needs no group
         return
-    model = world.cluster.jobs.get((ask.namespace, ask.job))
+    model = world.inventory.jobs.get((ask.namespace, ask.job))
     listed = joined(clauses)
     if model is None:
         message = f"{listed} join into one group that all pods of the job must know: a Job object of that name says so"
@@ -110,7 +110,7 @@ def _problems(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[P
 
 def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Together | str]:
     tokens = tokens_of(clauses)
-    model = world.cluster.jobs.get((ask.namespace, ask.job))
+    model = world.inventory.jobs.get((ask.namespace, ask.job))
     group = tuple(sorted(model.group(tokens) if model else tokens))
     marks = [*map(token_mark, group), group_mark(group)]
     siblings = world.siblings(ask.namespace, ask.job)

@@ -41,7 +41,7 @@ class Beside(Struct, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own; the scheduler sees no company on the others."""
-        return world.cluster.nodes.own_hostname
+        return world.inventory.nodes.own_hostname
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """One term, for pods of the namespace, whatever job they belong to."""

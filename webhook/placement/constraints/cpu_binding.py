@@ -58,7 +58,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
 def _differs(ask: Ask, world: World, *, bound: bool) -> str:
     """Who of the job says otherwise, in words; nothing if nobody does."""
     siblings = world.siblings(ask.namespace, ask.job)
-    model = world.cluster.jobs.get((ask.namespace, ask.job))
+    model = world.inventory.jobs.get((ask.namespace, ask.job))
     others: Collection[bool] = model.binding(ask.pe) if model else ()
     if bound or siblings.bound:
         # A rollout puts all pods of a workload in the place of others, one by one.

@@ -31,7 +31,7 @@ class Apart(Struct, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own and no pod of the token."""
-        return world.cluster.nodes.own_hostname & ~self.held
+        return world.inventory.nodes.own_hostname & ~self.held
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """The token's label and a term that keeps such pods away."""

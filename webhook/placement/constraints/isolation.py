@@ -49,7 +49,7 @@ class Alone(Struct, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own and none of the others."""
-        return world.cluster.nodes.own_hostname & ~self.held
+        return world.inventory.nodes.own_hostname & ~self.held
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """A term for each isolated operator and, without a Job object, one on job and element."""
@@ -119,7 +119,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         message = f"{clauses[0]} needs to know whose it is: label the pod {keys.PE}, or write operator: {clauses[0]}"
         return (Problem(f"metadata.labels[{keys.PE}]", message),)
     siblings = world.siblings(ask.namespace, ask.job)
-    model = world.cluster.jobs.get((ask.namespace, ask.job))
+    model = world.inventory.jobs.get((ask.namespace, ask.job))
     if operators or siblings.isolated or (model and model.isolated):
         return _within(ask, world, operators, siblings, model)
     return ()
@@ -136,7 +136,7 @@ def _within(
     known = dict.fromkeys((*(model.isolated if model else ()), *itertools.starmap(Isolated, siblings.isolations())))
     others = tuple(found for found in known if _other(found, ask.pe, operators))
     if others:
-        yield Disturbing(others, world.cluster.nodes.domains(siblings.isolated_from(ask.pe)))
+        yield Disturbing(others, world.inventory.nodes.domains(siblings.isolated_from(ask.pe)))
 
 
 def _other(found: Isolated, pe: str, operators: tuple[str, ...]) -> bool:

@@ -43,7 +43,7 @@ class Repelling(Struct, frozen=True, gc=False):
     def spread(self) -> OnePerDomain:
         """One in each domain."""
         return OnePerDomain(
-            self.key, self.world.cluster.nodes.domains_of(self.key), self.world.everything, self.growing
+            self.key, self.world.inventory.nodes.domains_of(self.key), self.world.everything, self.growing
         )
 
     def filter(self, world: World) -> Bits:

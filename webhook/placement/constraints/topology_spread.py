@@ -163,7 +163,7 @@ class _Scheduler:
 
     def _skew(self, one: SpreadConstraint, counted: _Counted) -> MaxSkew:
         """The domains, and the pods that it counts there."""
-        domains = self._world.cluster.nodes.domains_of(one.topology_key)
+        domains = self._world.inventory.nodes.domains_of(one.topology_key)
         within = self._labelled
         within &= within if one.node_affinity_policy == IGNORE else self._finished.required
         within &= self._finished.tolerated if one.node_taints_policy == HONOR else within

@@ -108,7 +108,7 @@ class Crowd:
             if isinstance(room, Room):
                 needs |= {resource: max(amount, needs.get(resource, 0)) for resource, amount in room.requests.items()}
                 pinned |= room.pinned
-        return self._world.cluster.nodes.capacity.copies(needs, free=pinned)
+        return self._world.inventory.nodes.capacity.copies(needs, free=pinned)
 
     def _sum(self, most: int, chosen: Collection[int] | None, *, apart: bool) -> int:
         places = to_slots(self._meet(self.hard, chosen))

@@ -59,7 +59,7 @@ def opened(ask: Ask, constraints: Iterable[Constraint], world: World, *, ever: b
     if not opening(ask, world):
         return 0
     hosts = (
-        matching_all(world.cluster.nodes, requirements_of(world.policy.poolable))
+        matching_all(world.inventory.nodes, requirements_of(world.policy.poolable))
         if ever
         else foreign_hosts(own_pools(ask), world)
     )

@@ -98,4 +98,4 @@ def whole_group(ask: Ask, verdict: Verdict, world: World, count: int) -> Judged 
 
 def _hostnames(nodes: Bits, world: World) -> tuple[str, ...]:
     """Host names of these nodes, which all have one, sorted."""
-    return tuple(sorted(world.cluster.nodes.nodes[slot].labels[HOSTNAME] for slot in slots(nodes)))
+    return tuple(sorted(world.inventory.nodes.nodes[slot].labels[HOSTNAME] for slot in slots(nodes)))

@@ -30,7 +30,7 @@ def granted_wishes(ask: Ask, candidates: Bits, world: World) -> Wishes:
     All of it must be on one of the ``candidates``: there free, beside all the rest that the pod asks for. What would
     make the API server refuse the pod is left out.
     """
-    capacity = world.cluster.nodes.capacity
+    capacity = world.inventory.nodes.capacity
     spec, left = ask.spec, candidates
     for grant in ask.provision.grants:
         if not grant.firm:  # the pod was given it before, for its being free

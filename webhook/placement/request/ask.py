@@ -149,7 +149,7 @@ def _provided(
     pod: Pod, namespace: str, world: World, annotations: Mapping[str, str], dropped: Collection[str]
 ) -> Provision:
     """What the pod's containers are given: by its own annotations, and by what HPAIntents say of its workload."""
-    intents = world.cluster.intents
+    intents = world.inventory.intents
     if _EQUIPMENT.isdisjoint(annotations) and namespace not in intents.enabled:
         return BARE
     hardware: tuple[Hardware, ...] = ()

@@ -126,7 +126,7 @@ def _may_be_shunned(job: str, namespace: str, world: World) -> bool:
     """
     if not job:
         return False
-    model = world.cluster.jobs.get((namespace, job))
+    model = world.inventory.jobs.get((namespace, job))
     return model is None or bool(model.isolated) or bool(world.siblings(namespace, job).isolated)
 
 
@@ -139,7 +139,7 @@ def _where_ample(hosts: Iterable[Clause], requests: Tally, world: World) -> Tie:
     if len(here) != 1:
         return Tie("nodeAffinity")
     if _has_room(here[0], requests, world, AMPLE):
-        return Tie("nodeAffinity" if world.cluster.guarded(here[0]) else "nodeName")
+        return Tie("nodeAffinity" if world.inventory.guarded(here[0]) else "nodeName")
     if _has_room(here[0], requests, world, 1):
         return Tie("nodeAffinity")
     named = " and ".join(dict.fromkeys(clause.text for clause in hosts))
@@ -148,7 +148,7 @@ def _where_ample(hosts: Iterable[Clause], requests: Tally, world: World) -> Tie:
 
 def _has_room(slot: int, requests: Tally, world: World, times: int) -> bool:
     """Whether so many times the requests, and what was just promised to others there, are free on the node."""
-    nodes = world.cluster.nodes
+    nodes = world.inventory.nodes
     promised = world.promised(nodes.names[slot])
     return all(
         nodes.capacity.free(resource, slot) >= times * (amount + promised.get(resource, 0))

@@ -36,7 +36,7 @@ def crowding(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, replicas: R
     fits = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
     first = f"{cannot_hold(clauses)}: {fits}{_where(crowd, verdict, world)}."
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
-    options = [*_cluster(crowd, verdict, ask, world, count - room), *_own(replicas, room, lacking)]
+    options = [*_inventory(crowd, verdict, ask, world, count - room), *_own(replicas, room, lacking)]
     fault = Fault.INVALID if never else Fault.FORBIDDEN
     return Refusal(within_limit(first, lines, f"Nearest fix: {', or '.join(options)}."), clauses, fault)
 
@@ -101,7 +101,7 @@ def _where(crowd: Crowd, verdict: Verdict, world: World) -> str:
     return f"{where}, one in each {shorten(alone, CLAUSE_LIMIT)}" if alone else where
 
 
-def _cluster(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, missing: int) -> Iterator[str]:
+def _inventory(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, missing: int) -> Iterator[str]:
     """What would help in the cluster, where anything would."""
     spreads = crowd.spreads()
     constraints = [judged.constraint for judged in crowd.hard]
@@ -153,7 +153,7 @@ def alone_in(crowd: Crowd, world: World) -> str:
     others = {limit.key for limit in limits if limit.key != HOSTNAME}
     if not limits or len(others) > 1 or not all(isinstance(limit, OnePerDomain) for limit in limits):
         return ""
-    nodes = world.cluster.nodes
+    nodes = world.inventory.nodes
     within = nodes.with_key(next(iter(others))) if others else nodes.own_hostname
     return "" if crowd.candidates & ~within else next(iter(others), HOSTNAME)
 
@@ -166,7 +166,7 @@ def apart_by_host(constraint: Constraint) -> bool:
 def by_node(crowd: Crowd, world: World) -> bool:
     """Whether every limit by domain is one by node: each of the pods on its own, and each with its own host name."""
     found = [isinstance(limit, OnePerDomain) and limit.key == HOSTNAME for limit in crowd.limits()]
-    return not found or (all(found) and world.cluster.nodes.own_hostname == world.everything)
+    return not found or (all(found) and world.inventory.nodes.own_hostname == world.everything)
 
 
 def new_domains(crowd: Crowd, missing: int) -> Iterator[str]:

@@ -42,7 +42,7 @@ def rank(ask: Ask, verdict: Verdict, world: World, count: int = 1) -> list[Ranke
     """
     if not verdict.candidates:
         return []
-    nodes = world.cluster.nodes
+    nodes = world.inventory.nodes
     found = to_slots(verdict.candidates)
     found = found[np.argsort(nodes.ranks()[found])]
     worths = worth(nodes.capacity, preferences(ask, verdict, world), world)

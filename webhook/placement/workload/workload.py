@@ -24,9 +24,9 @@ from webhook.placement.text.problem import Fault, Problem
 from webhook.placement.workload.crowding import crowding, queueing
 
 
-def decide_replicas(pod: Pod, namespace: str, cluster: Inventory, policy: Policy, replicas: Replicas) -> Decision:
+def decide_replicas(pod: Pod, namespace: str, inventory: Inventory, policy: Policy, replicas: Replicas) -> Decision:
     """Decide about one pod of the template, as for that pod, and then about all of them."""
-    return _decide_all(pod, namespace, World(cluster, policy, leaving=replicas.owner), replicas)
+    return _decide_all(pod, namespace, World(inventory, policy, leaving=replicas.owner), replicas)
 
 
 def _decide_all(pod: Pod, namespace: str, now: World, replicas: Replicas) -> Decision:
