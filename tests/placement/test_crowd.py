@@ -34,7 +34,7 @@ UNEVEN = cluster([node("node-a", cpu=8000), node("node-b", cpu=5000), node("node
 TAGGED = {keys.TAG: "x"}
 TAGS = cluster(
     [node("node-a", labels=TAGGED), node("node-b", labels=TAGGED), node("node-c")],
-    [pool(tags=["x"]), pool("P", size=2, given=["node-a", "node-c"]), pool("Q", size=2, phase=Phase.PENDING)],
+    [pool(tags=["x"]), pool("P", size=2, assigned=["node-a", "node-c"]), pool("Q", size=2, phase=Phase.PENDING)],
 )
 HELD = cluster(nodes(3), pods=[replica("node-a", apart="a", together="t", requests={"cpu": 5000})])
 PREFERRED = {keys.PREFERRED: "hostExlocation"}

@@ -150,5 +150,5 @@ def test_replicas_that_are_spread_or_keep_apart_share_what_domains_take() -> Non
 
 
 def test_hosts_of_a_pool_are_shared_like_other_nodes() -> None:
-    inventory = cluster(nodes(3), [pool("P", size=2, given=["node-a", "node-c"])])
+    inventory = cluster(nodes(3), [pool("P", size=2, assigned=["node-a", "node-c"])])
     assert shares(pod("host(P)"), inventory, 4) == {"node-a": 2, "node-c": 2}

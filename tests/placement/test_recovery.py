@@ -200,9 +200,9 @@ def test_a_world_that_has_recovered_is_the_same_but_for_them() -> None:
     later = now.recovered()
     assert later is not None
     assert later.recovered() is None
-    assert later.cluster.nodes.taints.keys() == {CORDONED.key}
+    assert later.inventory.nodes.taints.keys() == {CORDONED.key}
     assert inventory.nodes.taints.keys() == {CORDONED.key, UNREADY[0].key}
-    assert later.cluster.pools is inventory.pools
+    assert later.inventory.pools is inventory.pools
 
 
 def test_recovery_is_of_the_moment() -> None:

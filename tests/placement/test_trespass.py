@@ -21,14 +21,14 @@ from webhook.placement.text.problem import Fault, Problem
 
 CLOSED = cluster(
     [node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.closed", "NoSchedule")]), node("node-b")],
-    pools=[EXCLUSIVE, pool("Open", size=1, given=["node-b"])],
+    pools=[EXCLUSIVE, pool("Open", size=1, assigned=["node-b"])],
 )
 
 UNKNOWN = cluster([node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.gone", "NoSchedule")]), node("node-b")])
 
 OVER = cluster(
     [node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.open", "NoSchedule")]), node("node-b")],
-    pools=[pool("Open", size=1, given=["node-b"])],
+    pools=[pool("Open", size=1, assigned=["node-b"])],
 )
 """A cluster with a host of a pool that was exclusive once."""
 

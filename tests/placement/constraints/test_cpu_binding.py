@@ -26,12 +26,12 @@ NOT_FREE = f"{FIELD}: others of its job are bound to cpus and this pod is not to
 
 
 def live(*, bound: bool, **tweaks: Any) -> PodInfo:
-    return replace(bound_pod(**tweaks), bound=bound)
+    return replace(bound_pod(**tweaks), cpu_bound=bound)
 
 
 def one(pods: Iterable[PodInfo] = (), **elements: bool) -> Inventory:
     """A node, live pods, and the Job object that says of each element whether it is bound."""
-    model = Job("default", JOB, tuple(Element(name.replace("_", "-"), bound=bound) for name, bound in elements.items()))
+    model = Job("default", JOB, tuple(Element(name.replace("_", "-"), cpu_bound=on) for name, on in elements.items()))
     return cluster(nodes(1), pods=pods, jobs=[model] if elements else ())
 
 

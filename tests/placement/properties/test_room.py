@@ -175,7 +175,7 @@ def test_pods_of_its_own_count_as_if_they_were_gone(cluster: Cluster, pod: Json,
     """As neighbours: what they use is free only for who waits, and pools that get hosts see who runs where."""
     assume(not Many(pod, cluster).asked.bound)
     assume(all(pool.phase is Phase.READY for pool in cluster.pools if pool.sized))
-    assume(all(len(standing(pool, cluster.nodes)) == len(pool.given) for pool in cluster.pools))
+    assume(all(len(standing(pool, cluster.nodes)) == len(pool.assigned) for pool in cluster.pools))
     own = {at for at, found in enumerate(cluster.pods) if found.job and found.namespace == TEAM and at % 2}
     run = owner.replace("CronJob/w", "Job/w-29391840")
     live = tuple(replace(found, owner=run) if at in own else found for at, found in enumerate(cluster.pods))

@@ -87,7 +87,7 @@ class Inventory:
         """A pod was added or changed; one without a node holds nothing."""
         self.remove_pod(pod.uid)
         if not pod.node:
-            if pod.claim:
+            if pod.demand:
                 self.waiting[pod.uid] = pod
             if pod.sleeps:
                 self.sleepers[pod.uid] = pod
@@ -176,7 +176,7 @@ class Inventory:
     def _stamp(self, siblings: JobPods, pod: PodInfo) -> None:
         self._clock += 1
         siblings.changed = self._clock
-        if pod.isolated or pod.bound:
+        if pod.isolated or pod.cpu_bound:
             siblings.notable_changed = self._clock
 
     def siblings(self, namespace: str, job: str) -> JobPods:

@@ -41,7 +41,7 @@ class Provision(Struct, frozen=True, gc=False):
     grants: tuple[SetResources, ...] = ()
     binding: tuple[SetResources, ...] = ()
     wanted: tuple[SetResources, ...] = ()
-    bound: bool = False
+    cpu_bound: bool = False
     own: Tally = {}
     overruled: frozenset[str] = frozenset()
     wishes: bool = False
@@ -88,7 +88,7 @@ def provide(
         grants=tuple(grants.given),
         binding=tuple(binding),
         wanted=tuple(grants.wanted),
-        bound=bound,
+        cpu_bound=bound,
         own=pod_requests(spec)[0] if grants.given else {},
         overruled=frozenset(given.resource for given in grants.given if _more(spec, given)),
         wishes=any(found.allocatable and not found.mandatory for found in required),
