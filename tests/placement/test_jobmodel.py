@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import job
-from webhook.placement.inventory.jobmodel import Isolated, JobModel
+from webhook.placement.inventory.job_model import Isolated, JobModel
 from webhook.placement.inventory.objects import Element, Job
 
 AB, BC, DE = (f'hostColocation("{a}"), hostColocation("{b}")' for a, b in ("ab", "bc", "de"))

@@ -7,7 +7,7 @@ import pytest
 
 from tests.builders import GIB, NAMESPACE, Json, bound_pod, cluster, node, nodes, pod, pool, typed
 from tests.placement.spreading_pods import APP, apart, spread
-from webhook.placement.decision.crowd import Replicas
+from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World

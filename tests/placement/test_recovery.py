@@ -6,9 +6,9 @@ from tests.builders import OUTRIGHT, bound_pod, cluster, decided, node, nodes, p
 from tests.templates import crowded
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.wait import Cause
-from webhook.placement.inventory.conditions import PASSING
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Node, Phase, Taint
+from webhook.placement.inventory.passing_conditions import PASSING
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

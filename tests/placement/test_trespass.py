@@ -12,7 +12,7 @@ from tests.builders import (
 )  # fmt: skip
 from tests.placement.finished import EXCLUSIVE, finished, problems
 from tests.placement.spreading_pods import spread
-from webhook.placement.decision.trespass import trespass
+from webhook.placement.decision.tolerated_hosts import refuse_tolerations
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
@@ -94,9 +94,9 @@ ALL = [{"operator": "Exists"}]
     ],
 )  # fmt: skip
 def test_a_way_round_an_exclusive_host_is_named(found: Json, inventory: Inventory, expected: list[Problem]) -> None:
-    assert problems(trespass, found, inventory, Policy()) == expected
+    assert problems(refuse_tolerations, found, inventory, Policy()) == expected
 
 
 def test_the_finished_pod_of_an_exclusive_pool_gets_round_nothing() -> None:
     made = finished(pod("host(Closed)"), CLOSED, Policy())
-    assert problems(trespass, made, CLOSED, Policy()) == []
+    assert problems(refuse_tolerations, made, CLOSED, Policy()) == []

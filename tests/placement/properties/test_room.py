@@ -16,9 +16,9 @@ from tests.placement.properties.requested import requested
 from tests.placement.properties.rewrite import without
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_refusals import named, words
-from webhook.placement.decision.crowd import Crowd
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.inventory.objects import Phase
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault
@@ -52,7 +52,7 @@ def test_there_is_room_for_as_many_as_a_count_node_by_node_finds(cluster: Cluste
     many = Many(pod, cluster)
     found = many.room(most)
     event(f"room for {found}")
-    assert Crowd(decision.ask, decision.verdict.hard, world).room(most) == found
+    assert ReplicaFit(decision.ask, decision.verdict.hard, world).room(most) == found
 
 
 @given(clusters(), requested(), COUNTS)

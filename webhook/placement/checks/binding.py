@@ -4,7 +4,7 @@ Neighbours, room and taints are the scheduler's business (``docs/admission.md``,
 """
 
 from webhook.placement.checks.sleepers import demanded
-from webhook.placement.constraints.exclusive import NobodyElses
+from webhook.placement.constraints.exclusive import NoForeignExclusiveHosts
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.pools.allocation import pool_of
@@ -31,7 +31,7 @@ def obstacle(pod: PodInfo, node: str, world: World) -> str:
         return ""
     own = [pool for name in pod.pools for pool in pool_of(name, pod.namespace, pod.job, world.inventory)]
     exclusive = tuple((pool.namespace, pool.name) for pool in own if pool.exclusive)
-    if not there & NobodyElses(exclusive).filter(world):
+    if not there & NoForeignExclusiveHosts(exclusive).filter(world):
         return f"node {node} is exclusive to another HostPool"
     # Labels are written before a pool says who its hosts are, and seen after: what either tells will do.
     demand = pod.demand if pod.job else None

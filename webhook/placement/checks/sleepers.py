@@ -10,7 +10,7 @@ from typing import Final
 
 from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.constraints.taints import tolerates
-from webhook.placement.decision.trespass import TOLERATIONS, covers, foreign_hosts, own_pools, reach
+from webhook.placement.decision.tolerated_hosts import TOLERATIONS, covers, foreign_hosts, own_pools, reach
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import NodeDemand, Pool
 from webhook.placement.inventory.policy import Policy

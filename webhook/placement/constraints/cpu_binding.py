@@ -20,7 +20,7 @@ from webhook.placement.text.keys import BIND
 from webhook.placement.text.problem import Fault, Problem
 
 
-class Bound(Struct, frozen=True, gc=False):
+class CpuBinding(Struct, frozen=True, gc=False):
     """Limits that are missing beside the requests of a bound worker; any node will do."""
 
     verb: ClassVar[str] = "drop"
@@ -52,7 +52,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     bound = ask.provision.cpu_bound
     if ask.job and (why := _differs(ask, world, bound=bound)):
         return (Problem(annotation(BIND), why, fault=Fault.FORBIDDEN),)
-    return (Bound(ask.provision.binding),) if ask.provision.binding else ()
+    return (CpuBinding(ask.provision.binding),) if ask.provision.binding else ()
 
 
 def _differs(ask: Ask, world: World, *, bound: bool) -> str:

@@ -11,8 +11,8 @@ from webhook.placement.inventory.foreign_pods import ForeignPods, Ties
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.index import NodeIndex
 from webhook.placement.inventory.intent import Intents
+from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_pods import JobPods
-from webhook.placement.inventory.jobmodel import JobModel
 from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool, Tally
 from webhook.placement.inventory.pool_index import Name, PoolIndex
 from webhook.placement.kube.bits import slots

@@ -12,7 +12,7 @@ import msgspec
 
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import Metadata, Pod
-from webhook.placement.provision.intended import owners
+from webhook.placement.provision.intended_hardware import owners
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
