@@ -1,4 +1,4 @@
-"""``controller``: makes host pools true, until a signal says stop."""
+"""``controller``: runs the HostPool controller until a signal asks it to stop."""
 
 import argparse
 from typing import Final
@@ -31,7 +31,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Control; returns when that is over."""
+    """Run the controller; returns when it has stopped."""
     settings = flags.read(arguments)
     logs.configure(settings.log_level)
     uvloop.run(app.control(settings, _announce))

@@ -1,7 +1,4 @@
-"""One host pool explained: whether it could have its hosts now, which, and what rules out each of the other nodes.
-
-It names nodes, as :mod:`webhook.cli.explanation` does, and for the same reason.
-"""
+"""Explanation of one HostPool: whether it could get its hosts now, which ones, and what rules out each other node."""
 
 from webhook.admission.document import Document
 from webhook.cli.explanation import NAMESPACE, Explanation, Removed, names
@@ -15,19 +12,19 @@ _KIND = ("streams.ibm.com/v1", "HostPool")
 class PoolExplanation(Explanation, frozen=True):
     """What would become of a pool: ``hosts`` are the nodes that it would get, by index.
 
-    ``candidates`` are those that could serve it; none for a pool that lists its hosts itself.
+    ``candidates`` are the nodes that could be its hosts; empty for a pool that lists its hosts itself.
     """
 
     hosts: list[str]
 
 
 def is_pool(document: Document) -> bool:
-    """Whether the manifest is one of a host pool."""
+    """Whether the object is a HostPool."""
     return (document.get("apiVersion"), document.get("kind")) == _KIND
 
 
 def explain_pool(file: str, document: Document, world: World) -> PoolExplanation:
-    """Judge the pool as admission would; it counts as applied, so the world knows it."""
+    """Explain the pool as admission would judge it. ``world`` must contain the pool (manifests count as applied)."""
     metadata = document["metadata"]
     name, namespace = metadata["name"], metadata.get("namespace") or NAMESPACE
     pool = world.inventory.pools[namespace, name]
