@@ -1,4 +1,4 @@
-"""A cluster that is watched."""
+"""``LiveCluster``: an inventory that reflectors keep up to date with a cluster, and whether it is fit for decisions."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -17,21 +17,22 @@ from webhook.cluster.watch.store import Findings
 I = TypeVar("I", bound=Sink)  # noqa: E741 stands for Inventory
 
 Tell = Callable[[Report | Finding | ApiError], object]
-"""Learns of every list once all kinds are known, of every object that cannot be used, and of failures."""
+"""Called with a report after every list once all kinds are listed, with every unusable object, and with failures."""
 
 STALE: Final = 300.0
-"""Seconds after which a state is too old to decide on: the API server itself remembers no more (``Pace.horizon``).
+"""Seconds after which the inventory is too old for decisions: the API server remembers no more (``Pace.horizon``).
 
-A healthy feed hears something every minute, and one that is cut off tries again every few seconds. So whoever is stale
-is cut off, and another replica, or nobody, answers better.
+A reflector hears from the API server at least once a minute, and when it is cut off it tries again every few seconds.
+An inventory that is too old therefore belongs to a replica that is cut off; other replicas decide better.
 """
 
 
 class LiveCluster(Generic[I]):
-    """The API server behind ``connection`` as a cluster; ``inventory`` is what its watches say by now.
+    """Keeps ``inventory`` up to date with the API server behind ``connection``, by one reflector for each kind.
 
-    It is the same inventory all the time, empty at first. While kinds are listed again it holds what was known and what
-    is new; objects that are gone leave it at the end of the list. With a ``limit`` of 0 no state is too old.
+    The inventory is empty at first, and is never replaced. While a kind is listed again, the inventory holds both known
+    and new objects; objects that are gone are removed at the end of the list. The inventory is too old for decisions
+    when a kind was last heard about ``limit`` seconds ago; with 0 it never is.
     """
 
     def __init__(
@@ -46,10 +47,10 @@ class LiveCluster(Generic[I]):
     ) -> None:
         self.inventory: I = inventory
         self.connection = connection
-        """The way to the API server, open while this runs."""
+        """The connection to the API server, open while :meth:`run` runs."""
         self._limit = limit
         self._tell = tell
-        self._feeds = [
+        self._reflectors = [
             Reflector(kind, connection, inventory, pace=pace or Pace(), tell=tell, listed=self._listed)
             for kind in kinds
         ]
@@ -57,41 +58,43 @@ class LiveCluster(Generic[I]):
     @property
     def synced(self) -> bool:
         """Whether every kind has been listed at least once."""
-        return all(feed.synced for feed in self._feeds)
+        return all(each.synced for each in self._reflectors)
 
     @property
     def report(self) -> Report:
-        """What is known now."""
+        """The numbers of objects that are known now, and the objects that cannot be used."""
         return Report(
-            counts={feed.kind.name: len(feed.shelf.known) for feed in self._feeds},
-            skipped=_named(feed.shelf.skipped for feed in self._feeds),
-            skipped_count=sum(len(feed.shelf.skipped) for feed in self._feeds),
-            noted=_named(feed.shelf.noted for feed in self._feeds),
-            noted_count=sum(len(feed.shelf.noted) for feed in self._feeds),
+            counts={each.kind.name: len(each.store.known) for each in self._reflectors},
+            skipped=_named(each.store.skipped for each in self._reflectors),
+            skipped_count=sum(len(each.store.skipped) for each in self._reflectors),
+            noted=_named(each.store.noted for each in self._reflectors),
+            noted_count=sum(len(each.store.noted) for each in self._reflectors),
         )
 
     def ages(self) -> dict[str, float]:
-        """Seconds since the API server last said how it stands with each resource; below a minute while all is well."""
-        return {feed.kind.resource: feed.age() for feed in self._feeds}
+        """Seconds since the API server was last heard about each resource; below a minute while all is well."""
+        return {each.kind.resource: each.age() for each in self._reflectors}
 
     def reason(self) -> str | None:
-        """Why nothing can be decided now, in words; ``None`` if it can."""
-        unread = [f"{feed.kind.resource}: {feed.failure or 'being listed'}" for feed in self._feeds if not feed.synced]
+        """Why decisions cannot be made on the inventory now, for readiness and refusals; ``None`` if they can."""
+        unread = [
+            f"{each.kind.resource}: {each.failure or 'being listed'}" for each in self._reflectors if not each.synced
+        ]
         if unread:
             return f"the cluster is not read yet: {'; '.join(unread)}"
         if not self._limit:
             return None
         stale = [
-            f"{feed.kind.resource}: {feed.age():.0f} s old ({feed.failure or 'nothing more was heard'})"
-            for feed in self._feeds
-            if feed.age() > self._limit
+            f"{each.kind.resource}: {each.age():.0f} s old ({each.failure or 'nothing more was heard'})"
+            for each in self._reflectors
+            if each.age() > self._limit
         ]
         return f"what is known of the cluster is too old: {'; '.join(stale)}" if stale else None
 
     async def run(self) -> None:
-        """Watch the cluster until cancelled; whatever it raises is a fault of this program."""
+        """Watch the cluster until cancelled. Failures of the API server are retried; other errors are raised."""
         async with self.connection:
-            tasks = [asyncio.create_task(feed.run(), name=feed.kind.resource) for feed in self._feeds]
+            tasks = [asyncio.create_task(each.run(), name=each.kind.resource) for each in self._reflectors]
             try:
                 await asyncio.gather(*tasks)
             finally:
