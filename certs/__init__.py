@@ -13,5 +13,5 @@ In reading order:
 * ``managed``: the same in a cluster: a Secret and the ``caBundle`` of webhook configurations, rotated in place.
 * ``cli``: ``streams-placement-certs create``, ``show`` and ``manage``, the only place that prints.
 
-A program of its own: nothing here imports ``webhook``, nor the reverse.
+A program of its own: nothing here imports ``webhook``, nor the reverse. Both reach the API server through ``kubeapi``.
 """

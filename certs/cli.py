@@ -11,13 +11,13 @@ from typing import Final
 from certs import creation, files, options
 from certs.inspection import Inspection
 from certs.managed import settings
-from certs.managed.access import NoClusterError
-from certs.managed.lease import LostError
 from certs.managed.logs import LOG, log_to_standard_error
 from certs.managed.run import manage
 from certs.managed.secret import ForeignError
 from certs.names import Names, printable
 from certs.report import PROGRAM, days_left, json_report, text_report
+from kubeapi.client.configuration import NoClusterError
+from kubeapi.leaderelection.lease_hold import LostError
 
 OK: Final = 0
 REFUSED: Final = 1
@@ -131,13 +131,13 @@ def _manage(given: settings.ManageGiven) -> int:
     if given.problems:
         return _wrong_use("manage", given.problems)
     try:
-        access = given.access()
+        configuration = given.configuration()
     except NoClusterError as error:
         _complain("manage", f"there is no cluster: {printable(str(error))}")
         return TROUBLE
     log_to_standard_error()
     try:
-        asyncio.run(manage(asked, access))
+        asyncio.run(manage(asked, configuration))
     except (ForeignError, LostError) as error:
         LOG.error("%s", error)
         return REFUSED if isinstance(error, ForeignError) else TROUBLE

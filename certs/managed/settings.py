@@ -1,11 +1,11 @@
-"""The flags of ``manage``, and what they ask for."""
+"""The flags of ``manage``, what they ask for, and how the cluster is reached."""
 
 import re
+from pathlib import Path
 from typing import Final
 
-from certs.managed.access import Access, Kubeconfig, ServiceAccount
-from certs.managed.configuration import Kind, Service
-from certs.managed.keeper import Place
+from certs.managed.configuration import Kind, ServiceReference
+from certs.managed.keeper import ManagedObjects
 from certs.managed.observed import RotationPolicy
 from certs.managed.run import Management
 from certs.names import LOOPBACK, Names, quote
@@ -22,6 +22,9 @@ from certs.options import (
     Given,
     Option,
 )
+from kubeapi.client.configuration import Configuration, NoClusterError
+from kubeapi.client.kubeconfig import Kubeconfig, usual_files
+from kubeapi.client.service_account import FOLDER, NoPodError, ServiceAccount
 
 INTERVAL_SECONDS: Final = 10.0
 """A wiped ``caBundle`` is restored within these; two or three small requests, six times a minute."""
@@ -116,17 +119,17 @@ class ManageGiven(Given):
             adoption=self._seconds(ADOPTION, ADOPTION_SECONDS, (1, _DAY)),
         )
         return Management(
-            Place(Service(namespace, service), secret, configurations),
+            ManagedObjects(ServiceReference(namespace, service), secret, configurations),
             terms,
             lease=self._object(LEASE) or secret,
             lease_seconds=int(self._seconds(DURATION, LEASE_SECONDS, (3, 3600))),
             interval=self._seconds(INTERVAL, INTERVAL_SECONDS, (0.1, 3600)),
         )
 
-    def access(self) -> Access:
-        """How to reach the cluster. Raises NoClusterError."""
+    def configuration(self) -> Configuration:
+        """Where the API server is and how to authenticate. Raises NoClusterError."""
         (_, file), (_, context) = self._one(KUBECONFIG), self._one(CONTEXT)
-        return Kubeconfig(file or None, context or None) if file or context else ServiceAccount()
+        return named_kubeconfig(file, context) if file or context else pod_account()
 
     def _loopback(self) -> Names:
         return LOOPBACK if self._switch(LOOPBACK_NAMES) else Names()
@@ -150,6 +153,28 @@ class ManageGiven(Given):
             return float(text)
         self.problems.append(f"{source} {quote(text)} is not a number of seconds: use {lowest:g} to {highest:g}")
         return default
+
+
+def pod_account(folder: Path = FOLDER) -> Configuration:
+    """The service account of the pod that this process runs in. Raises NoClusterError."""
+    try:
+        return Configuration(ServiceAccount(folder))
+    except NoPodError as error:
+        raise NoClusterError(f"this is not a pod: {error}") from None
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise NoClusterError(f"the account in {folder} cannot be read: {reason}") from None
+
+
+def named_kubeconfig(file: str, context: str) -> Configuration:
+    """A context of a kubeconfig; where either is empty, it is what kubectl takes. Raises NoClusterError.
+
+    No proxy is used, whatever the file and the environment say: keys pass through this connection.
+    """
+    try:
+        return Configuration(Kubeconfig(context or None, files=file or usual_files(), proxies=False))
+    except Exception as error:  # noqa: BLE001 - damaged files, and plugins, lead to whatever they like
+        raise NoClusterError(f"the kubeconfig cannot be used: {str(error) or type(error).__name__}") from None
 
 
 def _object_fault(text: str) -> str:

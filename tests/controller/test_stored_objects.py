@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from msgspec import Raw
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.builders import cluster
-from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.watch.store import Store
 from webhook.controller.hostpools.node_kind import NodeCache
 from webhook.controller.hostpools.pool_kind import OWN_POOLS, unreadable

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.controller.clock import Clock
+from kubeapi.clock import Clock
 from webhook.controller.hostpools.dismissals import Dismissals, Replacement
 from webhook.controller.hostpools.marks import Mark, mark_of
 from webhook.placement.inventory.inventory import Inventory

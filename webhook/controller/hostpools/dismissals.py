@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from webhook.controller.clock import Clock
+from kubeapi.clock import Clock
 from webhook.placement.checks.pool_health import OUT, HostCondition, troubles
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Pool

@@ -9,7 +9,8 @@ from typing import Any
 from msgspec import Raw, Struct, field
 from msgspec.structs import replace
 
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client import decoding
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.placement.inventory.objects import Node, Pool, Taint
 from webhook.placement.inventory.policy import Policy
@@ -56,8 +57,8 @@ def read_node(body: bytes) -> StoredNode:
     """A node from JSON; :class:`ApiError` if it is none."""
     try:
         return items.decode(Raw(body), StoredNode)
-    except items.ERRORS as error:
-        raise ApiError(Cause.UNREADABLE, f"the node cannot be read: {items.reason(error)}") from None
+    except decoding.ERRORS as error:
+        raise ApiError(Cause.UNREADABLE, f"the node cannot be read: {decoding.reason(error)}") from None
 
 
 class Mark(Struct, frozen=True):

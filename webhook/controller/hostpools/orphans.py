@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from webhook.cluster.client.api_types import Identified
+from kubeapi.client.api_types import Identified
+from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects import items
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.watch.lists import Reader, listed
-from webhook.controller.clock import Clock, seconds
 from webhook.controller.hostpools.claims import Claims, Nodes
 from webhook.controller.hostpools.mark_owners import MarkOwners
 from webhook.controller.hostpools.marks import mark_named

@@ -8,7 +8,8 @@ written anew. Where the rest breaks rules, all that is kept of the pool is that 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from webhook.cluster.client.api_types import Identified
+from kubeapi.client import decoding
+from kubeapi.client.api_types import Identified
 from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.kinds import POOLS, AnyKind
 from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes, pool
@@ -24,10 +25,10 @@ class _Believed(Struct, frozen=True, gc=False):
 
 
 def read_believed(item: Raw) -> tuple[Pool, Notes]:
-    """The pool, without its status if that breaks rules; raises ``MalformedError`` or one of :data:`items.ERRORS`."""
+    """The pool, without its status if that breaks rules; raises MalformedError or one of :data:`decoding.ERRORS`."""
     try:
         return pool(items.decode(item, wire.HostPool)), []
-    except (MalformedError, *items.ERRORS) as error:
+    except (MalformedError, *decoding.ERRORS) as error:
         rest = items.decode(item, _Believed)
         found = pool(wire.HostPool(rest.metadata, rest.spec))
         return found, [f"{reason_of(error)}, so its status is written anew"]
@@ -35,7 +36,7 @@ def read_believed(item: Raw) -> tuple[Pool, Notes]:
 
 def reason_of(error: Exception) -> str:
     """What is wrong with an object that cannot be used."""
-    return str(error) if isinstance(error, MalformedError) else items.reason(error)
+    return str(error) if isinstance(error, MalformedError) else decoding.reason(error)
 
 
 def unreadable(pool: Pool) -> bool:
@@ -46,7 +47,7 @@ def unreadable(pool: Pool) -> bool:
 def _read(item: Raw) -> tuple[Pool, Notes]:
     try:
         return read_believed(item)
-    except (MalformedError, *items.ERRORS) as error:
+    except (MalformedError, *decoding.ERRORS) as error:
         identity = items.decode(item, Identified).metadata
         if not identity.name:
             raise

@@ -4,7 +4,8 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct, field
 
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client import decoding
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.cluster.objects.translate import NAMESPACE, MalformedError
 from webhook.controller.hostpools.pool_kind import read_believed, reason_of
@@ -80,10 +81,10 @@ def read_pool(body: bytes) -> StoredPool:
     """The object from JSON; :class:`ApiError` if not even its metadata can be read."""
     try:
         found = items.decode(Raw(body), _Object)
-    except items.ERRORS as error:
-        raise ApiError(Cause.UNREADABLE, f"the HostPool cannot be read: {items.reason(error)}") from None
+    except decoding.ERRORS as error:
+        raise ApiError(Cause.UNREADABLE, f"the HostPool cannot be read: {decoding.reason(error)}") from None
     status = found.status if isinstance(found.status, dict) else {}
     try:
         return StoredPool(found.metadata, status, read_believed(Raw(body))[0])
-    except (MalformedError, *items.ERRORS) as error:
+    except (MalformedError, *decoding.ERRORS) as error:
         return StoredPool(found.metadata, status, None, reason_of(error))

@@ -5,7 +5,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.controller.clock import Clock
+from kubeapi.clock import Clock
 from webhook.controller.hostpools.pool_states import WAITING
 from webhook.controller.hostpools.pool_status import State
 from webhook.placement.inventory.objects import Pool

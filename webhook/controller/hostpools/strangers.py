@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Raw
 
+from kubeapi.client import decoding
 from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.translate import MalformedError, bound_pod
 from webhook.cluster.watch.lists import Reader, listed
@@ -55,5 +56,5 @@ def _pod(item: Raw) -> PodInfo | None:
     """The pod; ``None`` if it has ended, or is none that anybody could place."""
     try:
         return bound_pod(items.decode(item, wire.Pod))[0]
-    except (MalformedError, *items.ERRORS):
+    except (MalformedError, *decoding.ERRORS):
         return None

@@ -7,7 +7,7 @@ after the taint had been written there.
 from collections.abc import Iterable
 from typing import Final
 
-from webhook.controller.clock import Clock
+from kubeapi.clock import Clock
 from webhook.placement.inventory.objects import PoolHost
 from webhook.placement.inventory.pool_index import Name
 
