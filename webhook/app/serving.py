@@ -18,8 +18,8 @@ from webhook.cluster.queries.unseen_pods import SECONDS as LOOK_SECONDS
 from webhook.cluster.queries.unseen_pods import Newcomers
 from webhook.cluster.queries.workload_sizes import SECONDS, WorkloadSizes
 from webhook.cluster.watch.live import LiveCluster
+from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.promises import Promises
 from webhook.placement.request.memo import Memo
 from webhook.server.fatal_error import FatalError
 from webhook.server.lifecycle import Announce, Service, run_server
@@ -49,7 +49,7 @@ def mutator(cluster: Cluster, policy: Policy) -> Reviewer:
     sizes = None
     if isinstance(cluster, LiveCluster):
         sizes = WorkloadSizes(ObjectClient(cluster.connection, seconds=SECONDS))
-    known = Known(Memo(), Promises(time.monotonic), sizes.count if sizes else lambda _: None)
+    known = Known(Memo(), AssumedPods(time.monotonic), sizes.count if sizes else lambda _: None)
 
     def mutating(body: bytes) -> Answer | Awaitable[Answer]:
         answer = mutate(body, cluster.inventory, policy, known)

@@ -14,8 +14,7 @@ from kubeapi.leaderelection.lease_hold import LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from webhook.app.policy import policy_of
-from webhook.controller.hostpools.dismissals import Replacement
-from webhook.controller.hostpools.rules import Rules
+from webhook.controller.hostpools.host_choice import Replacement, Rules
 from webhook.controller.program import Controller, LeaseRef
 from webhook.server import logs
 from webhook.settings import Settings

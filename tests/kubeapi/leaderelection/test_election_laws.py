@@ -36,9 +36,10 @@ def processes(world: World, *made: Process) -> Iterator[World]:
 
 
 Part = tuple[float, float, list[Fate], list[Ill], float, float]
-"""Rate and offset of the clock, fates, ills, seconds of cleaning up, seconds between renewals that the work asks for."""
+"""Rate and offset of the clock, fates, ills, seconds of cleaning up, and between renewals that the work asks for."""
 
-PARTS = st.tuples(RATES, st.floats(-1e6, 1e6), FATES, ILLS, st.sampled_from([0.0, 1.5]), st.sampled_from([0.0, 0.3, 3.1]))
+CLEANING, RENEWING = st.sampled_from([0.0, 1.5]), st.sampled_from([0.0, 0.3, 3.1])
+PARTS = st.tuples(RATES, st.floats(-1e6, 1e6), FATES, ILLS, CLEANING, RENEWING)
 
 LATE_ANSWERS = [
     (0.9, 0.0, [Fate(32.4, 0.01, SLOW), Fate(36.4, None, None)], [], 0.0, 0.0),
