@@ -10,9 +10,10 @@ In reading order:
 * ``rotation``: the next step. Pure but for the randomness of keys; everything about safety is here.
 * ``api``: the requests, whose errors name them.
 * ``keeper``: the loop of the leader.
-* ``settings``: the flags of ``manage``.
+* ``flags``: the flags of ``manage``. ``settings``: what they ask for, and how the cluster is reached.
 * ``logs``: one line of JSON per record.
 * ``run``: the client, the election and the keeper together, until a signal.
+* ``command``: the command ``manage``, with its exit codes.
 
 The connection and the election are those of ``kubeapi``.
 """

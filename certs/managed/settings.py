@@ -1,101 +1,39 @@
-"""The flags of ``manage``, what they ask for, and how the cluster is reached."""
+"""What the flags of ``manage`` ask for, and how the cluster is reached."""
 
 import re
 from pathlib import Path
 from typing import Final
 
 from certs.managed.configuration import Kind, ServiceReference
+from certs.managed.flags import (
+    ADOPTION,
+    ADOPTION_SECONDS,
+    CONTEXT,
+    DAY_SECONDS,
+    DURATION,
+    INTERVAL,
+    INTERVAL_SECONDS,
+    KUBECONFIG,
+    LEASE,
+    LEASE_SECONDS,
+    MUTATING,
+    PROPAGATION,
+    PROPAGATION_SECONDS,
+    SECRET,
+    VALIDATING,
+)
 from certs.managed.keeper import ManagedObjects
 from certs.managed.observed import RotationPolicy
 from certs.managed.run import Management
 from certs.names import LOOPBACK, Names, quote
-from certs.options import (
-    AUTHORITY_DAYS,
-    CA_DAYS,
-    DAYS,
-    DNS,
-    IP,
-    LEAF_DAYS,
-    LOOPBACK_NAMES,
-    NAMESPACE,
-    SERVICE,
-    Given,
-    Option,
-)
+from certs.options import AUTHORITY_DAYS, CA_DAYS, DAYS, LEAF_DAYS, LOOPBACK_NAMES, NAMESPACE, SERVICE, Given, Option
 from kubeapi.client.configuration import Configuration, NoClusterError
 from kubeapi.client.kubeconfig import Kubeconfig, usual_files
 from kubeapi.client.service_account import FOLDER, NoPodError, ServiceAccount
 
-INTERVAL_SECONDS: Final = 10.0
-"""A wiped ``caBundle`` is restored within these; two or three small requests, six times a minute."""
-
-PROPAGATION_SECONDS: Final = 60.0
-"""API servers learn of a configuration by a watch, in hundredths of a second; one that lost its watch asks again after
-30 s at most (client-go, ``tools/cache/reflector.go``), and that twice."""
-
-ADOPTION_SECONDS: Final = 600.0
-"""A kubelet renews a mounted Secret after 60 to 90 s and, in a large cluster, up to 300 s of cache
-(kubelet, ``configMapAndSecretChangeDetectionStrategy``); the rest is for a node that is slow. Waiting costs nothing."""
-
-LEASE_SECONDS: Final = 15.0
-"""As Kubernetes' own components have it (component-base, ``leaderelection``)."""
-
-_DAY: Final = 86_400.0
-
 _SUBDOMAIN: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*")
 _SUBDOMAIN_LIMIT: Final = 253
 """Names of objects (Kubernetes, Object Names and IDs: DNS subdomain names)."""
-
-SECRET: Final = Option("secret", "NAME", "the Secret that holds everything, made if it is not there; needed")
-MUTATING: Final = Option(
-    "mutating",
-    "NAME",
-    "keep caBundle of this MutatingWebhookConfiguration; may be repeated, the variable takes a list",
-    "many",
-)
-VALIDATING: Final = Option(
-    "validating", "NAME", "the same of a ValidatingWebhookConfiguration; neither is ever made anew", "many"
-)
-LEASE: Final = Option("lease", "NAME", "the Lease that one process holds (default: the name of the Secret)")
-INTERVAL: Final = Option(
-    "interval", "S", f"seconds between two looks at the cluster (0.1 to 3600; default: {INTERVAL_SECONDS:g})"
-)
-PROPAGATION: Final = Option(
-    "propagation",
-    "S",
-    "seconds after which every API server uses a configuration that was changed "
-    f"(1 to {_DAY:g}; default: {PROPAGATION_SECONDS:g})",
-)
-ADOPTION: Final = Option(
-    "adoption",
-    "S",
-    f"seconds after which every server shows a new leaf (1 to {_DAY:g}; default: {ADOPTION_SECONDS:g})",
-)
-DURATION: Final = Option(
-    "lease-seconds", "N", f"whole seconds that the Lease is good for (3 to 3600; default: {LEASE_SECONDS:g})"
-)
-KUBECONFIG: Final = Option("kubeconfig", "FILE", "the kubeconfig to use in place of the account of the pod around us")
-CONTEXT: Final = Option("context", "NAME", "the context of the kubeconfig (default: its current one)")
-
-MANAGE: Final = (
-    NAMESPACE,
-    SECRET,
-    SERVICE,
-    MUTATING,
-    VALIDATING,
-    LEASE,
-    LOOPBACK_NAMES,
-    DNS,
-    IP,
-    LEAF_DAYS,
-    CA_DAYS,
-    INTERVAL,
-    PROPAGATION,
-    ADOPTION,
-    DURATION,
-    KUBECONFIG,
-    CONTEXT,
-)
 
 
 class ManageGiven(Given):
@@ -115,8 +53,8 @@ class ManageGiven(Given):
             names,
             self._days(LEAF_DAYS, DAYS),
             self._days(CA_DAYS, AUTHORITY_DAYS),
-            propagation=self._seconds(PROPAGATION, PROPAGATION_SECONDS, (1, _DAY)),
-            adoption=self._seconds(ADOPTION, ADOPTION_SECONDS, (1, _DAY)),
+            propagation=self._seconds(PROPAGATION, PROPAGATION_SECONDS, (1, DAY_SECONDS)),
+            adoption=self._seconds(ADOPTION, ADOPTION_SECONDS, (1, DAY_SECONDS)),
         )
         return Management(
             ManagedObjects(ServiceReference(namespace, service), secret, configurations),
