@@ -1,4 +1,4 @@
-"""The controller: makes HostPools true, in one process at a time.
+"""The controller: reconciles HostPool objects with the labels and taints of nodes, in one elected process at a time.
 
 Read in this order:
 
@@ -6,8 +6,9 @@ Read in this order:
 - ``workqueue``: keys of objects to reconcile, in fair turns, with retries.
 - ``concurrency``: coroutines that end together.
 - ``hostpools``: the reconciler of a HostPool and all that it needs.
-- ``events``: Events of events.k8s.io/v1; ``waiting_pods``: Events of pods that wait.
-- ``release``: hosts given back by command; ``candidates``: the controllers that run as pods, and their end.
+- ``events``: Events of events.k8s.io/v1; ``waiting_pods``: Events about admitted pods that no node can run.
+- ``release``: the command that frees hosts without a controller.
+- ``candidates``: the controllers that run as pods, and their end.
 - ``metrics``: the figures of the controller.
 
 The election is ``kubeapi.leaderelection``.
