@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from webhook.placement.kube.pod import NodeAffinity, NodeTerm, Requirement
+from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.size_limits import WORDS_LIMIT, words
 from webhook.placement.text.problem import Problem
 
@@ -23,14 +23,13 @@ class TermEdit(Struct, frozen=True, gc=False):
 
 
 def conjoin(
-    nodes: NodeAffinity, asked: Sequence[tuple[NodeTerm, ...]]
+    own: Sequence[NodeTerm], asked: Sequence[tuple[NodeTerm, ...]]
 ) -> tuple[tuple[TermEdit, ...], tuple[NodeTerm, ...], list[Problem]]:
     """The product of the pod's own terms and ours: every pair of one of each, so that both must hold.
 
     A term of the pod that says nothing matches nothing, and must not be filled; one that holds all of a term of ours
     already is done.
     """
-    own = (nodes.required.node_selector_terms if nodes.required else None) or ()
     saying = [at for at, term in enumerate(own) if not term.empty]
     count = len(saying) or 1
     for terms in asked:

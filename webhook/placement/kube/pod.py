@@ -224,8 +224,18 @@ class PodStatus(Struct, frozen=True, gc=False):
 
 
 class Pod(Struct, frozen=True, gc=False):
-    """A pod, or the template of one."""
+    """A pod, or the pod template of a workload."""
 
     metadata: Metadata | None = None
     spec: PodSpec | None = None
     status: PodStatus | None = None
+
+
+def required_terms(spec: PodSpec) -> tuple[NodeTerm, ...] | None:
+    """Terms of the pod's required node affinity, of which its node must match one; ``None`` without such affinity.
+
+    The result is empty for required node affinity that has no terms: no node meets it.
+    """
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    required = affinity.required if affinity else None
+    return (required.node_selector_terms or ()) if required else None

@@ -7,7 +7,7 @@ than anything that people write. Each limit is several times what the largest kn
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from webhook.placement.kube.pod import Affinity, NodeTerm, Pod, PodAffinity, PodSpec
+from webhook.placement.kube.pod import Affinity, NodeTerm, Pod, PodAffinity, PodSpec, required_terms
 from webhook.placement.text.problem import Problem
 
 WORDS_LIMIT: Final = 20_000
@@ -43,8 +43,7 @@ def _node_words(spec: PodSpec) -> int:
     affinity = spec.affinity.node_affinity if spec.affinity else None
     if affinity is None:
         return 0
-    required = words((affinity.required.node_selector_terms if affinity.required else None) or ())
-    return required + words(preferred.preference for preferred in affinity.preferred or ())
+    return words(required_terms(spec) or ()) + words(term.preference for term in affinity.preferred or ())
 
 
 def _pod_terms(spec: PodSpec) -> int:
