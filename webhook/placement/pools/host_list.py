@@ -39,7 +39,7 @@ def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]
     first: dict[str, int] = {}
     for index, text in enumerate(texts):
         stays = index in kept and (canonical(text) is not None or kept[index] == text)
-        found = inventory.nodes.named(kept[index]) if stays else meant(text, inventory.nodes)
+        found = inventory.nodes.named(kept[index]) if stays else nodes_of_host(text, inventory.nodes)
         fault = _fault(text, found, found if stays else poolable)
         taken = not fault and not stays and bool(found & closed)
         if taken:
@@ -54,7 +54,7 @@ def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]
         yield Entry(index, fault=f"hosts[{index}]: {fault}", taken=taken)
 
 
-def meant(text: str, nodes: NodeIndex) -> Bits:
+def nodes_of_host(text: str, nodes: NodeIndex) -> Bits:
     """The nodes of that address, if the text is one, else of that name."""
     address = canonical(text)
     return nodes.addresses.of(address) if address else nodes.named(text)
