@@ -42,16 +42,18 @@ class Allocation(Struct, frozen=True):
     remedy: str = ""
 
 
-def allocate(pool: Pool, inventory: Inventory, policy: Policy, *, barred: Bits = 0, whole: bool = False) -> Allocation:
+def allocate(
+    pool: Pool, inventory: Inventory, policy: Policy, *, excluded: Bits = 0, whole: bool = False
+) -> Allocation:
     """The hosts of a sized or literal pool: its present hosts at their indices, completed from the eligible nodes.
 
-    ``barred`` are nodes that the pool must not get. With ``whole`` a sized pool that cannot be completed gets no host.
+    ``excluded`` are nodes that the pool must not get. With ``whole`` a sized pool that cannot be completed gets none.
     """
     if over := surplus(pool, inventory, policy.pool_quota):
         return Allocation((), 0, str(over), over.remedy)
     if pool.hosts is not None:
-        return _literal(pool, inventory, policy, barred)
-    return _created(pool, inventory, policy, barred, whole=whole)
+        return _literal(pool, inventory, policy, excluded)
+    return _created(pool, inventory, policy, excluded, whole=whole)
 
 
 def eligible(pool: Pool, inventory: Inventory, policy: Policy) -> Bits:
@@ -146,9 +148,9 @@ def pool_of(spl_name: str, namespace: str, job: str, inventory: Inventory) -> li
     return own or [pool for pool in pools if pool.job is None]
 
 
-def _literal(pool: Pool, inventory: Inventory, policy: Policy, barred: Bits) -> Allocation:
+def _literal(pool: Pool, inventory: Inventory, policy: Policy, excluded: Bits) -> Allocation:
     listed = list(entries(pool, inventory, policy))
-    found = [entry for entry in listed if entry.node and not inventory.nodes.named(entry.node) & barred]
+    found = [entry for entry in listed if entry.node and not inventory.nodes.named(entry.node) & excluded]
     hosts = tuple(_host(entry.index, entry.node, inventory) for entry in found)
     wanted = len(pool.hosts or ())
     # Every user of the namespace reads this text, so it counts the entries and does not quote them.
@@ -158,14 +160,14 @@ def _literal(pool: Pool, inventory: Inventory, policy: Policy, barred: Bits) -> 
     return Allocation(hosts, len(hosts), "" if len(hosts) == wanted else reason)
 
 
-def _created(pool: Pool, inventory: Inventory, policy: Policy, barred: Bits, *, whole: bool) -> Allocation:
+def _created(pool: Pool, inventory: Inventory, policy: Policy, excluded: Bits, *, whole: bool) -> Allocation:
     size = pool.size or 0
     standing = inventory.pools.hosts(pool)
     kept = {host.index: host for host in pool.assigned if host.index < size and standing.get(host.index)}
     held = 0
     for index in kept:
         held |= standing[index]
-    able = eligible(pool, inventory, policy) & ~barred
+    able = eligible(pool, inventory, policy) & ~excluded
     count = (able | held).bit_count()
     over = excess(pool, inventory, policy.quota) if len(kept) < size else None
     if over:

@@ -35,15 +35,15 @@ class PoolPlan(Struct, frozen=True):
 
 
 def plan(
-    pool: Pool, inventory: Inventory, policy: Policy, *, barred: Bits = 0, dismissed: Collection[int] = ()
+    pool: Pool, inventory: Inventory, policy: Policy, *, excluded: Bits = 0, dismissed: Collection[int] = ()
 ) -> PoolPlan:
     """The plan for the pool.
 
-    ``barred`` are nodes that cannot be claimed at the moment, although the inventory has no reason for that.
+    ``excluded`` are nodes that cannot be claimed at the moment, although the inventory has no reason for that.
     ``dismissed`` are the indices of hosts that are to be replaced although their nodes exist.
     """
     whole = not published(pool)
-    allocation = granted(pool, inventory, policy, barred=barred, dismissed=dismissed, whole=whole)
+    allocation = granted(pool, inventory, policy, excluded=excluded, dismissed=dismissed, whole=whole)
     hosts = () if allocation.reason and whole else allocation.hosts
     return PoolPlan(hosts, allocation.eligible, allocation.reason, _stray(pool, hosts, inventory))
 
@@ -53,17 +53,17 @@ def granted(
     inventory: Inventory,
     policy: Policy,
     *,
-    barred: Bits = 0,
+    excluded: Bits = 0,
     dismissed: Collection[int] = (),
     whole: bool = False,
 ) -> Allocation:
     """The hosts that the pool has or would get; nodes that carry its label already are taken first.
 
-    ``whole`` is that of :func:`allocate`, ``barred`` and ``dismissed`` are those of :func:`plan`.
+    ``whole`` is that of :func:`allocate`, ``excluded`` and ``dismissed`` are those of :func:`plan`.
     """
     assigned = tuple(host for host in pool.assigned if host.index not in dismissed)
-    known = replace(pool, assigned=(*assigned, *_claimed(pool, assigned, inventory, policy, barred)))
-    return allocate(known, inventory, policy, barred=barred, whole=whole)
+    known = replace(pool, assigned=(*assigned, *_claimed(pool, assigned, inventory, policy, excluded)))
+    return allocate(known, inventory, policy, excluded=excluded, whole=whole)
 
 
 def hopeless(pool: Pool, inventory: Inventory) -> bool:
@@ -98,7 +98,7 @@ def taint_of(pool: Pool, policy: Policy) -> Taint | None:
 
 
 def _claimed(
-    pool: Pool, assigned: Collection[PoolHost], inventory: Inventory, policy: Policy, barred: Bits
+    pool: Pool, assigned: Collection[PoolHost], inventory: Inventory, policy: Policy, excluded: Bits
 ) -> list[PoolHost]:
     """Hosts that a former controller labelled and did not write into the status, at indices that are free."""
     if pool.hosts is not None:
@@ -106,7 +106,7 @@ def _claimed(
     key = keys.membership(pool.namespace, pool.name)
     standing = inventory.pools.hosts(replace(pool, assigned=tuple(assigned)))
     taken = {index for index, nodes in standing.items() if nodes}
-    nodes = inventory.nodes.with_key(key) & ~union(standing.values()) & ~barred
+    nodes = inventory.nodes.with_key(key) & ~union(standing.values()) & ~excluded
     if not nodes:
         return []
     found: dict[int, PoolHost] = {}
