@@ -1,7 +1,7 @@
 """Warnings about misspelt or misplaced keys: annotations and labels that resemble keys of this product.
 
-Such a key has no effect, and without the warning nothing would show that: under a misspelt prefix a key is legal, and
-belongs to somebody else.
+Such a key has no effect, and without the warning nothing would show that: a key under a misspelt prefix is legal, and
+the API server does not send a pod with only such keys to the webhook.
 """
 
 import difflib

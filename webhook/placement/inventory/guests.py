@@ -1,7 +1,6 @@
 """Index of running guests, by node: pods of no job that tolerate the taint of exclusive hosts.
 
-A guest may run on the hosts of an exclusive pool although it does not use the pool (``docs/hostpool.md``, who else runs
-there).
+A guest may run on the hosts of an exclusive pool although it does not use the pool (``docs/hostpool.md``).
 """
 
 from collections.abc import Collection, Iterator

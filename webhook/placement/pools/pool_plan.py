@@ -67,7 +67,7 @@ def granted(
 
 
 def hopeless(pool: Pool, inventory: Inventory) -> bool:
-    """Whether a pool without hosts asks for more hosts than there are nodes without hard taints and exclusive pools.
+    """Whether a pool without hosts asks for more hosts than there are untainted nodes outside exclusive pools.
 
     This is a cheap test. The result is ``False`` for a pool with marks on nodes: it may have to release these nodes.
     """
