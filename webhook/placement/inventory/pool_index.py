@@ -1,4 +1,7 @@
-"""Index of all HostPools of the cluster: by object, by SPL name and by namespace, with the hosts of each pool."""
+"""Index of all HostPools of the cluster: by object, by SPL name and by namespace, with the hosts of each pool.
+
+The index also knows which nodes carry membership labels, and which nodes exclusive pools close to strangers.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 
