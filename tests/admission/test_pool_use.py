@@ -7,23 +7,30 @@ import pytest
 from tests.answers import refused, response
 from tests.builders import Json, cluster, nodes, pod, pool, review
 from tests.templates import group, workload
-from webhook.admission.pool_use import Use, unauthorized, use_of
+from webhook.admission.responses import RightsQuestion
+from webhook.admission.validate import validate
 from webhook.placement.inventory.policy import Policy
 
 CLUSTER = cluster(nodes(2, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=["ib"]), pool("Other", tags=["ib"])])
 CONTROLLER = {"username": "system:serviceaccount:kube-system:replicaset-controller"}
 MANAGER = {"username": "system:kube-controller-manager"}
+AUDIT = Policy(audit=True)
+"""Nothing is refused, so that every review gets as far as the question."""
+ENFORCED = Policy(verify_pods=False)
+"""Pods are as submitted, which nothing has added to."""
 
 
-def use(found: Json, **fields: Any) -> Use | None:
+def use(found: Json, policy: Policy = AUDIT, **fields: Any) -> RightsQuestion | None:
     kind = found["kind"]
     fields.setdefault("group", "" if kind == "Pod" else group(kind))
-    return use_of(review(found, kind=kind, **fields), CLUSTER, Policy())
+    question = validate(review(found, kind=kind, **fields), CLUSTER, policy).question
+    assert question is None or isinstance(question, RightsQuestion)
+    return question
 
 
 def used(found: Json, **fields: Any) -> tuple[tuple[str, str], ...]:
-    answer = use(found, **fields)
-    return answer.pools if answer else ()
+    question = use(found, **fields)
+    return question.pools if question else ()
 
 
 def owned(kind: str, found: Json) -> Json:
@@ -37,7 +44,7 @@ def test_a_pod_uses_the_pools_that_it_names() -> None:
     found = use(pod("a: host(MyPool); b: host(Other)"))
     assert found is not None
     assert found.pools == (("mypool", "host(MyPool)"), ("other", "host(Other)"))
-    assert (found.user.username, found.user.groups, found.review.namespace) == (
+    assert (found.user.username, found.user.groups, found.namespace) == (
         "alice",
         ("system:authenticated",),
         "default",
@@ -125,9 +132,9 @@ def test_what_cannot_be_read_has_been_answered_already() -> None:
 
 
 def test_the_refusal_names_user_pool_clause_and_right() -> None:
-    found = use(pod("host(MyPool)"))
+    found = use(pod("host(MyPool)"), ENFORCED)
     assert found is not None
-    code, message = refused(unauthorized(found, list(found.pools), Policy()))
+    code, message = refused(found.resume(found.pools))
     assert code == 403
     assert message == (
         'metadata.annotations[streams.ibm.com/placement]: host(MyPool): user "alice" may not use HostPool mypool of '
@@ -138,7 +145,7 @@ def test_the_refusal_names_user_pool_clause_and_right() -> None:
 def test_in_audit_mode_it_is_a_warning() -> None:
     found = use(pod("host(MyPool)"))
     assert found is not None
-    answer = response(unauthorized(found, list(found.pools), Policy(audit=True)))
+    answer = response(found.resume(found.pools))
     assert answer["allowed"]
     [warning] = answer["warnings"]
     assert warning == (

@@ -6,9 +6,9 @@ from tests.admission.submitting import submitted
 from tests.answers import refused, response, warnings
 from tests.builders import UID, Json, cluster, nodes, pool, review
 from tests.templates import replica, workload
-from webhook.admission.answer import Outcome
-from webhook.admission.submission import WORKLOADS
+from webhook.admission.responses import Outcome
 from webhook.admission.validate import validate
+from webhook.admission.workloads import WORKLOADS
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
 

@@ -12,8 +12,8 @@ import pytest
 from tests.cluster.live.objectserver import RefusedError
 from tests.controller.kube import Json, node_path, pod_path, pool_path
 from tests.controller.kubeserver import KubeServer
-from webhook.app import releasing
-from webhook.app.releasing import Tell, Wish
+from webhook.app import release as releasing
+from webhook.app.release import Tell, Wish
 from webhook.cli import main
 from webhook.cluster.client.connection import Connection
 from webhook.cluster.client.errors import ApiError
@@ -47,7 +47,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, freed: list[Freed]) -> list[Wish]:
         for one in freed:
             tell(one)
 
-    monkeypatch.setattr("webhook.app.release", release)
+    monkeypatch.setattr("webhook.app.release.release", release)
     monkeypatch.setattr("webhook.cli.release.uvloop.run", asyncio.run)
     return wishes
 

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from webhook.admission.document import Document, mapping, sequence
+from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.placement.decision.crowd import Replicas
 from webhook.placement.text import keys
 
@@ -28,7 +28,7 @@ _GANG_LABELS: Final = (
 plugins' coscheduling, Kueue)."""
 
 
-def replicas_of(document: Document, old: Document | None = None) -> Replicas:
+def replicas_of(document: Unstructured, old: Unstructured | None = None) -> Replicas:
     """How many pods the workload wants at a time, and how the user says so; 1 for what has no number of pods.
 
     With ``old``, what it was before: then its live pods leave, or are among those it wants.
@@ -48,7 +48,7 @@ def replicas_of(document: Document, old: Document | None = None) -> Replicas:
     return Replicas(count + spare, f"{said} with one more in a rollout" if spare else said, spare=spare, owner=owner)
 
 
-def grown(document: Document, old: Document) -> bool:
+def grown(document: Unstructured, old: Unstructured) -> bool:
     """Whether it describes other pods than before, more of them, or more of them at a time."""
     spec, before = mapping(document, "spec"), mapping(old, "spec")
     if document.get("kind") == "PodTemplate":
@@ -63,7 +63,7 @@ def grown(document: Document, old: Document) -> bool:
     return wanted.count > had.count or wanted.needed > had.needed
 
 
-def _parallel(spec: Document, owner: str, *, suspended: bool = False) -> Replicas:
+def _parallel(spec: Unstructured, owner: str, *, suspended: bool = False) -> Replicas:
     """Pods of a Job: as many at a time as are still to be completed, or fewer if they need not wait for each other."""
     parallel = _number(spec.get("parallelism"))
     completions = spec.get("completions")
@@ -73,7 +73,7 @@ def _parallel(spec: Document, owner: str, *, suspended: bool = False) -> Replica
     return Replicas(count, f"parallelism {parallel}", owner=owner, in_turn=in_turn, suspended=suspended)
 
 
-def _gang(template: Document) -> bool:
+def _gang(template: Unstructured) -> bool:
     """Whether the pods of the template are started all at a time: they belong to a group of their scheduler's."""
     annotations, labels = (mapping(template, "metadata", field) for field in _SAID)
     if mapping(template, "spec").get("schedulingGroup"):
@@ -81,7 +81,7 @@ def _gang(template: Document) -> bool:
     return any(key in annotations for key in _GANG_ANNOTATIONS) or any(key in labels for key in _GANG_LABELS)
 
 
-def _needs_spare(spec: Document, before: Document, count: int) -> bool:
+def _needs_spare(spec: Unstructured, before: Unstructured, count: int) -> bool:
     """Whether a rollout must start a new pod before it may stop an old one, which stands where the new one could.
 
     One is enough: as soon as it runs an old one goes. Source: ``ResolveFenceposts`` of the deployment controller.
@@ -95,7 +95,7 @@ def _needs_spare(spec: Document, before: Document, count: int) -> bool:
     return surge > 0 and _share(rolling.get("maxUnavailable", _QUARTER), count, up=False) == 0
 
 
-def _wishes(template: Document) -> list[object]:
+def _wishes(template: Unstructured) -> list[object]:
     """All that a template says about where its pods run, and how much room they take."""
     metadata, spec = mapping(template, "metadata"), mapping(template, "spec")
     said = [(key, text) for field in _SAID for key, text in sorted(mapping(metadata, field).items())]

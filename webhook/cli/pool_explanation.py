@@ -3,7 +3,7 @@
 It names nodes, as :mod:`webhook.cli.explanation` does, and for the same reason.
 """
 
-from webhook.admission.document import Document
+from webhook.admission.unstructured import Unstructured
 from webhook.cli.explanation import NAMESPACE, Explanation, Removed, names
 from webhook.placement.checks.completion import complete
 from webhook.placement.request.world import World
@@ -21,12 +21,12 @@ class PoolExplanation(Explanation, frozen=True):
     hosts: list[str]
 
 
-def is_pool(document: Document) -> bool:
+def is_pool(document: Unstructured) -> bool:
     """Whether the manifest is one of a host pool."""
     return (document.get("apiVersion"), document.get("kind")) == _KIND
 
 
-def explain_pool(file: str, document: Document, world: World) -> PoolExplanation:
+def explain_pool(file: str, document: Unstructured, world: World) -> PoolExplanation:
     """Judge the pool as admission would; it counts as applied, so the world knows it."""
     metadata = document["metadata"]
     name, namespace = metadata["name"], metadata.get("namespace") or NAMESPACE

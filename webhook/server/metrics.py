@@ -5,7 +5,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, generate_latest
 
-from webhook.admission.answer import Answer
+from webhook.admission.responses import Answer
 from webhook.server.counting import Counts, Durations
 
 PREFIX: Final = "streams_placement_"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.api import Object
 from tests.e2e.chart.rendering import CHART, CI, NAMESPACE, RELEASE, Values, helm, of_kind, only, render
-from webhook.admission.submission import WORKLOADS
+from webhook.admission.workloads import WORKLOADS
 
 EXISTING: Values = {"tls": {"source": "existingSecret", "existingSecret": {"name": "own"}}}
 

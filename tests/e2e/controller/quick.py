@@ -10,7 +10,6 @@ import sys
 from typing import Final
 
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
-from webhook.app.policy import policy_of
 from webhook.cluster.client.configuration import connect
 from webhook.controller.hostpools.dismissals import Replacement
 from webhook.controller.hostpools.rules import Rules
@@ -18,7 +17,7 @@ from webhook.controller.leaderelection.lease_hold import LostError
 from webhook.controller.leaderelection.lease_timing import LeaseTiming
 from webhook.controller.program import Controller, LeaseRef
 from webhook.server import logs
-from webhook.settings import Settings
+from webhook.settings import Settings, policy_of
 
 TERMS: Final = LeaseTiming(lease=1, deadline=0.7, retry=0.1)
 """As short as the API allows: a Lease counts whole seconds."""

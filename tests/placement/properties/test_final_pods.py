@@ -15,9 +15,9 @@ from tests.placement.properties.dice import examples
 from tests.placement.properties.requested import requested
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_patches import patched
-from webhook.admission.mutate import opted_in
-from webhook.admission.submission import WORKLOADS
+from webhook.admission.opt_in import opted_in
 from webhook.admission.validate import validate
+from webhook.admission.workloads import WORKLOADS
 from webhook.placement.inventory.objects import Taint
 
 ALL = {"operator": "Exists"}

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from webhook.admission.mutate import MIRROR
+from webhook.admission.opt_in import MIRROR
 from webhook.placement.inventory.pool_spec import HostPoolSpec
 from webhook.placement.kube.pod import Amount, PodSpec
 from webhook.placement.text.keys import BIND, PLACEMENT, PREFERRED, UNIFORM, WAITS

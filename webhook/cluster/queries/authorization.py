@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.accounts import User
+from webhook.admission.review import User
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.client.writes import Writes
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.answer import Workload
+from webhook.admission.responses import WorkloadRef
 from webhook.cluster.client.errors import ApiError
 from webhook.cluster.client.writes import Writes
 
@@ -39,19 +39,19 @@ _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 """A DNS subdomain: the name of a workload. Owner references are what the pod says, so they may hold anything."""
 
 
-class _Metadata(Struct, frozen=True):
+class _WorkloadMetadata(Struct, frozen=True):
     annotations: dict[str, str] | None = None
 
 
-class _Spec(Struct, frozen=True):
+class _WorkloadSpec(Struct, frozen=True):
     replicas: int | None = None
     parallelism: int | None = None
     completions: int | None = None
 
 
-class _Object(Struct, frozen=True):
-    metadata: _Metadata = _Metadata()
-    spec: _Spec = _Spec()
+class _WorkloadObject(Struct, frozen=True):
+    metadata: _WorkloadMetadata = _WorkloadMetadata()
+    spec: _WorkloadSpec = _WorkloadSpec()
 
 
 class WorkloadSizes:
@@ -60,14 +60,14 @@ class WorkloadSizes:
     def __init__(self, server: Writes, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
         self._clock = clock
-        self._known: dict[Workload, tuple[int | None, float]] = {}
+        self._known: dict[WorkloadRef, tuple[int | None, float]] = {}
 
-    def count(self, workload: Workload) -> int | None:
+    def count(self, workload: WorkloadRef) -> int | None:
         """How many pods it is to have at a time; ``None`` for one that was not learnt a moment ago, or is not known."""
         found = self._known.get(workload)
         return found[0] if found and found[1] > self._clock() else None
 
-    async def learn(self, workload: Workload) -> bool:
+    async def learn(self, workload: WorkloadRef) -> bool:
         """Ask the API server, unless that was done a moment ago; whether the number is known then."""
         found = self._known.get(workload)
         if found is None or found[1] <= self._clock():
@@ -76,18 +76,18 @@ class WorkloadSizes:
             self._known[workload] = await self._asked(workload), self._clock() + KEPT_SECONDS
         return self.count(workload) is not None
 
-    async def _asked(self, workload: Workload) -> int | None:
+    async def _asked(self, workload: WorkloadRef) -> int | None:
         path = _PATHS.get((workload.version, workload.kind))
         if path is None or not _NAME.fullmatch(workload.name):
             return None
         try:
             body = await self._server.read(path.format(quote(workload.namespace, safe=""), workload.name))
-            return _size(workload.kind, msgspec.json.decode(body, type=_Object))
+            return _size(workload.kind, msgspec.json.decode(body, type=_WorkloadObject))
         except (ApiError, msgspec.MsgspecError):
             return None
 
 
-def _size(kind: str, found: _Object) -> int:
+def _size(kind: str, found: _WorkloadObject) -> int:
     spec = found.spec
     if kind == "Job":
         parallel = 1 if spec.parallelism is None else spec.parallelism

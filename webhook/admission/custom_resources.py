@@ -1,4 +1,8 @@
-"""HostPool objects under review: their own rules, one name for one pool, and whether there are hosts for it."""
+"""HostPools and HPAIntents at ``/validate``: what is wrong with them, before any pod uses them.
+
+A HostPool follows its own rules, has a name of its own, and there are hosts for it (``docs/hostpool.md``); an HPAIntent
+can be read (``docs/hpaintent.md``).
+"""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -6,10 +10,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.findings import Finding, Objection
+from webhook.admission.responses import Answer, Finding, Objection, allowed, answered
 from webhook.admission.review import Review
 from webhook.placement.checks.completion import complete
 from webhook.placement.checks.sleepers import in_words, sleepers
+from webhook.placement.inventory.intent import read_intent
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.policy import Policy
@@ -19,40 +24,43 @@ from webhook.placement.kube.pod import Metadata
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault, Problem, quote
 
-DEFAULTS: Final[dict[str, Any]] = {
+_DEFAULTS: Final[dict[str, Any]] = {
     "name": None, "job": None, "hosts": None, "size": None, "tags": (), "selector": None, "mode": "Shared",
 }  # fmt: skip
 """The fields that cannot be changed, and what each means where nothing is said."""
 
 
-class HostPool(Struct, frozen=True, gc=False):
-    """A HostPool object as it is submitted."""
+class SubmittedHostPool(Struct, frozen=True, gc=False):
+    """``streams.ibm.com/v1 HostPool`` as a user submits it."""
 
     metadata: Metadata = Metadata()
     spec: HostPoolSpec = HostPoolSpec()
 
 
-_POOL = msgspec.json.Decoder(HostPool)
+_POOL: Final = msgspec.json.Decoder(SubmittedHostPool)
 
 
-def submitted_pool(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Finding]:
+def submitted_pool(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     """A pool that is created: it makes sense, its name is free, and it could have its hosts now."""
     new = _POOL.decode(review.object)
     if new.metadata.deletion_timestamp:
-        return
-    problems = [*problems_of_spec(new.spec), *_taken(new, review.namespace, cluster)]
-    yield from problems
-    if not problems:
-        yield from _completed(_value(new, review.namespace), World(cluster, policy))
+        return allowed(review)
+    problems = [*problems_of_spec(new.spec), *_taken(new, review.namespace, inventory)]
+    if problems:
+        return answered(review, problems, policy)
+    return answered(review, _completed(_value(new, review.namespace), World(inventory, policy)), policy)
 
 
-def changed_pool(review: Review, _cluster: Inventory, _policy: Policy) -> Iterator[Finding]:
+def changed_pool(review: Review, _inventory: Inventory, policy: Policy) -> Answer:
     """A pool that is there already stays what it is."""
     new = _POOL.decode(review.object)
     if new.metadata.deletion_timestamp:
-        return
-    old = _POOL.decode(review.old)
-    for field, default in DEFAULTS.items():
+        return allowed(review)
+    return answered(review, _changes(_POOL.decode(review.old), new), policy)
+
+
+def _changes(old: SubmittedHostPool, new: SubmittedHostPool) -> Iterator[Problem]:
+    for field, default in _DEFAULTS.items():
         if (getattr(old.spec, field) or default) != (getattr(new.spec, field) or default):
             yield Problem(f"spec.{field}", "cannot be changed: create another HostPool instead")
 
@@ -69,17 +77,35 @@ def _completed(pool: Pool, world: World) -> Iterator[Finding]:
             yield f"{in_words(count)}: only the setting strict keeps such pods off"
 
 
-def _value(new: HostPool, namespace: str) -> Pool:
+def _value(new: SubmittedHostPool, namespace: str) -> Pool:
     """The pool as placement knows it, without any host; its name may be yet to be made up."""
     return pool_of_spec(new.spec, namespace, new.metadata.name or new.metadata.generate_name or "")
 
 
-def _taken(new: HostPool, namespace: str, cluster: Inventory) -> Iterator[Problem]:
+def _taken(new: SubmittedHostPool, namespace: str, inventory: Inventory) -> Iterator[Problem]:
     """One SPL name means one pool: within the namespace, or within the job that the pool belongs to."""
     name = new.spec.name or new.metadata.name or ""
     job = new.spec.job or None
-    for pool in cluster.pools.named(namespace, name):
+    for pool in inventory.pools.named(namespace, name):
         if pool.job == job and pool.name != new.metadata.name:
             whose = f"job {job}" if job else "this namespace"
             message = f"{quote(name)} is the name of HostPool object {pool.name} of {whose} already"
             yield Problem("spec.name", message, fault=Fault.FORBIDDEN)
+
+
+class SubmittedHPAIntent(Struct, frozen=True, gc=False):
+    """``streams.ibm.com/v1 HPAIntent`` as a user submits it; ``read_intent`` reads its spec."""
+
+    metadata: Metadata = Metadata()
+    spec: Any = None
+
+
+_INTENT: Final = msgspec.json.Decoder(SubmittedHPAIntent)
+
+
+def submitted_intent(review: Review, _inventory: Inventory, policy: Policy) -> Answer:
+    """An intent that is created or changed: pods that are there already keep what they were given."""
+    new = _INTENT.decode(review.object)
+    if new.metadata.deletion_timestamp:
+        return allowed(review)
+    return answered(review, read_intent(review.namespace, "", {} if new.spec is None else new.spec).problems, policy)

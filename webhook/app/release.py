@@ -1,4 +1,4 @@
-"""``release``: hosts of HostPools given back, while no controller acts."""
+"""``release``: hosts of HostPools given back by a command, while no controller acts."""
 
 import asyncio
 import logging
@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.app.clusters import configuration_of
+from webhook.app.cluster_source import configuration_of
 from webhook.cluster.client.connection import Connection
 from webhook.cluster.client.errors import ApiError
 from webhook.cluster.client.service_account import own_namespace
@@ -42,7 +42,7 @@ Tell = Callable[[Freed], None]
 
 
 async def release(settings: Settings, wish: Wish, tell: Tell) -> None:
-    """Give hosts back; Trouble without a cluster, or while a controller acts, which would give them again."""
+    """Give hosts back; FatalError without a cluster, or while a controller acts, which would give them again."""
     configuration = await asyncio.to_thread(configuration_of, settings)
     namespace = settings.lease_namespace or own_namespace()
     try:

@@ -5,18 +5,16 @@ import itertools
 from collections.abc import Callable, Iterable
 from operator import itemgetter
 
-from webhook.admission.document import Document
-from webhook.app.clusters import live, seen
-from webhook.app.policy import inventory_of, policy_of
-from webhook.app.telling import listener, unused
+from webhook.admission.unstructured import Unstructured
+from webhook.app.cluster_source import inventory_of, listener, live, seen, unused
 from webhook.cluster.objects.report import Report
 from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.request.world import World
-from webhook.settings import Settings
+from webhook.settings import Settings, policy_of
 
-Manifests = Iterable[tuple[str, Document]]
+Manifests = Iterable[tuple[str, Unstructured]]
 """Objects, each with the name of its file."""
 
 
@@ -24,7 +22,7 @@ def explaining(settings: Settings, manifests: Manifests, tell: Callable[[str], o
     """The cluster as a world, with all that is no pod among ``manifests`` taken as already applied.
 
     ``tell`` learns of every object of the cluster, and every part of one, that could not be used. Raises
-    :class:`SnapshotError` where the folder is no cluster, :class:`Trouble` where there is none at all, and
+    :class:`SnapshotError` where the folder is no cluster, :class:`FatalError` where there is none at all, and
     ``ValueError`` for one of the manifests that cannot be used.
     """
     if settings.snapshot is None:

@@ -11,10 +11,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.answer import Answer
-from webhook.admission.findings import answer
-from webhook.admission.responses import allowed, denied, unreadable, unreadable_object
-from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
+from webhook.admission.responses import Answer, answered
+from webhook.admission.review import Review
 from webhook.placement.decision.trespass import opened, opening
 from webhook.placement.decision.verdict import constraints_of
 from webhook.placement.inventory.inventory import Inventory
@@ -32,33 +30,23 @@ RIGHT: Final = "the verb tolerate on streamshostpools.streams.ibm.com in the who
 _WAYS: Final = "name the taints that are meant, or choose other nodes"
 
 
-class _Spec(Struct, frozen=True, gc=False):
+class _SubmittedDaemonSetSpec(Struct, frozen=True, gc=False):
     template: Pod = Pod()
 
 
-class _DaemonSet(Struct, frozen=True, gc=False):
-    """As much of a DaemonSet as says where its pods may run."""
+class _SubmittedDaemonSet(Struct, frozen=True, gc=False):
+    """``apps/v1 DaemonSet``: exactly those fields that say where its pods may run."""
 
     metadata: Metadata = Metadata()
-    spec: _Spec = _Spec()
+    spec: _SubmittedDaemonSetSpec = _SubmittedDaemonSetSpec()
 
 
-_DAEMON_SET: Final = msgspec.json.Decoder(_DaemonSet)
+_DAEMON_SET: Final = msgspec.json.Decoder(_SubmittedDaemonSet)
 
 
-def guard_daemons(body: bytes, cluster: Inventory, policy: Policy) -> Answer:
-    """Review one request body against the cluster; everything but a new or changed DaemonSet is allowed."""
-    try:
-        review = read_review(body)
-    except Unreadable as error:
-        return unreadable(str(error))
-    if not review.what("apps", "DaemonSet", "CREATE", "UPDATE"):
-        return allowed(review)
-    try:
-        problems = list(_opened(review, World(cluster, policy)))
-    except MALFORMED as error:
-        return denied(review, Fault.INVALID, unreadable_object("DaemonSet", error))
-    return answer(review, problems, policy) if problems else allowed(review)
+def guarded(review: Review, inventory: Inventory, policy: Policy) -> Answer:
+    """A DaemonSet that is created or changed must not let its pods onto exclusive hosts."""
+    return answered(review, _opened(review, World(inventory, policy)), policy)
 
 
 def tolerates_exclusive(ask: Ask, world: World) -> bool:
@@ -81,7 +69,7 @@ def _opened(review: Review, world: World) -> Iterator[Problem]:
             yield Problem(f"spec.template.spec.tolerations[{at}]", message, fault=Fault.FORBIDDEN)
 
 
-def _hosts(found: _DaemonSet, review: Review, world: World) -> tuple[Ask, Bits]:
+def _hosts(found: _SubmittedDaemonSet, review: Review, world: World) -> tuple[Ask, Bits]:
     """What a pod of the DaemonSet asks for, and the exclusive hosts of others that it could get onto.
 
     Where all is strict hosts count that may be exclusive one day: the agents that come then are believed.
