@@ -89,7 +89,7 @@ class TestSettling:
 
 class TestDismissals:
     CORDONED = (Taint("node.kubernetes.io/unschedulable", effect="NoSchedule"),)
-    ASKED = pool(name="p", size=2, tags=["ib"], given=["node-a", "node-b"])
+    ASKED = pool(name="p", size=2, tags=["ib"], assigned=["node-a", "node-b"])
 
     def inventory(self, *, cordoned: bool = True, tagged: bool = True) -> Inventory:
         labels = {"streams.ibm.com/hostpool": "ib"}
@@ -125,7 +125,7 @@ class TestDismissals:
         assert found == [60, None, 60]
 
     async def test_other_troubles_do_not_count(self) -> None:
-        gone = pool(name="p", size=1, given=["node-z"])
+        gone = pool(name="p", size=1, assigned=["node-z"])
         assert Dismissals(Replacement(60, unlabelled=True), clock).of(gone, cluster(nodes(1))) == (set(), None)
 
     async def test_nothing_is_left_in_the_end(self) -> None:

@@ -189,7 +189,7 @@ class TestAState:
 
     def test_of_a_pool_counts_hosts_that_serve(self) -> None:
         cordoned = node("node-a", taints=[Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")])
-        asked = pool(size=2, given=["node-a", "node-b"])
+        asked = pool(size=2, assigned=["node-a", "node-b"])
         found = cluster([cordoned, node("node-b")], [asked])
         state = pool_states.ready(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.ready, state.degraded) == (1, ("host 0 (node-a) is cordoned",))
@@ -218,7 +218,7 @@ class TestAState:
         names = ["node-a", "node-b", "node-c"]
         theirs = Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")
         there = [node(name, taints=[theirs] if at < taken else []) for at, name in enumerate(names)]
-        asked = pool(size=None, hosts=names, given=names)
+        asked = pool(size=None, hosts=names, assigned=names)
         found = cluster(there, [asked])
         state = pool_states.ready(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.phase, state.reason, state.message, state.ready) == expected
@@ -228,7 +228,7 @@ class TestAState:
 
     def test_of_a_pool_whose_only_host_is_another_s(self) -> None:
         theirs = node("node-a", taints=[Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")])
-        asked = pool(size=1, given=["node-a"])
+        asked = pool(size=1, assigned=["node-a"])
         found = cluster([theirs], [asked])
         state = pool_states.ready(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.phase, state.message) == (
@@ -257,7 +257,7 @@ class TestAState:
         )
 
     def test_of_a_pool_with_an_empty_place_says_why(self) -> None:
-        asked = pool(size=4, given=["node-a", "node-b", "node-c", "gone"])
+        asked = pool(size=4, assigned=["node-a", "node-b", "node-c", "gone"])
         found = inventory(asked)
         assert pool_states.ready(asked, plan(asked, found, Policy()), found, Policy()).degraded == (
             "it needs 4 hosts and 3 nodes are eligible, so a host that is gone has not been replaced",
@@ -265,7 +265,7 @@ class TestAState:
 
     @pytest.mark.parametrize(("busy", "words"), [(1, "1 host"), (2, "2 hosts")])
     def test_of_a_pool_that_goes_counts_hosts_in_use(self, busy: int, words: str) -> None:
-        state = pool_states.releasing(pool(size=1, given=["node-a"]), busy)
+        state = pool_states.releasing(pool(size=1, assigned=["node-a"]), busy)
         assert (state.message, state.hosts, state.ready) == (
             f"pods of the pool still run on {words}",
             (PoolHost(0, "node-a", "uid-of-node-a"),),
@@ -273,7 +273,7 @@ class TestAState:
         )
 
     def test_of_an_exclusive_pool_names_strangers(self) -> None:
-        asked = pool(size=1, mode="Exclusive", given=["node-a"])
+        asked = pool(size=1, mode="Exclusive", assigned=["node-a"])
         found = cluster(nodes(1), [asked], [bound_pod("node-a")])
         assert pool_states.ready(asked, plan(asked, found, Policy()), found, Policy()).degraded == (
             "host 0 (node-a) runs a processing element of another pool or job",
@@ -288,7 +288,7 @@ class TestAState:
         ids=["which may come", "which nobody would bind there"],
     )
     def test_of_an_exclusive_pool_counts_sleepers(self, policy: Policy, message: str, count: int) -> None:
-        asked = pool(size=1, mode="Exclusive", given=["node-a"])
+        asked = pool(size=1, mode="Exclusive", assigned=["node-a"])
         found = cluster(nodes(1), [asked], [sleeper()])
         state = pool_states.ready(asked, plan(asked, found, policy), found, policy)
         assert (state.message, state.sleepers) == (message, count)
@@ -297,7 +297,7 @@ class TestAState:
     def test_names_guests_of_an_exclusive_pool(
         self, mode: Literal["Exclusive", "Shared"], expected: tuple[str, ...] | None
     ) -> None:
-        asked = pool(size=1, mode=mode, given=["node-a"])
+        asked = pool(size=1, mode=mode, assigned=["node-a"])
         guest = Guest("DaemonSet/agent", ("NoSchedule",))
         there = bound_pod("node-a", job="", pe="", namespace="logging", guest=guest)
         found = cluster(nodes(1), [asked], [there], guests=Guests(()))
@@ -324,7 +324,7 @@ class TestNews:
         [_, piece] = told(pool(size=2, phase=Phase.PENDING), state)
         said = "2 pods that wait tolerate its taint and may come to its hosts: only the setting strict keeps them off"
         assert piece == News("Warning", "SleepersWait", said)
-        assert told(replace(pool(size=2, phase=Phase.READY), given=HOSTS), state) == []
+        assert told(replace(pool(size=2, phase=Phase.READY), assigned=HOSTS), state) == []
 
     def test_of_many_ten_are(self) -> None:
         hosts = tuple(PoolHost(index, f"n{index}") for index in range(12))
@@ -332,24 +332,24 @@ class TestNews:
         assert piece.note == "12 hosts: n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more"
 
     def test_a_replacement_names_both(self) -> None:
-        assert told(pool(size=2, given=["old"]), READY) == [
+        assert told(pool(size=2, assigned=["old"]), READY) == [
             News("Normal", "HostReplaced", "host 0: node-a takes the place of old"),
             News("Normal", "HostReplaced", "host 1: node-b takes an empty place"),
         ]
 
     def test_of_many_replacements_ten_are_told(self) -> None:
         hosts = tuple(PoolHost(index, f"n{index}") for index in range(12))
-        found = told(pool(size=12, given=["x"]), State(Phase.READY, "HostsAssigned", "", hosts=hosts))
+        found = told(pool(size=12, assigned=["x"]), State(Phase.READY, "HostsAssigned", "", hosts=hosts))
         assert (len(found), found[-1]) == (11, News("Normal", "HostsReplaced", "2 more hosts are others now"))
 
     def test_trouble_is_a_warning(self) -> None:
-        before = pool(size=1, given=["node-a"])
-        state = State(Phase.READY, "HostsAssigned", "", hosts=before.given, degraded=["x is gone", "y is gone"])
+        before = pool(size=1, assigned=["node-a"])
+        state = State(Phase.READY, "HostsAssigned", "", hosts=before.assigned, degraded=["x is gone", "y is gone"])
         assert told(before, state) == [News("Warning", "Degraded", "x is gone; y is gone")]
 
     def test_guests_are_told_of(self) -> None:
-        before = pool(size=1, given=["node-a"])
-        state = State(Phase.READY, "HostsAssigned", "", hosts=before.given, guests=("DaemonSet a/x",))
+        before = pool(size=1, assigned=["node-a"])
+        state = State(Phase.READY, "HostsAssigned", "", hosts=before.assigned, guests=("DaemonSet a/x",))
         said = "these tolerate its taint and run on its hosts: DaemonSet a/x"
         assert told(before, state) == [News("Normal", "OthersTolerate", said)]
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from webhook.admission.responses import Answer, answered
 from webhook.admission.review import Review
-from webhook.placement.decision.trespass import opened, opening
+from webhook.placement.decision.tolerated_hosts import opened, opening
 from webhook.placement.decision.verdict import constraints_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -27,7 +27,7 @@ from webhook.admission.review import MALFORMED, Review, Subject, UnreadableRevie
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.promises import Promises
+from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.kube.pod import Metadata, Pod
 from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
 from webhook.placement.request.world import World
@@ -66,12 +66,12 @@ class Known(Struct, frozen=True):
     """What is known beside the cluster: rulings that are kept, what was promised, how many pods workloads want.
 
     A ``memo`` keeps rulings for pods that ask the same; it serves one policy, and never changes an answer.
-    ``promises`` are made here, of hosts that pods are bound to. ``count`` says how many pods a workload is to have,
+    ``assumed`` are made here, of hosts that pods are bound to. ``count`` says how many pods a workload is to have,
     ``None`` where that is not known.
     """
 
     memo: Memo[Ruling] | None = None
-    promises: Promises | None = None
+    assumed: AssumedPods | None = None
     count: Callable[[WorkloadRef], int | None] = lambda _: None
 
 
@@ -104,12 +104,12 @@ def _asked(pod: Pod, review: Review, inventory: Inventory, policy: Policy, known
 
     Who made it is looked at only if it would be refused: a pod of a workload that was decided about may wait.
     """
-    world = World(inventory, policy, promises=known.promises)
+    world = World(inventory, policy, assumed=known.assumed)
     small = len(review.object) <= _MEMORABLE  # of a larger object not even its key is made
     key = key_of(pod, review.namespace, inventory) if known.memo is not None and small else None
     ruling = _rule(pod, key, review, world, known)
     if ruling.refused and ruling.fault is Fault.FORBIDDEN and _may_wait(pod, review, policy):
-        patient = World(inventory, policy, promises=known.promises, patient=True)
+        patient = World(inventory, policy, assumed=known.assumed, patient=True)
         patient_key = key and (*key, _PATIENT)
         patiently = _rule(pod, patient_key, review, patient, known)
         if not patiently.refused:
@@ -156,8 +156,8 @@ def _rule(pod: Pod, key: Key | None, review: Review, world: World, known: Known,
 def _decided(pod: Pod, review: Review, world: World, known: Known, count: int | None) -> tuple[Decision, Ruling]:
     """The decision about the pod, and what it comes to; a host that it is bound to is promised to it."""
     decision = decide(pod, review.namespace, world, count)
-    if known.promises and decision.additions and decision.additions.node_name:
-        known.promises.make(review.uid, decision.additions.node_name, decision.ask.requests)
+    if known.assumed and decision.additions and decision.additions.node_name:
+        known.assumed.make(review.uid, decision.additions.node_name, decision.ask.requests)
     return decision, _ruling(pod, decision, world.policy)
 
 

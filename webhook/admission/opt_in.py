@@ -12,7 +12,7 @@ from webhook.admission.review import Review
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.owner import is_daemon_set, of_daemon_set
 from webhook.placement.kube.pod import Metadata, Pod
-from webhook.placement.provision.intended import consumes
+from webhook.placement.provision.intended_hardware import consumes
 from webhook.placement.text import keys
 
 MIRROR: Final = "kubernetes.io/config.mirror"

@@ -11,7 +11,7 @@ from webhook.app.cluster_source import Cluster, cluster_of
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.promises import Promises
+from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.request.memo import Memo
 from webhook.server.fatal_error import FatalError
 from webhook.server.lifecycle import Announce, Service, run_server
@@ -47,7 +47,7 @@ def queries_of(cluster: Cluster, *, authorize: bool = False) -> ReviewQueries:
 def mutator(cluster: Cluster, policy: Policy, queries: ReviewQueries) -> Reviewer:
     """The reviewer of new pods, which keeps what it knows beside the cluster from one review to the next."""
     sizes = queries.sizes
-    known = Known(Memo(), Promises(time.monotonic), sizes.count if sizes else lambda _: None)
+    known = Known(Memo(), AssumedPods(time.monotonic), sizes.count if sizes else lambda _: None)
 
     def mutating(body: bytes) -> Answer | Awaitable[Answer]:
         answer = mutate(body, cluster.inventory, policy, known)

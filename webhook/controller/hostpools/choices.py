@@ -83,7 +83,7 @@ class Choices:
         """The hosts that the pool is to have now."""
         barred = self._barred.of((pool.namespace, pool.name))
         nodes = union(self._inventory.nodes.named(name) for name in barred)
-        lost = {host.index for host in pool.given if host.name in barred}
+        lost = {host.index for host in pool.assigned if host.name in barred}
         unwanted, due = self._dismissals.of(pool, self._inventory) if published(pool) else (set[int](), None)
         waits = [*barred.values(), *(() if due is None else (due,))]
         found = plan(pool, self._inventory, self._policy, barred=nodes, dismissed=lost | unwanted)
@@ -91,7 +91,7 @@ class Choices:
             # Not unless there is another one.
             found = plan(pool, self._inventory, self._policy, barred=nodes, dismissed=lost)
             waits.append(SHORT)
-        mark, had = self.mark(pool), dict.fromkeys(pool.given if published(pool) else ())
+        mark, had = self.mark(pool), dict.fromkeys(pool.assigned if published(pool) else ())
         standing = self._inventory.pools.hosts(pool)
         return Choice(
             plan=found,

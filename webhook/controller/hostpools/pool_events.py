@@ -53,7 +53,7 @@ def _assigned(state: State) -> Iterator[News]:
 
 def _replaced(before: Pool, state: State) -> Iterator[News]:
     """Places that are somebody else's now, or somebody's again."""
-    had = {host.index: host for host in before.given}
+    had = {host.index: host for host in before.assigned}
     changed = [host for host in state.hosts if had.get(host.index) != host]
     for host in changed[:NAMED]:
         old = had.get(host.index)

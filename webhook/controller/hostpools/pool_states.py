@@ -62,8 +62,8 @@ def settling(found: PoolPlan) -> State:
 def ready(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> State:
     """It has its hosts, all of them or, if some cannot be replaced, the rest; but not if all are another pool's."""
     asleep = 0 if policy.guard_bindings else sleepers(pool, _nodes(found, inventory), inventory, policy)
-    given = replace(pool, given=found.hosts)
-    wrong = list(troubles(given, inventory))
+    assigned = replace(pool, assigned=found.hosts)
+    wrong = list(troubles(assigned, inventory))
     out = {trouble.host.index for trouble in wrong if trouble.kind == "gone" or trouble.kind in OUT}
     taken = sum(trouble.kind == "taken" for trouble in wrong)
     lost = taken == len(found.hosts)
@@ -77,7 +77,7 @@ def ready(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> 
         eligible=found.eligible,
         degraded=(*missing, *map(str, wrong)),
         sleepers=asleep,
-        guests=guests(given, inventory) if pool.exclusive else None,
+        guests=guests(assigned, inventory) if pool.exclusive else None,
     )
 
 
@@ -101,7 +101,7 @@ def _nodes(found: PoolPlan, inventory: Inventory) -> Bits:
 def releasing(pool: Pool, busy: int) -> State:
     """It is deleted, and pods that name it are still there."""
     what = f"pods of the pool still run on {counted(busy, 'host')}"
-    return State(Phase.RELEASING, "PodsLeft", what, hosts=pool.given, ready=len(pool.given))
+    return State(Phase.RELEASING, "PodsLeft", what, hosts=pool.assigned, ready=len(pool.assigned))
 
 
 def returned() -> State:

@@ -143,7 +143,7 @@ class HostPools:
     async def _take(self, pool: Pool) -> Choice:
         """Choose the hosts and mark them, and let go of what carries the mark without ever having been one."""
         name, mark = (pool.namespace, pool.name), self._choices.mark(pool)
-        had = {host.name for host in pool.given if published(pool)}
+        had = {host.name for host in pool.assigned if published(pool)}
         async with self._choosing:
             for _ in range(CHOICES):
                 choice = self._choices.of(pool)
@@ -193,8 +193,8 @@ class HostPools:
 
     async def _free(self, stored: StoredPool) -> None:
         """Take the marks off all nodes."""
-        given = (host.name for host in stored.pool.given) if stored.pool else ()
-        names = {*marked_nodes(stored.name, self._inventory), *given}
+        assigned = (host.name for host in stored.pool.assigned) if stored.pool else ()
+        names = {*marked_nodes(stored.name, self._inventory), *assigned}
         await self._claims.release_all(sorted(names), mark_named(*stored.name))
 
     async def _say(self, stored: StoredPool, pool: Pool, state: State) -> None:
