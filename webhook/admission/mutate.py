@@ -25,9 +25,9 @@ from webhook.admission.responses import (
 )
 from webhook.admission.review import MALFORMED, Review, Subject, UnreadableReviewError, read_review
 from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.kube.pod import Metadata, Pod
 from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
 from webhook.placement.request.world import World

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from webhook.admission.replicas import grown, replicas_of
 from webhook.admission.unstructured import Unstructured, mapping, sequence
-from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.spl.placement import format_placement, parse_placement
 from webhook.placement.text import keys

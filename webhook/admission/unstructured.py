@@ -1,4 +1,4 @@
-"""An object as JSON has it, and parts of it that may be of any type: what is not as expected counts as absent."""
+"""An object of any kind as JSON has it (client-go, ``Unstructured``): fields of an unexpected type count as absent."""
 
 from typing import Any
 

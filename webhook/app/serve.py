@@ -10,8 +10,8 @@ from webhook.admission.validate import guard, validate
 from webhook.app.cluster_source import Cluster, cluster_of
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.watch.live import LiveCluster
-from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.assumed_pods import AssumedPods
+from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.memo import Memo
 from webhook.server.fatal_error import FatalError
 from webhook.server.lifecycle import Announce, Service, run_server
