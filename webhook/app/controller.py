@@ -6,8 +6,7 @@ from collections.abc import Callable
 from webhook.app.cluster_source import ReadingLog, configuration_of
 from webhook.cluster.client.service_account import own_namespace
 from webhook.cluster.objects.translate import NAMESPACE
-from webhook.controller.hostpools.dismissals import Replacement
-from webhook.controller.hostpools.rules import Rules
+from webhook.controller.hostpools.host_choice import Replacement, Rules
 from webhook.controller.metrics import figures
 from webhook.controller.program import Controller, LeaseRef
 from webhook.server.background import run_background

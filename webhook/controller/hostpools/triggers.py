@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Iterator
 from typing import Final
 
-from webhook.controller.hostpools.mark_owners import MarkOwners, marks
+from webhook.controller.hostpools.marks import MarkOwners, marks
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
-from webhook.controller.hostpools.pool_kind import unreadable
+from webhook.controller.hostpools.pool_object import unreadable
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.objects import Node, Phase, PodInfo, Pool
 from webhook.placement.inventory.pool_index import Name
