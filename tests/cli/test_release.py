@@ -13,7 +13,7 @@ from tests.cluster.live.objectserver import RefusedError
 from tests.controller.kube import Json, node_path, pod_path, pool_path
 from tests.controller.kubeserver import KubeServer
 from webhook.app import release as releasing
-from webhook.app.release import Tell, Wish
+from webhook.app.release import TellFreed, Wish
 from webhook.cli import main
 from webhook.cluster.client.connection import Connection
 from webhook.cluster.client.errors import ApiError
@@ -41,7 +41,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, freed: list[Freed]) -> list[Wish]:
     """What the composition root was asked for."""
     wishes: list[Wish] = []
 
-    async def release(_: Settings, wish: Wish, tell: Tell) -> None:
+    async def release(_: Settings, wish: Wish, tell: TellFreed) -> None:
         await asyncio.sleep(0)
         wishes.append(wish)
         for one in freed:

@@ -12,7 +12,7 @@ from webhook.placement.inventory.objects import Element, Job
 
 
 def read(source: dict[str, Any]) -> Job:
-    return streamsjob.job(msgspec.convert(source, wire.Job))
+    return streamsjob.job(msgspec.convert(source, wire.JobObject))
 
 
 def refusal(source: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from webhook.placement.kube.pod import LabelSelector, Requirement
 
 
 def read(source: dict[str, Any]) -> Pool:
-    return translate.pool(msgspec.convert(source, wire.HostPool))
+    return translate.pool(msgspec.convert(source, wire.HostPoolObject))
 
 
 def refusal(source: dict[str, Any]) -> str:

@@ -4,6 +4,6 @@ Read in this order: ``review`` (the request, read once), ``responses`` (the answ
 ``mutate`` (``/mutate``: new pods, ``patch``) and ``validate`` (``/validate`` and ``/guard``: the table of checks). The
 kinds that are checked: ``pods`` (with Bindings), ``workloads``, ``nodes``, ``custom_resources``, ``daemon_sets``.
 
-Shared by these: ``opt_in`` (which pods are decided about), ``pool_use`` (the right to use HostPools), ``templates`` (the
-pods that an object describes), ``replicas`` (how many of them), ``unstructured`` (an object of any kind).
+Shared by these: ``opt_in`` (which pods are decided about), ``pool_use`` (the right to use HostPools), ``templates``
+(the pods that an object describes), ``replicas`` (how many of them), ``unstructured`` (an object of any kind).
 """

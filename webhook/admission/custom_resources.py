@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.responses import Answer, Finding, Objection, allowed, answered
+from webhook.admission.responses import Answer, CheckResult, Objection, allowed, answered
 from webhook.admission.review import Review
 from webhook.placement.checks.completion import complete
 from webhook.placement.checks.sleepers import in_words, sleepers
@@ -65,7 +65,7 @@ def _changes(old: SubmittedHostPool, new: SubmittedHostPool) -> Iterator[Problem
             yield Problem(f"spec.{field}", "cannot be changed: create another HostPool instead")
 
 
-def _completed(pool: Pool, world: World) -> Iterator[Finding]:
+def _completed(pool: Pool, world: World) -> Iterator[CheckResult]:
     found = complete(pool, world)
     if found.warning:
         yield found.warning

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.responses import Answer, Finding, Objection, allowed, answered, unreadable_object
+from webhook.admission.responses import Answer, CheckResult, Objection, allowed, answered, unreadable_object
 from webhook.admission.review import MALFORMED, Review
 from webhook.placement.checks.node_change import breakages, cordoned, objection
 from webhook.placement.inventory.inventory import Inventory
@@ -57,7 +57,7 @@ def changed(review: Review, inventory: Inventory, policy: Policy) -> Answer:
 
 def _found(
     name: str, old: _SubmittedNode, new: _SubmittedNode | None, inventory: Inventory, policy: Policy
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """What the change breaks; ``new`` is ``None`` for a node that is deleted."""
     before = _value(old, name)
     broken = list(breakages(before, _value(new, name) if new else None, inventory))

@@ -16,7 +16,7 @@ from webhook.admission.opt_in import NO_METADATA, believed, concerned, controlle
 from webhook.admission.pool_use import with_rights
 from webhook.admission.responses import (
     Answer,
-    Finding,
+    CheckResult,
     Objection,
     PodQuestion,
     PodRef,
@@ -167,5 +167,5 @@ def bound(review: Review, inventory: Inventory, policy: Policy) -> Answer:
 
 def _bound(review: Review, name: str, node: str, inventory: Inventory, policy: Policy, pod: PodInfo) -> Answer:
     why = obstacle(pod, node, World(inventory, policy))
-    findings: list[Finding] = [Objection(f"pod {name} cannot be bound: {why}")] if why else []
+    findings: list[CheckResult] = [Objection(f"pod {name} cannot be bound: {why}")] if why else []
     return answered(review, findings, policy)

@@ -264,11 +264,11 @@ class Objection(Struct, frozen=True, gc=False):
     text: str
 
 
-Finding = Problem | Objection | str
+CheckResult = Problem | Objection | str
 """What a check has found: something wrong with a field, an objection, or a warning."""
 
 
-def answered(review: Review, findings: Iterable[Finding], policy: Policy) -> Answer:
+def answered(review: Review, findings: Iterable[CheckResult], policy: Policy) -> Answer:
     """Refused for all problems, else for the first objection, else allowed; warnings are told in any case."""
     found = list(findings)
     if not found:

@@ -78,27 +78,27 @@ class _Jobs(Struct, frozen=True, gc=False):
     spec: _Pods | None = None
 
 
-class _Spec(_Pods, frozen=True, gc=False, rename="camel"):
+class _DescribingSpec(_Pods, frozen=True, gc=False, rename="camel"):
     """The spec of a workload of any kind."""
 
     job_template: _Jobs | None = None
 
 
-class _Workload(Struct, frozen=True, gc=False):
+class _DescribingWorkload(Struct, frozen=True, gc=False):
     """A workload as far as it describes pods, which is decoded many times faster than the whole of it."""
 
-    spec: _Spec | None = None
+    spec: _DescribingSpec | None = None
     template: Pod | None = None
     """That of a PodTemplate, which has no spec."""
 
 
-_WORKLOAD: Final = msgspec.json.Decoder(_Workload)
+_WORKLOAD: Final = msgspec.json.Decoder(_DescribingWorkload)
 
 
 def _oversized(review: Review) -> tuple[Pod, tuple[Problem, ...]] | None:
     """The template of the workload, if it asks for placement and says more than is judged, and what is too much."""
     workload = _WORKLOAD.decode(review.object)
-    spec = workload.spec or _Spec()
+    spec = workload.spec or _DescribingSpec()
     jobs = spec.job_template.spec if spec.job_template else None
     pod = (jobs.template if jobs else spec.template) or workload.template
     problems = oversized(pod) if pod and opted_in(pod) else ()

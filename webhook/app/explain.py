@@ -14,11 +14,10 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.request.world import World
 from webhook.settings import Settings, policy_of
 
-Manifests = Iterable[tuple[str, Unstructured]]
-"""Objects, each with the name of its file."""
 
-
-def explaining(settings: Settings, manifests: Manifests, tell: Callable[[str], object]) -> World:
+def explaining(
+    settings: Settings, manifests: Iterable[tuple[str, Unstructured]], tell: Callable[[str], object]
+) -> World:
     """The cluster as a world, with all that is no pod among ``manifests`` taken as already applied.
 
     ``tell`` learns of every object of the cluster, and every part of one, that could not be used. Raises
@@ -40,7 +39,7 @@ def explaining(settings: Settings, manifests: Manifests, tell: Callable[[str], o
     return World(cluster, policy_of(settings))
 
 
-def _applied(manifests: Manifests, cluster: Inventory) -> Report:
+def _applied(manifests: Iterable[tuple[str, Unstructured]], cluster: Inventory) -> Report:
     """What came of putting the manifests into the cluster."""
     reading = SnapshotLoader(cluster)
     for file, group in itertools.groupby(manifests, itemgetter(0)):

@@ -37,11 +37,11 @@ class Wish(Struct, frozen=True):
     wait: float = 30.0
 
 
-Tell = Callable[[Freed], None]
+TellFreed = Callable[[Freed], None]
 """Told of every pool, as soon as it is done."""
 
 
-async def release(settings: Settings, wish: Wish, tell: Tell) -> None:
+async def release(settings: Settings, wish: Wish, tell: TellFreed) -> None:
     """Give hosts back; FatalError without a cluster, or while a controller acts, which would give them again."""
     configuration = await asyncio.to_thread(configuration_of, settings)
     namespace = settings.lease_namespace or own_namespace()
@@ -58,7 +58,7 @@ async def release(settings: Settings, wish: Wish, tell: Tell) -> None:
         raise FatalError(f"hosts could not be given back: {failure}") from failure
 
 
-async def _run(release: Release, wish: Wish, tell: Tell) -> None:
+async def _run(release: Release, wish: Wish, tell: TellFreed) -> None:
     async for freed in release.run(wish.scopes):
         tell(freed)
 
@@ -74,7 +74,7 @@ async def _alone(reader: Writes) -> None:
         )
 
 
-async def _led(connection: Connection, place: LeaseRef, wish: Wish, tell: Tell) -> None:
+async def _led(connection: Connection, place: LeaseRef, wish: Wish, tell: TellFreed) -> None:
     """Do it as the one that holds the Lease of the controllers; the Lease is given back at the end."""
     server = Writes(connection)
     if wish.end_controllers:

@@ -17,9 +17,9 @@ from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.watch.lists import listed
 from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.claims import Claims
-from webhook.controller.hostpools.marks import Mark, StoredNode, mark_named, read_node
+from webhook.controller.hostpools.marks import PoolMark, StoredNode, mark_named, read_node
 from webhook.controller.hostpools.pool_object import COLLECTION, StoredPool, path_of, read_pool
-from webhook.controller.hostpools.pool_reports import Server, rfc3339
+from webhook.controller.hostpools.pool_reports import PoolWriter, rfc3339
 from webhook.controller.hostpools.pool_status import status_of
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.text import keys
@@ -78,7 +78,7 @@ class Freed(Struct, frozen=True, kw_only=True):
 class Release:
     """Gives back hosts over ``server``, or with ``dry_run`` only says which."""
 
-    def __init__(self, server: Server, *, dry_run: bool = False, now: Callable[[], str] = rfc3339) -> None:
+    def __init__(self, server: PoolWriter, *, dry_run: bool = False, now: Callable[[], str] = rfc3339) -> None:
         self._server = server
         self._dry_run = dry_run
         self._now = now
@@ -126,7 +126,7 @@ class Release:
         )
         return await self._done(freed, functools.partial(self._give_back, name, freed, mark))
 
-    async def _give_back(self, name: Name, freed: Freed, mark: Mark) -> None:
+    async def _give_back(self, name: Name, freed: Freed, mark: PoolMark) -> None:
         """First what the status says, lest somebody relies on a host that is everybody's; the finalizer last."""
         await self._write(name, self._emptied)
         await self._claims.release_all(freed.hosts, mark)
@@ -143,7 +143,7 @@ class Release:
                 freed = Freed(what="marks of no HostPool", hosts=(name,))
                 yield await self._done(freed, functools.partial(self._clean, name, marks))
 
-    async def _clean(self, name: str, marks: list[Mark]) -> None:
+    async def _clean(self, name: str, marks: list[PoolMark]) -> None:
         for mark in marks:
             await self._claims.release_all([name], mark)
 
@@ -185,8 +185,8 @@ def _let_go(stored: StoredPool) -> tuple[str, dict[str, Any]] | None:
     return (stored.path, stored.free()) if stored.held else None
 
 
-def marks_on(node: StoredNode) -> list[Mark]:
+def marks_on(node: StoredNode) -> list[PoolMark]:
     """The marks on a node, whosever they are: each a label or a taint."""
-    labels = [Mark(key, "") for key in sorted(node.labels) if key.startswith(keys.MEMBERSHIP)]
+    labels = [PoolMark(key, "") for key in sorted(node.labels) if key.startswith(keys.MEMBERSHIP)]
     values = {str(taint.get("value") or "") for taint in node.taints if taint.get("key") == keys.EXCLUSIVE}
-    return [*labels, *(Mark("", value) for value in sorted(values))]
+    return [*labels, *(PoolMark("", value) for value in sorted(values))]

@@ -28,7 +28,7 @@ def seconds(text: str) -> float | None:
     return total if position == len(spelled) and total > 0 else None
 
 
-class Target(Struct, frozen=True, gc=False):
+class RequestTarget(Struct, frozen=True, gc=False):
     """A path, and how long its caller is going to wait, in seconds, if that was said readably."""
 
     path: str
@@ -36,7 +36,7 @@ class Target(Struct, frozen=True, gc=False):
 
 
 @functools.lru_cache(maxsize=256)
-def parse(text: str) -> Target:
+def parse(text: str) -> RequestTarget:
     """The target ``/mutate?timeout=10s``; what is unreadable in the query is ignored.
 
     Remembered, because the API server sends the same two for ever.
@@ -45,5 +45,5 @@ def parse(text: str) -> Target:
     for parameter in query.split("&"):
         name, _, value = parameter.partition("=")
         if name == "timeout":
-            return Target(path, seconds(unquote(value)))
-    return Target(path)
+            return RequestTarget(path, seconds(unquote(value)))
+    return RequestTarget(path)

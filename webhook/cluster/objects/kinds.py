@@ -56,27 +56,27 @@ AnyKind = Kind[Any]
 
 
 def _read_node(item: Raw) -> tuple[Node, Notes]:
-    return translate.node(decode(item, wire.Node))
+    return translate.node(decode(item, wire.NodeObject))
 
 
 def _read_pod(item: Raw) -> tuple[PodInfo | None, Notes]:
-    return translate.bound_pod(decode(item, wire.Pod))
+    return translate.bound_pod(decode(item, wire.PodObject))
 
 
 def _read_pool(item: Raw) -> tuple[Pool, Notes]:
-    return translate.pool(decode(item, wire.HostPool)), []
+    return translate.pool(decode(item, wire.HostPoolObject)), []
 
 
 def _read_job(item: Raw) -> tuple[Job, Notes]:
-    return streamsjob.job(decode(item, wire.Job)), []
+    return streamsjob.job(decode(item, wire.JobObject)), []
 
 
 def _read_intent(item: Raw) -> tuple[Intent, Notes]:
-    return hpaintent.intent(decode(item, wire.HPAIntent))
+    return hpaintent.intent(decode(item, wire.HPAIntentObject))
 
 
 def _read_namespace(item: Raw) -> tuple[str | None, Notes]:
-    name, enabled = hpaintent.enabled(decode(item, wire.Namespace))
+    name, enabled = hpaintent.enabled(decode(item, wire.NamespaceObject))
     return name if enabled else None, []
 
 

@@ -11,7 +11,7 @@ JOB_LIMIT = 1000
 """Processing elements of one job (``docs/operations.md``, limits)."""
 
 
-def job(source: wire.Job) -> Job:
+def job(source: wire.JobObject) -> Job:
     """A job's model: its processing elements, and what each operator's placement says."""
     namespace, name = full_name(source.metadata).split("/", 1)
     stated = (source.spec and source.spec.processing_elements) or ()

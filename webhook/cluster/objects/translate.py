@@ -57,7 +57,7 @@ class MalformedError(Exception):
     """The object breaks a rule of its own, so it cannot be used; the text names the fields."""
 
 
-def node(source: wire.Node) -> tuple[Node, Notes]:
+def node(source: wire.NodeObject) -> tuple[Node, Notes]:
     """A node, with the taints that Kubernetes derives from its state."""
     spec, status = source.spec or wire.NodeSpec(), source.status or wire.NodeStatus()
     metadata, name = _metadata(source.metadata)
@@ -79,7 +79,7 @@ def node(source: wire.Node) -> tuple[Node, Notes]:
     )
 
 
-def bound_pod(source: wire.Pod) -> tuple[PodInfo | None, Notes]:
+def bound_pod(source: wire.PodObject) -> tuple[PodInfo | None, Notes]:
     """A pod that holds something, or ``None`` for one that has finished.
 
     Of 150,000 pods most are alike, so equal requests, node names and namespaces are one object each.
@@ -113,7 +113,7 @@ def bound_pod(source: wire.Pod) -> tuple[PodInfo | None, Notes]:
     return pod, [_uncounted(path, value) for path, value in invalid]
 
 
-def pool(source: wire.HostPool) -> Pool:
+def pool(source: wire.HostPoolObject) -> Pool:
     """A host pool; one that is being deleted is Releasing, whether or not its status says so yet."""
     spec, status = source.spec or HostPoolSpec(), source.status or wire.HostPoolStatus()
     metadata, name = _metadata(source.metadata)
@@ -128,13 +128,13 @@ def pool(source: wire.HostPool) -> Pool:
     )
 
 
-def full_name(metadata: wire.Metadata | None) -> str:
+def full_name(metadata: wire.ObjectMetadata | None) -> str:
     """``namespace/name`` of an object of a namespace; raises :class:`MalformedError` if it has no name."""
     stated, name = _metadata(metadata)
     return f"{stated.namespace or NAMESPACE}/{name}"
 
 
-def _metadata(stated: wire.Metadata | None) -> tuple[wire.Metadata, str]:
+def _metadata(stated: wire.ObjectMetadata | None) -> tuple[wire.ObjectMetadata, str]:
     if stated is None or not stated.name:
         raise MalformedError("metadata.name: missing")
     return stated, stated.name
@@ -171,7 +171,7 @@ def _shared(requests: frozenset[tuple[str, int]]) -> Tally:
 
 
 def _streams(
-    metadata: wire.Metadata,
+    metadata: wire.ObjectMetadata,
 ) -> tuple[str, str, Mapping[str, str], tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Job, processing element, own labels, pools, isolated operators and labels that it keeps away.
 
@@ -213,7 +213,7 @@ def _guards(spec: PodSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(sys.intern(term.topology_key) for term in terms))
 
 
-def _waits(name: str, metadata: wire.Metadata, spec: PodSpec) -> Waiting | None:
+def _waits(name: str, metadata: wire.ObjectMetadata, spec: PodSpec) -> Waiting | None:
     """What the pod waits for; pods of one template wait for the same, in one text."""
     text = metadata.annotations.waits if metadata.annotations and not spec.node_name else None
     return Waiting(name, sys.intern(text)) if text else None
@@ -227,7 +227,7 @@ def _claimed(references: tuple[wire.Owner, ...] | None) -> wire.Owner | None:
     return None
 
 
-def _owner(metadata: wire.Metadata, spec: PodSpec, job: str, daemons: wire.Owner | None) -> str:
+def _owner(metadata: wire.ObjectMetadata, spec: PodSpec, job: str, daemons: wire.Owner | None) -> str:
     """The workload of a pod of a job, or of one that goes with its node; that of all others is nobody's business.
 
     Kubernetes itself sees to it that the latter is true: it deletes a pod whose DaemonSet does not exist, and one that
@@ -245,12 +245,12 @@ def _sleeps(spec: PodSpec, daemons: wire.Owner | None) -> bool:
     return bool(opening(spec.tolerations)) and not (daemons and is_daemon_set(daemons))
 
 
-def _static(metadata: wire.Metadata) -> bool:
+def _static(metadata: wire.ObjectMetadata) -> bool:
     """Whether the pod is the API server's image of a static pod."""
     return metadata.annotations is not None and metadata.annotations.mirror is not None
 
 
-def _guest(name: str, metadata: wire.Metadata, spec: PodSpec, daemons: wire.Owner | None) -> Guest | None:
+def _guest(name: str, metadata: wire.ObjectMetadata, spec: PodSpec, daemons: wire.Owner | None) -> Guest | None:
     """What a pod of others is that may run on exclusive hosts; ``None`` for most."""
     passes = _passed(spec.tolerations) if spec.tolerations else ()
     forged = daemons is not None and not is_daemon_set(daemons)
@@ -276,7 +276,7 @@ def _reason(condition: wire.Condition) -> str:
     return condition.message or condition.reason or ""
 
 
-def to_cpus(metadata: wire.Metadata) -> bool:
+def to_cpus(metadata: wire.ObjectMetadata) -> bool:
     """Whether the pod is to be bound to cpus."""
     return metadata.annotations is not None and metadata.annotations.bind == "true"
 

@@ -35,7 +35,7 @@ class Owner(Struct, frozen=True, gc=False, rename="camel"):
     controller: bool | None = None
 
 
-class Metadata(Struct, frozen=True, gc=False, rename="camel"):
+class ObjectMetadata(Struct, frozen=True, gc=False, rename="camel"):
     """Who the object is."""
 
     name: str | None = None
@@ -47,13 +47,13 @@ class Metadata(Struct, frozen=True, gc=False, rename="camel"):
     owner_references: tuple[Owner, ...] | None = None
 
 
-class PoolMetadata(Metadata, frozen=True, gc=False, rename="camel"):
+class HostPoolMetadata(ObjectMetadata, frozen=True, gc=False, rename="camel"):
     """Who a host pool is, and since when there is one: of the other kinds, which are many more, nobody asks that."""
 
     creation_timestamp: str | None = None
 
 
-class Taint(Struct, frozen=True, gc=False):
+class NodeTaint(Struct, frozen=True, gc=False):
     """A taint as the node carries it."""
 
     key: str | None = None
@@ -64,7 +64,7 @@ class Taint(Struct, frozen=True, gc=False):
 class NodeSpec(Struct, frozen=True, gc=False):
     """Which pods a node wants."""
 
-    taints: tuple[Taint, ...] | None = None
+    taints: tuple[NodeTaint, ...] | None = None
     unschedulable: bool | None = None
 
 
@@ -77,7 +77,7 @@ class Condition(Struct, frozen=True, gc=False):
     message: str | None = None
 
 
-class Address(Struct, frozen=True, gc=False):
+class NodeAddress(Struct, frozen=True, gc=False):
     """An address of a node, of whatever type: cloud providers invent their own."""
 
     address: str | None = None
@@ -88,33 +88,33 @@ class NodeStatus(Struct, frozen=True, gc=False):
 
     allocatable: dict[str, Amount] | None = None
     capacity: dict[str, Amount] | None = None
-    addresses: tuple[Address, ...] | None = None
+    addresses: tuple[NodeAddress, ...] | None = None
     conditions: tuple[Condition, ...] | None = None
 
 
-class Node(Struct, frozen=True, gc=False):
+class NodeObject(Struct, frozen=True, gc=False):
     """``v1 Node``."""
 
-    metadata: Metadata | None = None
+    metadata: ObjectMetadata | None = None
     spec: NodeSpec | None = None
     status: NodeStatus | None = None
 
 
-class PodStatus(Struct, frozen=True, gc=False):
+class PodObjectStatus(Struct, frozen=True, gc=False):
     """How far a pod has come: Pending, Running, Succeeded, Failed or Unknown."""
 
     phase: str | None = None
 
 
-class Pod(Struct, frozen=True, gc=False):
+class PodObject(Struct, frozen=True, gc=False):
     """``v1 Pod``."""
 
-    metadata: Metadata | None = None
+    metadata: ObjectMetadata | None = None
     spec: PodSpec | None = None
-    status: PodStatus | None = None
+    status: PodObjectStatus | None = None
 
 
-class PoolHost(Struct, frozen=True, gc=False):
+class AssignedHost(Struct, frozen=True, gc=False):
     """A host that a pool was given."""
 
     index: int
@@ -126,14 +126,14 @@ class HostPoolStatus(Struct, frozen=True, gc=False):
     """What became of it."""
 
     phase: str | None = None
-    hosts: tuple[PoolHost, ...] | None = None
+    hosts: tuple[AssignedHost, ...] | None = None
     conditions: tuple[Condition, ...] | None = None
 
 
-class HostPool(Struct, frozen=True, gc=False):
+class HostPoolObject(Struct, frozen=True, gc=False):
     """``streams.ibm.com/v1 HostPool``."""
 
-    metadata: PoolMetadata | None = None
+    metadata: HostPoolMetadata | None = None
     spec: HostPoolSpec | None = None
     status: HostPoolStatus | None = None
 
@@ -148,7 +148,7 @@ class Operator(Struct, frozen=True, gc=False):
 class Template(Struct, frozen=True, gc=False):
     """The pod of a processing element, where the job says how it is to look."""
 
-    metadata: Metadata | None = None
+    metadata: ObjectMetadata | None = None
 
 
 class ProcessingElement(Struct, frozen=True, gc=False):
@@ -165,21 +165,21 @@ class JobSpec(Struct, frozen=True, gc=False, rename="camel"):
     processing_elements: tuple[ProcessingElement, ...] | None = None
 
 
-class Job(Struct, frozen=True, gc=False):
+class JobObject(Struct, frozen=True, gc=False):
     """``streams.ibm.com/v1 Job``; not the Job of ``batch/v1``."""
 
-    metadata: Metadata | None = None
+    metadata: ObjectMetadata | None = None
     spec: JobSpec | None = None
 
 
-class HPAIntent(Struct, frozen=True, gc=False):
+class HPAIntentObject(Struct, frozen=True, gc=False):
     """``streams.ibm.com/v1 HPAIntent``; its spec is read as it stands, as that of an annotation is."""
 
-    metadata: Metadata | None = None
+    metadata: ObjectMetadata | None = None
     spec: Any = None
 
 
-class Namespace(Struct, frozen=True, gc=False):
+class NamespaceObject(Struct, frozen=True, gc=False):
     """``v1 Namespace``."""
 
-    metadata: Metadata | None = None
+    metadata: ObjectMetadata | None = None

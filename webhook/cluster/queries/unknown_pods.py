@@ -50,7 +50,7 @@ class _DaemonSetSpec(Struct, frozen=True):
 class _DaemonSetObject(Struct, frozen=True):
     """``apps/v1 DaemonSet``: exactly those fields that prove that a pod is its own."""
 
-    metadata: wire.Metadata = wire.Metadata()
+    metadata: wire.ObjectMetadata = wire.ObjectMetadata()
     spec: _DaemonSetSpec = _DaemonSetSpec()
 
 
@@ -68,7 +68,7 @@ class UnknownPods:
         if body is None:
             return None
         try:
-            found = msgspec.json.decode(body, type=wire.Pod)
+            found = msgspec.json.decode(body, type=wire.PodObject)
             pod, _ = bound_pod(found)
         except _UNREADABLE as error:
             raise ApiError(Cause.UNREADABLE, f"the pod is unreadable: {error}") from None
@@ -76,9 +76,9 @@ class UnknownPods:
             return None
         return pod
 
-    async def _of_daemon_set(self, pod: wire.Pod, unknown: PodRef) -> bool:
+    async def _of_daemon_set(self, pod: wire.PodObject, unknown: PodRef) -> bool:
         """Whether a DaemonSet makes such pods: one that is there, and whose template tolerates as much as the pod."""
-        metadata, spec = pod.metadata or wire.Metadata(), pod.spec or PodSpec()
+        metadata, spec = pod.metadata or wire.ObjectMetadata(), pod.spec or PodSpec()
         owner = next(filter(is_daemon_set, metadata.owner_references or ()), None)
         if owner is None:
             return False

@@ -16,7 +16,7 @@ FILE_LIMIT = 10_000
 SIZE_LIMIT = 2 << 30
 """Bytes of one file: 150,000 pods in a single list of indented JSON, at up to 14 KB each."""
 
-Signature = tuple[tuple[str, int, int, int], ...]
+FolderSignature = tuple[tuple[str, int, int, int], ...]
 """Path, time of change in ns, size and inode of every file."""
 
 
@@ -40,7 +40,7 @@ def read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def signature(folder: Path) -> Signature:
+def signature(folder: Path) -> FolderSignature:
     """What changes when any of the files does; empty if the folder cannot be listed."""
     try:
         paths = files(folder)

@@ -103,13 +103,13 @@ class SnapshotLoader:
         return f"{kind} {items.name(item) or f'number {self._place}'}"
 
     def _node(self, item: Item) -> None:
-        value, notes = translate.node(items.decode(item, wire.Node))
+        value, notes = translate.node(items.decode(item, wire.NodeObject))
         self._once("Node", "name", value.name)
         self._sink.set_node(value)
         self._used("Node", value.name, notes)
 
     def _pod(self, item: Item) -> None:
-        source = items.decode(item, wire.Pod)
+        source = items.decode(item, wire.PodObject)
         value, notes = translate.bound_pod(source)
         if value is None:
             self._counts["finished"] += 1
@@ -122,26 +122,26 @@ class SnapshotLoader:
         self._used("Pod", name, notes)
 
     def _pool(self, item: Item) -> None:
-        value = translate.pool(items.decode(item, wire.HostPool))
+        value = translate.pool(items.decode(item, wire.HostPoolObject))
         self._once("HostPool", "name", f"{value.namespace}/{value.name}")
         self._sink.set_pool(value)
         self._used("HostPool")
 
     def _job(self, item: Item) -> None:
-        value = streamsjob.job(items.decode(item, wire.Job))
+        value = streamsjob.job(items.decode(item, wire.JobObject))
         self._once("Job", "name", f"{value.namespace}/{value.name}")
         self._sink.set_job(value)
         self._used("Job")
 
     def _intent(self, item: Item) -> None:
-        value, notes = hpaintent.intent(items.decode(item, wire.HPAIntent))
+        value, notes = hpaintent.intent(items.decode(item, wire.HPAIntentObject))
         name = f"{value.namespace}/{value.name}"
         self._once("HPAIntent", "name", name)
         self._sink.intents.put(value)
         self._used("HPAIntent", name, notes)
 
     def _namespace(self, item: Item) -> None:
-        name, enabled = hpaintent.enabled(items.decode(item, wire.Namespace))
+        name, enabled = hpaintent.enabled(items.decode(item, wire.NamespaceObject))
         self._once("Namespace", "name", name)
         if enabled:
             self._sink.intents.enable(name)

@@ -14,7 +14,7 @@ PAGE: Final = 100
 """Objects of one page: a megabyte or two of pods, while an answer may have six."""
 
 
-class Reader(Protocol):
+class ListReader(Protocol):
     """Where lists are; whatever goes wrong is a :class:`ApiError`."""
 
     async def read(self, path: str) -> bytes:
@@ -22,7 +22,9 @@ class Reader(Protocol):
         ...
 
 
-async def listed(reader: Reader, path: str, selectors: Mapping[str, str], *, page: int = PAGE) -> AsyncIterator[Raw]:
+async def listed(
+    reader: ListReader, path: str, selectors: Mapping[str, str], *, page: int = PAGE
+) -> AsyncIterator[Raw]:
     """Every object of the collection at ``path``, as JSON text. Raises :class:`ApiError`."""
     query = {**selectors, "limit": str(page)}
     while True:

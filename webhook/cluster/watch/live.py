@@ -16,7 +16,7 @@ from webhook.cluster.watch.store import Findings
 
 I = TypeVar("I", bound=Sink)  # noqa: E741 stands for Inventory
 
-Tell = Callable[[Report | Finding | ApiError], object]
+TellOutcome = Callable[[Report | Finding | ApiError], object]
 """Learns of every list once all kinds are known, of every object that cannot be used, and of failures."""
 
 STALE: Final = 300.0
@@ -42,7 +42,7 @@ class LiveCluster(Generic[I]):
         kinds: Sequence[AnyKind] = KINDS,
         pace: Pace | None = None,
         limit: float = STALE,
-        tell: Tell = lambda _: None,
+        tell: TellOutcome = lambda _: None,
     ) -> None:
         self.inventory: I = inventory
         self.connection = connection

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.concurrency import gather_or_cancel
-from webhook.controller.hostpools.marks import Mark, Patch, StoredNode, read_node
+from webhook.controller.hostpools.marks import Patch, PoolMark, StoredNode, read_node
 from webhook.placement.inventory.objects import PoolHost
 
 TRIES: Final = 40
@@ -29,7 +29,7 @@ the nodes of another one, which may have thousands."""
 _dice: Final = random.SystemRandom()
 
 
-class Nodes(Protocol):
+class NodeWriter(Protocol):
     """Where nodes are; whatever goes wrong is a :class:`ApiError`."""
 
     async def read(self, path: str) -> bytes:
@@ -54,11 +54,11 @@ class Claimed(Struct, frozen=True):
 class Claims:
     """Writes marks; ``learn`` gets every node as it is after a write, before the watch tells."""
 
-    def __init__(self, nodes: Nodes, learn: Callable[[bytes], object]) -> None:
+    def __init__(self, nodes: NodeWriter, learn: Callable[[bytes], object]) -> None:
         self._nodes = nodes
         self._learn = learn
 
-    async def claim_all(self, hosts: Collection[PoolHost], mark: Mark) -> Claimed:
+    async def claim_all(self, hosts: Collection[PoolHost], mark: PoolMark) -> Claimed:
         """Claim all of them, as far as they can be had. Raises :class:`ApiError`; some may be claimed by then."""
         turns = asyncio.Semaphore(AT_A_TIME)
         found = await gather_or_cancel(self._claim(host, mark, turns) for host in hosts)
@@ -71,12 +71,12 @@ class Claims:
         there = await gather_or_cancel(self._write(host.name, host.uid, lambda _: None, turns) for host in hosts)
         return [host for host, found in zip(hosts, there, strict=True) if found is not None]
 
-    async def release_all(self, names: Collection[str], mark: Mark) -> None:
+    async def release_all(self, names: Collection[str], mark: PoolMark) -> None:
         """Take the marks of the pool off these nodes, as far as they have them. Raises :class:`ApiError`."""
         turns = asyncio.Semaphore(AT_A_TIME)
         await gather_or_cancel(self._write(name, "", mark.release, turns) for name in names)
 
-    async def _claim(self, host: PoolHost, mark: Mark, turns: asyncio.Semaphore) -> bool | None:
+    async def _claim(self, host: PoolHost, mark: PoolMark, turns: asyncio.Semaphore) -> bool | None:
         """Whether something was written; ``None`` if the node is gone, another one, about to go, or another pool's."""
 
         def claim(node: StoredNode) -> Patch | None:

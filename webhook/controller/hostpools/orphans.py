@@ -5,9 +5,9 @@ from typing import Final
 from webhook.cluster.client.api_types import Identified
 from webhook.cluster.objects import items
 from webhook.cluster.objects.translate import NAMESPACE
-from webhook.cluster.watch.lists import Reader, listed
+from webhook.cluster.watch.lists import ListReader, listed
 from webhook.controller.clock import Clock, seconds
-from webhook.controller.hostpools.claims import Claims, Nodes
+from webhook.controller.hostpools.claims import Claims, NodeWriter
 from webhook.controller.hostpools.marks import MarkOwners, mark_named
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
@@ -19,7 +19,7 @@ GRACE: Final = 3.0
 class Orphans:
     """Takes marks off nodes that no pool stands for."""
 
-    def __init__(self, nodes: Nodes, inventory: Inventory, whose: MarkOwners, *, clock: Clock = seconds) -> None:
+    def __init__(self, nodes: NodeWriter, inventory: Inventory, whose: MarkOwners, *, clock: Clock = seconds) -> None:
         self._claims = Claims(nodes, lambda _: None)
         self._inventory = inventory
         self._whose = whose
@@ -56,7 +56,7 @@ _PAGE: Final = 5
 class PoolNames:
     """Namespace and name of every HostPool; listed again only where the last list is too old."""
 
-    def __init__(self, reader: Reader, clock: Clock) -> None:
+    def __init__(self, reader: ListReader, clock: Clock) -> None:
         self._reader = reader
         self._clock = clock
         self._begun = float("-inf")

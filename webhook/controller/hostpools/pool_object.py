@@ -18,17 +18,17 @@ from webhook.placement.inventory.pool_spec import HostPoolSpec
 class _Believed(Struct, frozen=True, gc=False):
     """A HostPool without its status."""
 
-    metadata: wire.PoolMetadata | None = None
+    metadata: wire.HostPoolMetadata | None = None
     spec: HostPoolSpec | None = None
 
 
 def read_believed(item: Raw) -> tuple[Pool, Notes]:
     """The pool, without its status if that breaks rules; raises ``MalformedError`` or one of :data:`items.ERRORS`."""
     try:
-        return pool(items.decode(item, wire.HostPool)), []
+        return pool(items.decode(item, wire.HostPoolObject)), []
     except (MalformedError, *items.ERRORS) as error:
         rest = items.decode(item, _Believed)
-        found = pool(wire.HostPool(rest.metadata, rest.spec))
+        found = pool(wire.HostPoolObject(rest.metadata, rest.spec))
         return found, [f"{reason_of(error)}, so its status is written anew"]
 
 
@@ -63,7 +63,7 @@ FINALIZER: Final = "streams.ibm.com/hosts"
 COLLECTION: Final = "/apis/streams.ibm.com/v1/namespaces/{}/streamshostpools"
 
 
-class _Metadata(Struct, frozen=True, rename="camel"):
+class _StoredPoolMetadata(Struct, frozen=True, rename="camel"):
     name: str = ""
     namespace: str = NAMESPACE
     uid: str = ""
@@ -73,15 +73,15 @@ class _Metadata(Struct, frozen=True, rename="camel"):
     deletion_timestamp: str | None = None
 
 
-class _Object(Struct, frozen=True):
-    metadata: _Metadata = field(default_factory=_Metadata)
+class _PoolDocument(Struct, frozen=True):
+    metadata: _StoredPoolMetadata = field(default_factory=_StoredPoolMetadata)
     status: Any = None
 
 
 class StoredPool(Struct, frozen=True):
     """The object. ``pool`` is ``None`` where ``fault`` says which rules it breaks, in spite of its definition."""
 
-    metadata: _Metadata
+    metadata: _StoredPoolMetadata
     status: dict[str, Any]
     pool: Pool | None
     fault: str = ""
@@ -125,7 +125,7 @@ def path_of(namespace: str, name: str) -> str:
 def read_pool(body: bytes) -> StoredPool:
     """The object from JSON; :class:`ApiError` if not even its metadata can be read."""
     try:
-        found = items.decode(Raw(body), _Object)
+        found = items.decode(Raw(body), _PoolDocument)
     except items.ERRORS as error:
         raise ApiError(Cause.UNREADABLE, f"the HostPool cannot be read: {items.reason(error)}") from None
     status = found.status if isinstance(found.status, dict) else {}

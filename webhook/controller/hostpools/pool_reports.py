@@ -66,7 +66,7 @@ def _replaced(before: Pool, state: State) -> Iterator[News]:
         yield News("Normal", "HostsReplaced", f"{len(changed) - NAMED} more hosts are others now")
 
 
-class Server(Protocol):
+class PoolWriter(Protocol):
     """The API server; whatever goes wrong is an ApiError, or LostError when this process leads no more."""
 
     async def read(self, path: str) -> bytes:
@@ -98,7 +98,7 @@ def rfc3339() -> str:
 class PoolReports:
     """Writes only what is not said yet; an Event goes with every change that matters."""
 
-    def __init__(self, server: Server, events: Tells, *, now: Callable[[], str] = rfc3339) -> None:
+    def __init__(self, server: PoolWriter, events: Tells, *, now: Callable[[], str] = rfc3339) -> None:
         self._server = server
         self._events = events
         self._now = now

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.translate import MalformedError, bound_pod
-from webhook.cluster.watch.lists import Reader, listed
+from webhook.cluster.watch.lists import ListReader, listed
 from webhook.controller.clock import Clock
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.placement.inventory.inventory import Inventory
@@ -23,7 +23,9 @@ AT_A_TIME: Final = 16
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
 
 
-async def strangers_on(hosts: Collection[PoolHost], pool: Pool, inventory: Inventory, reader: Reader) -> list[PoolHost]:
+async def strangers_on(
+    hosts: Collection[PoolHost], pool: Pool, inventory: Inventory, reader: ListReader
+) -> list[PoolHost]:
     """Those of the hosts that run a stranger, be it about to end."""
     turns = asyncio.Semaphore(AT_A_TIME)
     elements = {"labelSelector": keys.JOB} if inventory.outsiders.spared is None else {}
@@ -37,7 +39,7 @@ async def strangers_on(hosts: Collection[PoolHost], pool: Pool, inventory: Inven
     return [host for host, is_so in zip(hosts, told, strict=True) if is_so]
 
 
-async def hosts_in_use(pool: Pool, inventory: Inventory, reader: Reader) -> int:
+async def hosts_in_use(pool: Pool, inventory: Inventory, reader: ListReader) -> int:
     """How many nodes run a pod that names the pool, be it about to end."""
     selectors = {"fieldSelector": _ALIVE}
     if pool.job is not None:
@@ -46,7 +48,7 @@ async def hosts_in_use(pool: Pool, inventory: Inventory, reader: Reader) -> int:
     return len({pod.node async for pod in found if pod.node and is_user(pod, pool, inventory)})
 
 
-async def _pods(reader: Reader, path: str, selectors: dict[str, str]) -> AsyncIterator[PodInfo]:
+async def _pods(reader: ListReader, path: str, selectors: dict[str, str]) -> AsyncIterator[PodInfo]:
     async for item in listed(reader, path, selectors):
         pod = _pod(item)
         if pod is not None:
@@ -56,7 +58,7 @@ async def _pods(reader: Reader, path: str, selectors: dict[str, str]) -> AsyncIt
 def _pod(item: Raw) -> PodInfo | None:
     """The pod; ``None`` if it has ended, or is none that anybody could place."""
     try:
-        return bound_pod(items.decode(item, wire.Pod))[0]
+        return bound_pod(items.decode(item, wire.PodObject))[0]
     except (MalformedError, *items.ERRORS):
         return None
 

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from webhook.cluster.client.api_types import Identified
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
-from webhook.cluster.watch.lists import Reader, listed
+from webhook.cluster.watch.lists import ListReader, listed
 from webhook.controller.clock import Clock, seconds
 
 LABELS: Final = "app.kubernetes.io/name=streams-placement,app.kubernetes.io/component=controller"
@@ -19,7 +19,7 @@ LOOK: Final = 0.5
 """Seconds between two looks whether they have ended."""
 
 
-class Server(Reader, Protocol):
+class Server(ListReader, Protocol):
     """The API server; whatever goes wrong is a ApiError."""
 
     async def delete(self, path: str) -> bytes:
@@ -27,7 +27,7 @@ class Server(Reader, Protocol):
         ...
 
 
-async def candidates(reader: Reader, namespace: str = "") -> list[str]:
+async def candidates(reader: ListReader, namespace: str = "") -> list[str]:
     """Pods of controllers that have not ended, as ``namespace/name``; of all namespaces if none is given."""
     path = f"/api/v1/namespaces/{namespace}/pods" if namespace else "/api/v1/pods"
     alive = {"labelSelector": LABELS, "fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}

@@ -31,7 +31,7 @@ _KEPT: Final = 1024
 _KEPT_LENGTH: Final = 1024
 """Characters, of all annotations together, that are kept; longer ones are rare, and must not fill memory."""
 
-Words = tuple[str | None, ...]
+MappingWords = tuple[str | None, ...]
 """The annotations of worker mapping in the order of ``keys.WORKER_MAPPING``; ``None`` for one that is not there."""
 
 
@@ -56,10 +56,10 @@ NOTHING: Final = WorkerMapping()
 """The pod says nothing about worker mapping."""
 
 _KEYS: Final = frozenset(keys.WORKER_MAPPING)
-_ABSENT: Final[Words] = (None,) * len(keys.WORKER_MAPPING)
+_ABSENT: Final[MappingWords] = (None,) * len(keys.WORKER_MAPPING)
 
 
-def words_of(annotations: Mapping[str, str]) -> Words:
+def words_of(annotations: Mapping[str, str]) -> MappingWords:
     """What a pod says about worker mapping, as one value that can be compared."""
     if _KEYS.isdisjoint(annotations):
         return _ABSENT
@@ -74,7 +74,7 @@ def read_mapping(annotations: Mapping[str, str]) -> WorkerMapping:
     return _kept(words) if sum(len(word or "") for word in words) <= _KEPT_LENGTH else _latest(words)
 
 
-def _read(words: Words) -> WorkerMapping:
+def _read(words: MappingWords) -> WorkerMapping:
     said = [(annotation(key), word) for key, word in zip(keys.WORKER_MAPPING, words, strict=True) if word is not None]
     if broken := [problem for field, word in said if (problem := unreadable(word, field, limit=TEXT_LIMIT))]:
         return WorkerMapping(problems=tuple(broken))

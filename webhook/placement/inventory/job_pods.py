@@ -7,13 +7,13 @@ from webhook.placement.inventory.objects import PodInfo, Tally
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.owner import owners_of
 
-Mark = tuple[str, str]
+LabelPair = tuple[str, str]
 """Key and value of a label under the product's prefix."""
 
 POOL = ""
 """Key of the marks that stand for the pools a pod asks for; no label has an empty key."""
 
-_Key = TypeVar("_Key", str, Mark)
+_Key = TypeVar("_Key", str, LabelPair)
 
 
 class PodsByNode:
@@ -64,13 +64,13 @@ class JobPods:
 
     def __init__(self) -> None:
         self.everyone = PodsByNode()
-        self.marks: dict[Mark, PodsByNode] = {}
+        self.marks: dict[LabelPair, PodsByNode] = {}
         self.elements: dict[str, PodsByNode] = {}
         self.pods: dict[str, tuple[int, PodInfo]] = {}
         self.isolated: dict[str, tuple[int, PodInfo]] = {}
         self.changed = self.notable_changed = 0
         self._cpu_bound = 0
-        self._repelling: dict[Mark, PodsByNode] = {}
+        self._repelling: dict[LabelPair, PodsByNode] = {}
         self._isolations: tuple[tuple[str, str], ...] | None = None
 
     def add(self, slot: int, pod: PodInfo) -> None:
@@ -124,7 +124,7 @@ class JobPods:
                 found.add(slot, pod)
         return found
 
-    def holding(self, marks: Iterable[Mark]) -> Bits:
+    def holding(self, marks: Iterable[LabelPair]) -> Bits:
         """Nodes with a pod that carries at least one of the labels."""
         found = 0
         for mark in marks:
@@ -133,7 +133,7 @@ class JobPods:
                 found |= holders.nodes
         return found
 
-    def repelling(self, mark: Mark) -> Bits:
+    def repelling(self, mark: LabelPair) -> Bits:
         """Nodes with a pod that requires pods with that label to keep away."""
         holders = self._repelling.get(mark)
         return holders.nodes if holders else 0
@@ -171,7 +171,7 @@ class JobPods:
             self._isolations = tuple(sorted(found))
         return self._isolations
 
-    def together(self, slot: int, marks: Iterable[Mark]) -> list[Tally]:
+    def together(self, slot: int, marks: Iterable[LabelPair]) -> list[Tally]:
         """What the pods on ``slot`` that carry at least one of the labels request, each pod once."""
         found: dict[str, Tally] = {}
         for mark in marks:
@@ -181,7 +181,7 @@ class JobPods:
         return list(found.values())
 
 
-def _marks(pod: PodInfo) -> Iterator[Mark]:
+def _marks(pod: PodInfo) -> Iterator[LabelPair]:
     yield from pod.labels.items()
     for pool in pod.pools:
         yield POOL, pool
