@@ -21,10 +21,11 @@ from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Metadata, Pod
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
+from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.keys import EXCLUSIVE
 from webhook.placement.text.problem import Fault, Problem
 
-RIGHT: Final = "the verb tolerate on streamshostpools.streams.ibm.com in the whole cluster"
+RIGHT: Final = f"the verb tolerate on {HOST_POOL.full_resource} in the whole cluster"
 """What it takes to let pods tolerate exclusive hosts, in words that the chart's policies use as well."""
 
 _WAYS: Final = "name the taints that are meant, or choose other nodes"

@@ -23,7 +23,7 @@ from webhook.admission.responses import (
     unreadable,
     unreadable_object,
 )
-from webhook.admission.review import MALFORMED, Review, Subject, UnreadableReviewError, read_review
+from webhook.admission.review import MALFORMED, Review, UnreadableReviewError, read_review, subject_of
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
@@ -31,9 +31,10 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Metadata, Pod
 from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
 from webhook.placement.request.world import World
+from webhook.placement.text.api_kinds import POD
 from webhook.placement.text.problem import Fault
 
-_PODS: Final[Subject] = ("", "Pod", "", "CREATE")
+_PODS: Final = subject_of(POD, "CREATE")
 
 _MEMORABLE = 16 * LENGTH_LIMIT
 """Bytes of an object whose ruling may be kept: most of one is never read, such as environment variables."""

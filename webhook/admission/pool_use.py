@@ -14,6 +14,7 @@ from webhook.admission.review import Review
 from webhook.placement.annotations.placement_text import annotation
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.ask import Ask
+from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.keys import PLACEMENT
 from webhook.placement.text.problem import Fault, Problem, quote
 
@@ -32,6 +33,6 @@ def _unauthorized(review: Review, policy: Policy, refused: Sequence[PoolUse]) ->
     problems = []
     for pool, clause in refused:
         message = f"{clause}: user {quote(review.user.username)} may not use HostPool {pool} of namespace "
-        rule = f"{quote(review.namespace)}: that takes the verb use on streamshostpools.streams.ibm.com"
+        rule = f"{quote(review.namespace)}: that takes the verb use on {HOST_POOL.full_resource}"
         problems.append(Problem(annotation(PLACEMENT), message + rule, fault=Fault.FORBIDDEN))
     return answered(review, problems, policy)

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
+from webhook.placement.text.api_kinds import ApiKind
 from webhook.placement.text.problem import quote
 
 VERSION = "admission.k8s.io/v1"
@@ -38,6 +39,12 @@ MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 Subject = tuple[str, str, str, str]
 """API group, kind, subresource and operation (``CREATE``, ``UPDATE``, ``DELETE``) of a review."""
+
+
+def subject_of(kind: ApiKind, operation: str, subresource: str = "") -> Subject:
+    """The subject of reviews of that operation on objects of the kind."""
+    return kind.group, kind.name, subresource, operation
+
 
 _MANAGER: Final = "system:kube-controller-manager"
 _ACCOUNTS: Final = "system:serviceaccount:kube-system:"

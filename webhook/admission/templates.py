@@ -1,6 +1,6 @@
 """Where the pods of an object are described: pods themselves, templates of workloads, elements of Streams jobs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -13,21 +13,18 @@ from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.spl.placement import format_placement, parse_placement
 from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import CRON_JOB, POD, POD_TEMPLATE, STREAMS_JOB, WORKLOADS
 from webhook.placement.text.problem import Problem
 
-STREAMS: Final = "streams.ibm.com/v1"
-
-_TEMPLATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
-    ("v1", "PodTemplate"): ("template",),
-    ("v1", "ReplicationController"): ("spec", "template"),
-    ("apps/v1", "Deployment"): ("spec", "template"),
-    ("apps/v1", "ReplicaSet"): ("spec", "template"),
-    ("apps/v1", "StatefulSet"): ("spec", "template"),
-    ("apps/v1", "DaemonSet"): ("spec", "template"),
-    ("batch/v1", "Job"): ("spec", "template"),
-    ("batch/v1", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
+_TEMPLATES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    **{(kind.api_version, kind.name): ("spec", "template") for kind in WORKLOADS},
+    (POD_TEMPLATE.api_version, POD_TEMPLATE.name): ("template",),
+    (CRON_JOB.api_version, CRON_JOB.name): ("spec", "jobTemplate", "spec", "template"),
 }
 """Version and kind to where the template is."""
+
+_POD: Final = (POD.api_version, POD.name)
+_STREAMS_JOB: Final = (STREAMS_JOB.api_version, STREAMS_JOB.name)
 
 RUNTIME: Final = {"name": "streams-runtime", "image": "streams-runtime"}
 """The container of a processing element whose Job does not say otherwise."""
@@ -57,9 +54,9 @@ def pods_of(document: Unstructured, old: Unstructured | None = None) -> Iterator
     """
     version, kind = document.get("apiVersion"), document.get("kind")
     name = mapping(document, "metadata").get("name", "")
-    if (version, kind) == ("v1", "Pod"):
+    if (version, kind) == _POD:
         yield DescribedPod(origin_of(document), document)
-    elif (version, kind) == (STREAMS, "Job"):
+    elif (version, kind) == _STREAMS_JOB:
         yield from _elements(document, str(name))
     elif (version, kind) in _TEMPLATES:
         path = _TEMPLATES[str(version), str(kind)]
@@ -76,9 +73,9 @@ def pods_of(document: Unstructured, old: Unstructured | None = None) -> Iterator
 def pod_metadata(document: Unstructured) -> str:
     """The path of the metadata of the pods that the object describes."""
     version, kind = str(document.get("apiVersion")), str(document.get("kind"))
-    if (version, kind) == ("v1", "Pod"):
+    if (version, kind) == _POD:
         return "metadata"
-    if (version, kind) == (STREAMS, "Job"):
+    if (version, kind) == _STREAMS_JOB:
         return "spec.processingElements[].template.metadata"
     return ".".join((*_TEMPLATES.get((version, kind), ("spec", "template")), "metadata"))
 
@@ -131,7 +128,7 @@ def _elements(job: Unstructured, name: str) -> Iterator[DescribedPod]:
             metadata["annotations"] = {**mapping(metadata, "annotations"), keys.PLACEMENT: placement}
         spec = template.get("spec") or {"containers": [dict(RUNTIME)]}
         pod = _from_template({"metadata": metadata, "spec": spec}, job)
-        owner = _owner(STREAMS, "ProcessingElement", pe)
+        owner = _owner(STREAMS_JOB.api_version, "ProcessingElement", pe)
         pod["metadata"].update(generateName=f"{pe}-", ownerReferences=[owner])
         yield DescribedPod(f"Job {name}, processing element {pe}", pod)
 

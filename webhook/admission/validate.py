@@ -9,34 +9,35 @@ from typing import Final
 
 from webhook.admission import custom_resources, daemon_sets, nodes, pods, workloads
 from webhook.admission.responses import Answer, allowed, denied, unreadable, unreadable_object
-from webhook.admission.review import MALFORMED, Review, Subject, UnreadableReviewError, read_review
+from webhook.admission.review import MALFORMED, Review, Subject, UnreadableReviewError, read_review, subject_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.text.api_kinds import BINDING, DAEMON_SET, HOST_POOL, HPA_INTENT, NODE, POD, WORKLOADS
 from webhook.placement.text.problem import Fault
 
 Check = Callable[[Review, Inventory, Policy], Answer]
 """Answers reviews of one kind; raises one of ``MALFORMED`` for an object that is not readable."""
 
 CHECKS: Final[Mapping[Subject, Check]] = {
-    ("", "Pod", "", "CREATE"): pods.created,
-    ("", "Pod", "", "UPDATE"): pods.updated,
-    ("", "Pod", "status", "UPDATE"): pods.updated,
-    ("", "Binding", "", "CREATE"): pods.bound,
-    ("", "Binding", "binding", "CREATE"): pods.bound,
-    ("", "Node", "", "UPDATE"): nodes.changed,
-    ("", "Node", "status", "UPDATE"): nodes.changed,
-    ("", "Node", "", "DELETE"): nodes.changed,
-    ("streams.ibm.com", "HostPool", "", "CREATE"): custom_resources.submitted_pool,
-    ("streams.ibm.com", "HostPool", "", "UPDATE"): custom_resources.changed_pool,
-    ("streams.ibm.com", "HPAIntent", "", "CREATE"): custom_resources.submitted_intent,
-    ("streams.ibm.com", "HPAIntent", "", "UPDATE"): custom_resources.submitted_intent,
-    **dict.fromkeys(workloads.WORKLOADS, workloads.submitted),
+    subject_of(POD, "CREATE"): pods.created,
+    subject_of(POD, "UPDATE"): pods.updated,
+    subject_of(POD, "UPDATE", "status"): pods.updated,
+    subject_of(BINDING, "CREATE"): pods.bound,
+    subject_of(BINDING, "CREATE", "binding"): pods.bound,
+    subject_of(NODE, "UPDATE"): nodes.changed,
+    subject_of(NODE, "UPDATE", "status"): nodes.changed,
+    subject_of(NODE, "DELETE"): nodes.changed,
+    subject_of(HOST_POOL, "CREATE"): custom_resources.submitted_pool,
+    subject_of(HOST_POOL, "UPDATE"): custom_resources.changed_pool,
+    subject_of(HPA_INTENT, "CREATE"): custom_resources.submitted_intent,
+    subject_of(HPA_INTENT, "UPDATE"): custom_resources.submitted_intent,
+    **{subject_of(kind, operation): workloads.submitted for kind in WORKLOADS for operation in ("CREATE", "UPDATE")},
 }
 """What ``/validate`` checks; everything else is allowed unchanged."""
 
 GUARDS: Final[Mapping[Subject, Check]] = {
-    ("apps", "DaemonSet", "", "CREATE"): daemon_sets.guarded,
-    ("apps", "DaemonSet", "", "UPDATE"): daemon_sets.guarded,
+    subject_of(DAEMON_SET, "CREATE"): daemon_sets.guarded,
+    subject_of(DAEMON_SET, "UPDATE"): daemon_sets.guarded,
 }
 """What ``/guard`` checks; everything else is allowed unchanged."""
 

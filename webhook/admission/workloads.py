@@ -4,7 +4,6 @@ The user is told at once what the controllers of Kubernetes would be told later,
 (``docs/workloads.md``).
 """
 
-import itertools
 from typing import Final
 
 import msgspec
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 from webhook.admission.opt_in import concerned, opted_in
 from webhook.admission.pool_use import with_rights
 from webhook.admission.responses import Answer, Outcome, allowed, audit_annotations, denied
-from webhook.admission.review import Review, Subject
+from webhook.admission.review import Review
 from webhook.admission.templates import DescribedPod, pods_of, with_misplaced
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.placement.decision.additions import NOTHING
@@ -27,16 +26,6 @@ from webhook.placement.request.ask import read
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Problem
 from webhook.placement.workload.workload import decide_replicas, guard_replicas
-
-_KINDS: Final = (
-    ("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("apps", "DaemonSet"),
-    ("batch", "Job"), ("batch", "CronJob"), ("", "ReplicationController"), ("", "PodTemplate"),
-)  # fmt: skip
-
-WORKLOADS: Final[frozenset[Subject]] = frozenset(
-    (group, kind, "", operation) for (group, kind), operation in itertools.product(_KINDS, ("CREATE", "UPDATE"))
-)
-"""The reviews of workloads."""
 
 _LARGE: Final = 256 * 1024
 """Bytes of a workload that is only decoded as a whole once it is known that its pods do not say too much."""

@@ -13,7 +13,7 @@ import jsonpatch
 from msgspec import Struct
 
 from webhook.admission.unstructured import Unstructured
-from webhook.admission.workloads import WORKLOADS
+from webhook.placement.text.api_kinds import WORKLOADS
 
 _SECONDS = 10
 """For one answer: the API server's own default for a webhook."""
@@ -85,7 +85,7 @@ def kind_of(document: Unstructured) -> tuple[str, str]:
 
 def is_workload(document: Unstructured) -> bool:
     """Whether the webhook decides about all pods of the object when it is created."""
-    return (*kind_of(document), "", "CREATE") in WORKLOADS
+    return kind_of(document) in ((kind.group, kind.name) for kind in WORKLOADS)
 
 
 def _reply(document: Unstructured, response: dict[str, Any]) -> Reply:

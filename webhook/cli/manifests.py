@@ -8,12 +8,13 @@ from webhook.admission.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli.exits import WrongUse
 from webhook.cluster.snapshot.manifests import ManifestError, read_named
+from webhook.placement.text.api_kinds import NAMESPACE, NODE
 from webhook.placement.text.problem import quote
 
 Manifests = Sequence[tuple[str, Unstructured]]
 """Objects in the order in which they were given, each with the name of its file."""
 
-_CLUSTERED: Final = frozenset({("v1", "Node"), ("v1", "Namespace")})
+_CLUSTERED: Final = frozenset((kind.api_version, kind.name) for kind in (NODE, NAMESPACE))
 """Version and kind of objects that are in no namespace."""
 
 

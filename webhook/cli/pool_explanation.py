@@ -7,9 +7,8 @@ from webhook.admission.unstructured import Unstructured
 from webhook.cli.explanation import NAMESPACE, Explanation, Removed, names
 from webhook.placement.checks.completion import complete
 from webhook.placement.request.world import World
+from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.problem import Fault
-
-_KIND = ("streams.ibm.com/v1", "HostPool")
 
 
 class PoolExplanation(Explanation, frozen=True):
@@ -23,7 +22,7 @@ class PoolExplanation(Explanation, frozen=True):
 
 def is_pool(document: Unstructured) -> bool:
     """Whether the manifest is one of a host pool."""
-    return (document.get("apiVersion"), document.get("kind")) == _KIND
+    return (document.get("apiVersion"), document.get("kind")) == (HOST_POOL.api_version, HOST_POOL.name)
 
 
 def explain_pool(file: str, document: Unstructured, world: World) -> PoolExplanation:

@@ -18,9 +18,10 @@ from webhook.controller.hostpools.host_choice import Rules
 from webhook.controller.leaderelection.election import Election, own_identity
 from webhook.controller.leaderelection.lease_timing import LeaseTiming
 from webhook.controller.work import Work
+from webhook.placement.text import keys
 
-NAME: Final = "streams.ibm.com/hostpools"
-OF_PODS: Final = "streams.ibm.com/placement"
+NAME: Final = f"{keys.PREFIX}hostpools"
+OF_PODS: Final = f"{keys.PREFIX}placement"
 """What Events about pools, and about pods that wait, call the controller."""
 
 _LOOK: Final = 0.05

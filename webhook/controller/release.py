@@ -18,17 +18,16 @@ from webhook.cluster.watch.lists import listed
 from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.marks import PoolMark, StoredNode, mark_named, read_node
-from webhook.controller.hostpools.pool_object import COLLECTION, StoredPool, path_of, read_pool
+from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool
 from webhook.controller.hostpools.pool_reports import PoolWriter, rfc3339
 from webhook.controller.hostpools.pool_status import status_of
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import HOST_POOL, NODE
 
 TRIES: Final = 10
 """Of one write: no controller is there, so hardly anybody else writes to a HostPool."""
 
-_POOLS: Final = "/apis/streams.ibm.com/v1/streamshostpools"
-_NODES: Final = "/api/v1/nodes"
 
 _PAGE: Final = 5
 """Pools of one page: one of 5,000 hosts may have more than a megabyte."""
@@ -101,7 +100,7 @@ class Release:
 
     async def _marked(self) -> list[StoredNode]:
         """Nodes that carry a mark of any pool."""
-        found = [read_node(bytes(item)) async for item in listed(self._server, _NODES, {})]
+        found = [read_node(bytes(item)) async for item in listed(self._server, NODE.path, {})]
         return [node for node in found if marks_on(node)]
 
     async def _pools(self, scope: Scope) -> list[StoredPool]:
@@ -109,7 +108,7 @@ class Release:
         try:
             if scope.name:
                 return [read_pool(await self._server.read(path_of(scope.namespace, scope.name)))]
-            path = COLLECTION.format(scope.namespace) if scope.namespace else _POOLS
+            path = HOST_POOL.path_in(scope.namespace) if scope.namespace else HOST_POOL.path
             return [read_pool(bytes(item)) async for item in listed(self._server, path, {}, page=_PAGE)]
         except ApiError as failure:
             if failure.cause is Cause.MISSING:

@@ -6,18 +6,15 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, generate_latest
 
 from webhook.admission.responses import Answer
+from webhook.placement.text.api_kinds import REVIEWED
 from webhook.server.counting import Counts, Durations
 
 PREFIX: Final = "streams_placement_"
 OTHER: Final = "other"
 """Stands for every value that callers could make up."""
 
-KINDS: Final = frozenset(
-    {
-        *("Pod", "PodTemplate", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController"),
-        *("Job", "CronJob", "HostPool", "ProcessingElement", "HPAIntent", "Binding", "Node"),
-    }
-)
+KINDS: Final = frozenset({*(kind.name for kind in REVIEWED), "ProcessingElement"})
+"""Kinds that are told apart."""
 REASONS: Final = frozenset(
     {"", "BadRequest", "Conflict", "Forbidden", "InternalError", "Invalid", "NotFound", "ServiceUnavailable", "Timeout"}
 )

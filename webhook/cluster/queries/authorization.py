@@ -10,6 +10,7 @@ from msgspec import Struct
 from webhook.admission.review import User
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.client.writes import Writes
+from webhook.placement.text.api_kinds import HOST_POOL
 
 PATH: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
@@ -59,8 +60,8 @@ class Authorization:
 def _asked(user: User, namespace: str, pool: str) -> dict[str, object]:
     attributes = {
         "verb": "use",
-        "group": "streams.ibm.com",
-        "resource": "streamshostpools",
+        "group": HOST_POOL.group,
+        "resource": HOST_POOL.resource,
         "namespace": namespace,
         "name": pool,
     }

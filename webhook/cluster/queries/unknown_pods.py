@@ -23,6 +23,7 @@ from webhook.placement.checks.sleepers import opening
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.owner import is_daemon_set
 from webhook.placement.kube.pod import PodSpec, Toleration
+from webhook.placement.text.api_kinds import DAEMON_SET, POD, ApiKind
 
 SECONDS: Final = 1.0
 """For one answer: two of them fit into what the API server gives a review."""
@@ -64,7 +65,7 @@ class UnknownPods:
 
     async def look_up(self, unknown: PodRef) -> PodInfo | None:
         """The pod, unless it is gone, or a DaemonSet makes it; raises ApiError where that cannot be found out."""
-        body = await self._read("/api/v1/namespaces/{}/pods/{}", unknown.namespace, unknown.name)
+        body = await self._read(POD, unknown.namespace, unknown.name)
         if body is None:
             return None
         try:
@@ -89,7 +90,7 @@ class UnknownPods:
         """Its uid, empty if there is none, and those of its tolerations that matter here."""
         known = self._known.get((namespace, name))
         if known is None or known[2] <= self._clock():
-            body = await self._read("/apis/apps/v1/namespaces/{}/daemonsets/{}", namespace, name)
+            body = await self._read(DAEMON_SET, namespace, name)
             try:
                 found = msgspec.json.decode(body, type=_DaemonSetObject) if body is not None else _DaemonSetObject()
             except _UNREADABLE as error:
@@ -100,12 +101,12 @@ class UnknownPods:
             known = self._known[namespace, name] = found.metadata.uid or "", tolerated, self._clock() + KEPT_SECONDS
         return known[:2]
 
-    async def _read(self, path: str, namespace: str, name: str) -> bytes | None:
+    async def _read(self, kind: ApiKind, namespace: str, name: str) -> bytes | None:
         """The object; ``None`` where there is none, or can be none of that name."""
         if not _NAME.fullmatch(name):
             return None
         try:
-            return await self._server.read(path.format(quote(namespace, safe=""), name))
+            return await self._server.read(f"{kind.path_in(quote(namespace, safe=''))}/{name}")
         except ApiError as failure:
             if failure.cause is Cause.MISSING:
                 return None

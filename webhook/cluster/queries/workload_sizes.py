@@ -5,7 +5,7 @@ Only the first pod of those that must share a node needs it (``docs/colocation.m
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -15,6 +15,7 @@ from msgspec import Struct
 from webhook.admission.responses import WorkloadRef
 from webhook.cluster.client.errors import ApiError
 from webhook.cluster.client.writes import Writes
+from webhook.placement.text.api_kinds import BATCH_JOB, REPLICA_SET, REPLICATION_CONTROLLER, STATEFUL_SET, ApiKind
 
 SECONDS: Final = 0.5
 """For the answer: a pod waits for it, and would rather do without."""
@@ -25,12 +26,10 @@ KEPT_SECONDS: Final = 10.0
 KEPT: Final = 4096
 """Answers that are kept: some 300 bytes each."""
 
-_PATHS: Final = {
-    ("apps/v1", "ReplicaSet"): "/apis/apps/v1/namespaces/{}/replicasets/{}",
-    ("apps/v1", "StatefulSet"): "/apis/apps/v1/namespaces/{}/statefulsets/{}",
-    ("batch/v1", "Job"): "/apis/batch/v1/namespaces/{}/jobs/{}",
-    ("v1", "ReplicationController"): "/api/v1/namespaces/{}/replicationcontrollers/{}",
+_COUNTED: Final[Mapping[tuple[str, str], ApiKind]] = {
+    (kind.api_version, kind.name): kind for kind in (REPLICA_SET, STATEFUL_SET, BATCH_JOB, REPLICATION_CONTROLLER)
 }
+"""Kinds that state a number of pods, by apiVersion and kind."""
 
 _DESIRED: Final = "deployment.kubernetes.io/desired-replicas"
 """Annotation by which a Deployment tells its ReplicaSet how many pods there are to be after a rollout (Kubernetes)."""
@@ -77,11 +76,11 @@ class WorkloadSizes:
         return self.count(workload) is not None
 
     async def _asked(self, workload: WorkloadRef) -> int | None:
-        path = _PATHS.get((workload.version, workload.kind))
-        if path is None or not _NAME.fullmatch(workload.name):
+        kind = _COUNTED.get((workload.version, workload.kind))
+        if kind is None or not _NAME.fullmatch(workload.name):
             return None
         try:
-            body = await self._server.read(path.format(quote(workload.namespace, safe=""), workload.name))
+            body = await self._server.read(f"{kind.path_in(quote(workload.namespace, safe=''))}/{workload.name}")
             return _size(workload.kind, msgspec.json.decode(body, type=_WorkloadObject))
         except (ApiError, msgspec.MsgspecError):
             return None
@@ -89,7 +88,7 @@ class WorkloadSizes:
 
 def _size(kind: str, found: _WorkloadObject) -> int:
     spec = found.spec
-    if kind == "Job":
+    if kind == BATCH_JOB.name:
         parallel = 1 if spec.parallelism is None else spec.parallelism
         return parallel if spec.completions is None else min(parallel, spec.completions)
     replicas = 1 if spec.replicas is None else spec.replicas

@@ -15,6 +15,7 @@ from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.hostpools.marks import Patch, PoolMark, StoredNode, read_node
 from webhook.placement.inventory.objects import PoolHost
+from webhook.placement.text.api_kinds import NODE
 
 TRIES: Final = 40
 """Of one write: somebody else who changes the node 50 times a second is in the way of one try in four."""
@@ -94,7 +95,7 @@ class Claims:
         self, name: str, uid: str, change: Callable[[StoredNode], Patch | None], turns: asyncio.Semaphore
     ) -> bool | None:
         """Read, change and write until nobody comes in between: whether it took a write; ``None`` without the node."""
-        path = f"/api/v1/nodes/{name}"
+        path = f"{NODE.path}/{name}"
         async with turns:
             for _ in range(TRIES):
                 try:

@@ -11,6 +11,7 @@ from webhook.controller.hostpools.claims import Claims, NodeWriter
 from webhook.controller.hostpools.marks import MarkOwners, mark_named
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.text.api_kinds import HOST_POOL
 
 GRACE: Final = 3.0
 """Seconds for which a mark has to have been nobody's: the caches of nodes and of pools do not go on together."""
@@ -47,8 +48,6 @@ class Orphans:
         return None if gone == marks else GRACE
 
 
-PATH: Final = "/apis/streams.ibm.com/v1/streamshostpools"
-
 _PAGE: Final = 5
 """Pools of one page: one of 5,000 hosts may have more than a megabyte."""
 
@@ -66,7 +65,7 @@ class PoolNames:
         """Those that there were at some time after that moment. Raises ApiError."""
         if self._begun <= moment:
             begun = self._clock()
-            found = {_name(item) async for item in listed(self._reader, PATH, {}, page=_PAGE)}
+            found = {_name(item) async for item in listed(self._reader, HOST_POOL.path, {}, page=_PAGE)}
             self._begun, self._names = begun, frozenset(found)
         return self._names
 

@@ -13,6 +13,8 @@ from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes, 
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.pool_spec import HostPoolSpec
+from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import HOST_POOL
 
 
 class _Believed(Struct, frozen=True, gc=False):
@@ -57,10 +59,8 @@ def _read(item: Raw) -> tuple[Pool, Notes]:
 OWN_POOLS: AnyKind = replace(POOLS, read=_read)
 
 
-FINALIZER: Final = "streams.ibm.com/hosts"
+FINALIZER: Final = f"{keys.PREFIX}hosts"
 """As long as a pool has it, it is not gone before its hosts are released (Kubernetes, finalizers)."""
-
-COLLECTION: Final = "/apis/streams.ibm.com/v1/namespaces/{}/streamshostpools"
 
 
 class _StoredPoolMetadata(Struct, frozen=True, rename="camel"):
@@ -119,7 +119,7 @@ class StoredPool(Struct, frozen=True):
 
 def path_of(namespace: str, name: str) -> str:
     """Where the API server has that pool."""
-    return f"{COLLECTION.format(namespace)}/{name}"
+    return f"{HOST_POOL.path_in(namespace)}/{name}"
 
 
 def read_pool(body: bytes) -> StoredPool:

@@ -12,6 +12,7 @@ from webhook.controller.hostpools.pool_status import State, shared, status_of
 from webhook.placement.checks.sleepers import in_words
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.pools.pool_plan import published
+from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.problem import counted, enumerated
 
 NAMED: Final = 10
@@ -117,8 +118,8 @@ class PoolReports:
         """An Event about the pool."""
         metadata = stored.metadata
         about = Regarding(
-            api_version="streams.ibm.com/v1",
-            kind="HostPool",
+            api_version=HOST_POOL.api_version,
+            kind=HOST_POOL.name,
             namespace=metadata.namespace,
             name=metadata.name,
             uid=metadata.uid,

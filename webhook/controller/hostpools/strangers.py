@@ -16,6 +16,7 @@ from webhook.placement.inventory.objects import PodInfo, Pool, PoolHost
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.pools.allocation import is_stranger, is_user
 from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import POD
 
 AT_A_TIME: Final = 16
 """Hosts that are asked about."""
@@ -33,7 +34,7 @@ async def strangers_on(
     async def strange(host: PoolHost) -> bool:
         selectors = {**elements, "fieldSelector": f"spec.nodeName={host.name},{_ALIVE}"}
         async with turns:
-            return any([is_stranger(pod, pool, inventory) async for pod in _pods(reader, "/api/v1/pods", selectors)])
+            return any([is_stranger(pod, pool, inventory) async for pod in _pods(reader, POD.path, selectors)])
 
     told = await gather_or_cancel(strange(host) for host in hosts)
     return [host for host, is_so in zip(hosts, told, strict=True) if is_so]
@@ -44,7 +45,7 @@ async def hosts_in_use(pool: Pool, inventory: Inventory, reader: ListReader) -> 
     selectors = {"fieldSelector": _ALIVE}
     if pool.job is not None:
         selectors["labelSelector"] = f"{keys.JOB}={pool.job}"
-    found = _pods(reader, f"/api/v1/namespaces/{pool.namespace}/pods", selectors)
+    found = _pods(reader, POD.path_in(pool.namespace), selectors)
     return len({pod.node async for pod in found if pod.node and is_user(pod, pool, inventory)})
 
 

@@ -5,7 +5,10 @@ import hashlib
 import re
 from typing import Final
 
-PREFIX: Final = "streams.ibm.com/"
+API_GROUP: Final = "streams.ibm.com"
+"""API group of the product's own kinds, and the domain of all of its keys."""
+
+PREFIX: Final = f"{API_GROUP}/"
 """Every annotation and label that this product reads or writes on pods starts with it."""
 
 JOB: Final = f"{PREFIX}job"
@@ -57,10 +60,10 @@ FOREIGN: Final = frozenset(
 
 TAG: Final = f"{PREFIX}hostpool"
 """Node label whose value is a host pool's only tag (Streams host constraints)."""
-TAGS: Final = "hostpool.streams.ibm.com/"
+TAGS: Final = f"hostpool.{API_GROUP}/"
 """Prefix of one node label per tag, for pools with several: one key holds one value, so tags could not be ANDed."""
 
-MEMBERSHIP: Final = "streams.ibm.com.node-restriction.kubernetes.io/hostpool."
+MEMBERSHIP: Final = f"{API_GROUP}.node-restriction.kubernetes.io/hostpool."
 """Prefix of the label that marks a host of a sized or literal pool; NodeRestriction keeps kubelets from writing it."""
 
 EXCLUSIVE: Final = f"{PREFIX}exclusive"
