@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.answers import refused, response
 from tests.builders import Json, cluster, nodes, pod, pool, review
 from tests.templates import group, workload
+from webhook.admission import pods
+from webhook.admission import review as reviews
 from webhook.admission.responses import RightsQuestion
 from webhook.admission.validate import validate
 from webhook.placement.inventory.policy import Policy
@@ -124,6 +127,51 @@ OTHER = {
 @pytest.mark.parametrize(("found", "fields"), OTHER.values(), ids=OTHER)
 def test_nobody_is_asked_about(found: Json, fields: Json) -> None:
     assert used(found, **fields) == ()
+
+
+MIRROR = {"kubernetes.io/config.mirror": "x"}
+
+
+def test_the_image_of_a_static_pod_is_asked_about_though_nothing_else_is_checked() -> None:
+    assert used(pod("host(MyPool)", annotations=MIRROR)) == (("mypool", "host(MyPool)"),)
+    assert used(pod(annotations=MIRROR)) == ()
+
+
+TERMS = [{"matchExpressions": [{"key": "a", "operator": "In", "values": ["b" * 40]}] * 100}] * 201
+MUCH = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": TERMS}}}
+"""More than is judged, and so large that a workload that says it is not decoded as a whole where it is refused."""
+
+
+def test_in_audit_mode_what_says_too_much_is_asked_about_too() -> None:
+    replica_set = owned("Deployment", workload("ReplicaSet", "host(MyPool)", affinity=MUCH))
+    assert used(pod("host(MyPool)", affinity=MUCH)) == (("mypool", "host(MyPool)"),)
+    assert used(workload("Deployment", "host(MyPool)", affinity=MUCH)) == (("mypool", "host(MyPool)"),)
+    assert used(replica_set, userInfo=CONTROLLER) == ()
+
+
+def test_what_says_too_much_is_refused_and_nobody_is_asked() -> None:
+    assert use(pod("host(MyPool)", affinity=MUCH), ENFORCED) is None
+    assert use(workload("Deployment", "host(MyPool)", affinity=MUCH), ENFORCED) is None
+
+
+@pytest.mark.parametrize("found", [pod("host(MyPool)"), pod("host(MyPool)", owner="Gang")], ids=["alone", "owned"])
+def test_the_review_and_its_user_and_pod_are_read_once(found: Json, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    class Counting:
+        def __init__(self, what: str, decoder: msgspec.json.Decoder[Any]) -> None:
+            self.what, self.decoder = what, decoder
+
+        def decode(self, text: bytes) -> Any:
+            read.append(self.what)
+            return self.decoder.decode(text)
+
+    for module, name, what in ((pods, "_POD", "pod"), (reviews, "_USER", "user"), (reviews, "_FIELDS", "review")):
+        monkeypatch.setattr(module, name, Counting(what, getattr(module, name)))
+    question = use(found, ENFORCED, userInfo=CONTROLLER)
+    assert question is not None
+    question.resume(question.pools)
+    assert sorted(read) == ["pod", "review", "user"]
 
 
 def test_what_cannot_be_read_has_been_answered_already() -> None:
