@@ -8,7 +8,8 @@ import msgspec
 from tests.controller.kube import NODES, PODS, POOLS, Kube
 from tests.controller.scene import own_labels
 from webhook.cluster.objects import wire
-from webhook.cluster.objects.translate import bound_pod, node, pool
+from webhook.cluster.objects.custom_resources import pool
+from webhook.cluster.objects.translate import bound_pod, node
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.policy import Policy

@@ -46,7 +46,7 @@ class Cluster(Protocol):
 
     @property
     def report(self) -> Report | None:
-        """What was read, and what could not be used."""
+        """Which objects were read, and which could not be used."""
         ...
 
     def reason(self) -> str | None:
@@ -54,11 +54,11 @@ class Cluster(Protocol):
         ...
 
     def ages(self) -> Mapping[str, float]:
-        """Seconds since something was heard of each resource."""
+        """Seconds since the API server last answered for each resource."""
         ...
 
     async def run(self) -> None:
-        """Keep it up to date until cancelled."""
+        """Keep the inventory up to date until cancelled."""
         ...
 
 
@@ -75,7 +75,7 @@ def cluster_of(settings: Settings) -> Cluster:
 
 
 def live(settings: Settings, tell: Callable[[Report | Finding | ApiError], object]) -> LiveCluster[Inventory]:
-    """The API server's; :class:`FatalError` if there is none."""
+    """The cluster of an API server; :class:`FatalError` if there is none."""
     try:
         configuration = configuration_of(settings)
     except FatalError as trouble:
@@ -84,7 +84,7 @@ def live(settings: Settings, tell: Callable[[Report | Finding | ApiError], objec
 
 
 def configuration_of(settings: Settings) -> Configuration:
-    """How to reach the API server; :class:`FatalError` where there is no cluster."""
+    """The address and credentials of the API server; :class:`FatalError` where there is no cluster."""
     try:
         return connect(settings.context)
     except NoClusterError as error:
@@ -92,7 +92,7 @@ def configuration_of(settings: Settings) -> Configuration:
 
 
 async def seen(cluster: LiveCluster[Inventory]) -> Inventory:
-    """What the cluster holds, as soon as all of it has been listed once."""
+    """The inventory as soon as every kind has been listed once."""
     watching = asyncio.create_task(cluster.run())
     try:
         async with asyncio.timeout(PATIENCE):

@@ -1,4 +1,4 @@
-"""``explain``: the world that manifests are judged against."""
+"""``explain``: manifests judged against a cluster."""
 
 import asyncio
 import itertools
@@ -40,7 +40,7 @@ def explaining(
 
 
 def _applied(manifests: Iterable[tuple[str, Unstructured]], cluster: Inventory) -> Report:
-    """What came of putting the manifests into the cluster."""
+    """The report of putting the manifests, but for pods, into the inventory."""
     reading = SnapshotLoader(cluster)
     for file, group in itertools.groupby(manifests, itemgetter(0)):
         reading.begin(file)

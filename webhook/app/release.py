@@ -29,7 +29,7 @@ NAMED: Final = 3
 
 
 class Wish(Struct, frozen=True):
-    """What is to be released. ``wait`` is for how many seconds a controller that acts is waited for."""
+    """What is to be released. ``wait`` is how many seconds a controller that acts is waited for."""
 
     scopes: Sequence[Scope]
     dry_run: bool = False
@@ -64,7 +64,7 @@ async def _run(release: Release, wish: Wish, tell: TellFreed) -> None:
 
 
 async def _alone(reader: Writes) -> None:
-    """FatalError if a controller runs: which Lease it shares is not known."""
+    """Raise FatalError if a controller runs: the Lease that it holds is not known."""
     running = await candidates(reader)
     if running:
         namespace = running[0].partition("/")[0]
@@ -75,7 +75,7 @@ async def _alone(reader: Writes) -> None:
 
 
 async def _led(connection: Connection, place: LeaseRef, wish: Wish, tell: TellFreed) -> None:
-    """Do it as the one that holds the Lease of the controllers; the Lease is given back at the end."""
+    """Release while holding the Lease of the controllers, which is given up at the end."""
     server = Writes(connection)
     if wish.end_controllers:
         left = await end_candidates(server, place.namespace, place.lease, wait=wish.wait)

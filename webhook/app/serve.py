@@ -36,7 +36,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
 
 
 def queries_of(cluster: Cluster, *, authorize: bool = False) -> ReviewQueries:
-    """The questions that reviews of this cluster may end with; a snapshot answers none, and has no rights."""
+    """The questions that reviews against this cluster may carry; a snapshot answers none, and has no rights."""
     if isinstance(cluster, LiveCluster):
         return ReviewQueries.of(cluster.connection, authorize=authorize)
     if authorize:
@@ -57,7 +57,7 @@ def mutator(cluster: Cluster, policy: Policy, queries: ReviewQueries) -> Reviewe
 
 
 def validator(cluster: Cluster, policy: Policy, queries: ReviewQueries) -> Reviewer:
-    """The reviewer of what is finished."""
+    """The reviewer of finished pods, workloads, nodes and custom resources."""
 
     def validating(body: bytes) -> Answer | Awaitable[Answer]:
         answer = validate(body, cluster.inventory, policy)

@@ -1,4 +1,4 @@
-"""A client of the running server, as the API server is one: reviews over HTTPS, with the server's authority trusted."""
+"""A client of the running server, which sends reviews over HTTPS as the API server does."""
 
 import base64
 import http.client

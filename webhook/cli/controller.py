@@ -31,7 +31,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Control; returns when that is over."""
+    """Run the controller; returns when it has stopped."""
     settings = flags.read(arguments)
     logs.configure(settings.log_level)
     uvloop.run(app.controller.control(settings, _announce))

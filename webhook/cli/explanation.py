@@ -1,6 +1,6 @@
-"""One pod explained: the verdict, the patch, the nodes that are left and what they cost, and what removed each other.
+"""One pod explained: verdict, patch, candidate nodes with their costs, and the nodes that each constraint rules out.
 
-It names nodes: whoever runs it reads the cluster, or a snapshot of it, with rights of their own.
+Names of nodes appear: the user reads the cluster, or a snapshot of it, with rights of their own.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ _RIGHT = f"its pods tolerate exclusive hosts: on a cluster, creating it takes {R
 
 
 class Removed(Struct, frozen=True):
-    """Nodes that one constraint is the first to rule out; ``clause`` is empty for what nobody wrote (taints)."""
+    """Nodes that one constraint is the first to rule out; ``clause`` is empty where the user wrote none (taints)."""
 
     clause: str
     reason: str
@@ -125,7 +125,7 @@ def _objectionable(pod: Pod, namespace: str, found: DescribedPod, world: World) 
 
 
 def _doubts(document: Unstructured, found: DescribedPod) -> Iterator[str]:
-    """What admission has no part in: a kind that is not known, and keys that were probably meant to be ours."""
+    """Warnings of what admission does not check: an unknown kind, and keys that were probably meant to be ours."""
     if found.note:
         yield found.note
     where = pod_metadata(document)

@@ -1,6 +1,6 @@
-"""One host pool explained: whether it could have its hosts now, which, and what rules out each of the other nodes.
+"""One HostPool explained: whether it could have its hosts now, which, and what rules out each of the other nodes.
 
-It names nodes, as :mod:`webhook.cli.explanation` does, and for the same reason.
+Names of nodes appear, as in :mod:`webhook.cli.explanation`.
 """
 
 from webhook.admission.unstructured import Unstructured

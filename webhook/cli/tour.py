@@ -58,7 +58,7 @@ class Sent(Struct, frozen=True):
 
     @property
     def outcome(self) -> str:
-        """In two words at the most."""
+        """The outcome in two words at the most."""
         return "admitted" if self.reply.after is not None else f"refused {self.reply.code}"
 
     @property
@@ -74,7 +74,7 @@ class Sent(Struct, frozen=True):
         return self.path.stem, shorten(self._in_short(), _ASKED_WIDTH), self.outcome, escape(first)
 
     def _in_short(self) -> str:
-        """What was asked, without what goes without saying; if it stands elsewhere, what the example is about."""
+        """What was asked, without defaults; for an example that asks elsewhere, the first line of its comment."""
         words = [
             value if key == PLACEMENT else f"{key.removeprefix(PREFIX).removeprefix(_LONG)}: {value}"
             for key, value in self.asked.items()

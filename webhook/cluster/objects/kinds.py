@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.cluster.client.api_types import Identity
-from webhook.cluster.objects import hpaintent, streamsjob, translate, wire
+from webhook.cluster.objects import custom_resources, translate, wire
 from webhook.cluster.objects.items import Item, decode
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.objects.translate import NAMESPACE, Notes
@@ -73,19 +73,19 @@ def _read_pod(item: Item) -> tuple[PodInfo | None, Notes]:
 
 
 def _read_pool(item: Item) -> tuple[Pool, Notes]:
-    return translate.pool(decode(item, wire.HostPoolObject)), []
+    return custom_resources.pool(decode(item, wire.HostPoolObject)), []
 
 
 def _read_job(item: Item) -> tuple[Job, Notes]:
-    return streamsjob.job(decode(item, wire.JobObject)), []
+    return custom_resources.job(decode(item, wire.JobObject)), []
 
 
 def _read_intent(item: Item) -> tuple[Intent, Notes]:
-    return hpaintent.intent(decode(item, wire.HPAIntentObject))
+    return custom_resources.intent(decode(item, wire.HPAIntentObject))
 
 
 def _read_namespace(item: Item) -> tuple[str | None, Notes]:
-    name, enabled = hpaintent.enabled(decode(item, wire.NamespaceObject))
+    name, enabled = custom_resources.enabled(decode(item, wire.NamespaceObject))
     return name if enabled else None, []
 
 

@@ -15,7 +15,7 @@ from webhook.placement.text.keys import BIND, PLACEMENT, PREFERRED, UNIFORM, WAI
 
 
 class Annotations(Struct, frozen=True, gc=False):
-    """The annotations of a running pod that others depend on; all others are skipped unread."""
+    """The annotations of a running pod that decisions about other pods read; all others are skipped."""
 
     placement: str | None = field(name=PLACEMENT, default=None)
     preferred: str | None = field(name=PREFERRED, default=None)
@@ -26,7 +26,7 @@ class Annotations(Struct, frozen=True, gc=False):
 
 
 class Owner(Struct, frozen=True, gc=False, rename="camel"):
-    """Who made the object."""
+    """An owner reference."""
 
     api_version: str = ""
     kind: str = ""
@@ -36,7 +36,7 @@ class Owner(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class ObjectMetadata(Struct, frozen=True, gc=False, rename="camel"):
-    """Who the object is."""
+    """The metadata of an object, as far as it is read."""
 
     name: str | None = None
     namespace: str | None = None
@@ -48,13 +48,13 @@ class ObjectMetadata(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class HostPoolMetadata(ObjectMetadata, frozen=True, gc=False, rename="camel"):
-    """Who a host pool is, and since when there is one: of the other kinds, which are many more, nobody asks that."""
+    """The metadata of a HostPool, with the time of its creation, which is read of no other kind."""
 
     creation_timestamp: str | None = None
 
 
 class NodeTaint(Struct, frozen=True, gc=False):
-    """A taint as the node carries it."""
+    """A taint in the spec of a node."""
 
     key: str | None = None
     value: str | None = None
@@ -62,7 +62,7 @@ class NodeTaint(Struct, frozen=True, gc=False):
 
 
 class NodeSpec(Struct, frozen=True, gc=False):
-    """Which pods a node wants."""
+    """The spec of a node: what keeps pods away from it."""
 
     taints: tuple[NodeTaint, ...] | None = None
     unschedulable: bool | None = None
@@ -84,7 +84,7 @@ class NodeAddress(Struct, frozen=True, gc=False):
 
 
 class NodeStatus(Struct, frozen=True, gc=False):
-    """What a node has, and how it is."""
+    """The status of a node: amounts, addresses and conditions."""
 
     allocatable: dict[str, Amount] | None = None
     capacity: dict[str, Amount] | None = None
@@ -115,7 +115,7 @@ class PodObject(Struct, frozen=True, gc=False):
 
 
 class AssignedHost(Struct, frozen=True, gc=False):
-    """A host that a pool was given."""
+    """A host in the status of a HostPool."""
 
     index: int
     name: str
@@ -123,7 +123,7 @@ class AssignedHost(Struct, frozen=True, gc=False):
 
 
 class HostPoolStatus(Struct, frozen=True, gc=False):
-    """What became of it."""
+    """The status of a HostPool: its phase, its hosts and its conditions."""
 
     phase: str | None = None
     hosts: tuple[AssignedHost, ...] | None = None
@@ -139,14 +139,14 @@ class HostPoolObject(Struct, frozen=True, gc=False):
 
 
 class Operator(Struct, frozen=True, gc=False):
-    """An operator of a processing element, and where it must run."""
+    """An operator of a processing element, with its placement text."""
 
     name: str | None = None
     placement: str | None = None
 
 
 class Template(Struct, frozen=True, gc=False):
-    """The pod of a processing element, where the job says how it is to look."""
+    """The template of a processing element's pod."""
 
     metadata: ObjectMetadata | None = None
 

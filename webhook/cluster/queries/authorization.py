@@ -1,4 +1,4 @@
-"""Whether somebody may do something: the API server is asked (``authorization.k8s.io/v1 SubjectAccessReview``)."""
+"""Whether a user may use a HostPool, asked of the API server (``authorization.k8s.io/v1 SubjectAccessReview``)."""
 
 import time
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class _Review(Struct, frozen=True):
 
 
 class Authorization:
-    """Answers are kept for a while."""
+    """Asks about rights; an answer is kept for :data:`GRANTED` or :data:`DENIED` seconds."""
 
     def __init__(self, server: Writes, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server

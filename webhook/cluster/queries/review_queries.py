@@ -1,4 +1,4 @@
-"""Answers to reviews completed: what an answer depends on is asked of the API server."""
+"""Answers to reviews completed: the API server is asked what an answer depends on."""
 
 from collections.abc import Awaitable
 
@@ -34,7 +34,7 @@ class ReviewQueries:
 
     @classmethod
     def of(cls, connection: Connection, *, authorize: bool = False) -> "ReviewQueries":
-        """Those that an API server answers; about rights to use HostPools it is asked only if so chosen."""
+        """Every question that an API server answers; about rights to use HostPools only with ``authorize``."""
         return cls(
             sizes=WorkloadSizes(Writes(connection, seconds=SIZE_SECONDS)),
             pods=UnknownPods(Writes(connection, seconds=POD_SECONDS)),
@@ -54,7 +54,7 @@ class ReviewQueries:
 
 
 async def _sized(answer: Answer, question: SizeQuestion, sizes: WorkloadSizes) -> Answer:
-    """The answer about a pod, once it is known how many pods its workload is to have; if that is not, the old one."""
+    """The answer about a pod with the size of its workload known; the one there was if that cannot be found out."""
     return question.resume() if await sizes.learn(question.workload) else answer
 
 

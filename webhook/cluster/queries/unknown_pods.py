@@ -87,7 +87,7 @@ class UnknownPods:
         return bool(uid) and uid == owner.uid and set(opening(spec.tolerations)) <= set(tolerated)
 
     async def _daemon_set(self, namespace: str, name: str) -> tuple[str, tuple[Toleration, ...]]:
-        """Its uid, empty if there is none, and those of its tolerations that matter here."""
+        """Uid of the DaemonSet, empty if there is none, and the tolerations of its pods that open exclusive hosts."""
         known = self._known.get((namespace, name))
         if known is None or known[2] <= self._clock():
             body = await self._read(DAEMON_SET, namespace, name)
@@ -102,7 +102,7 @@ class UnknownPods:
         return known[:2]
 
     async def _read(self, kind: ApiKind, namespace: str, name: str) -> bytes | None:
-        """The object; ``None`` where there is none, or can be none of that name."""
+        """Read the object; ``None`` where there is none, or can be none of that name."""
         if not _NAME.fullmatch(name):
             return None
         try:

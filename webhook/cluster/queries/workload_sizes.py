@@ -1,6 +1,6 @@
-"""How many pods a workload is to have: asked of the API server when a pod that it makes is decided about.
+"""How many pods a workload is to have, asked of the API server when the first of its pods is decided about.
 
-Only the first pod of those that must share a node needs it (``docs/colocation.md``), so no workload is watched.
+Only pods that must share a node need the number (``docs/colocation.md``), so no workload is watched.
 """
 
 import re
@@ -54,7 +54,7 @@ class _WorkloadObject(Struct, frozen=True):
 
 
 class WorkloadSizes:
-    """Numbers of pods by workload, kept for a while."""
+    """Numbers of pods by workload, each kept for :data:`KEPT_SECONDS`."""
 
     def __init__(self, server: Writes, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
@@ -62,12 +62,12 @@ class WorkloadSizes:
         self._known: dict[WorkloadRef, tuple[int | None, float]] = {}
 
     def count(self, workload: WorkloadRef) -> int | None:
-        """How many pods it is to have at a time; ``None`` for one that was not learnt a moment ago, or is not known."""
+        """How many pods the workload is to have at a time; ``None`` if that was not asked lately, or is not known."""
         found = self._known.get(workload)
         return found[0] if found and found[1] > self._clock() else None
 
     async def learn(self, workload: WorkloadRef) -> bool:
-        """Ask the API server, unless that was done a moment ago; whether the number is known then."""
+        """Ask the API server, unless it was asked lately; whether the number is known then."""
         found = self._known.get(workload)
         if found is None or found[1] <= self._clock():
             if len(self._known) >= KEPT:

@@ -1,6 +1,6 @@
-"""The files of a snapshot: every ``*.json``, ``*.yaml`` and ``*.yml`` below a folder, hidden ones left out.
+"""The files of a snapshot: every ``*.json``, ``*.yaml`` and ``*.yml`` below a folder, but for hidden ones.
 
-A mounted ConfigMap looks like that too: hidden folders hold the data, and what is visible links to it.
+A mounted ConfigMap has this shape as well: its data are in hidden folders, to which visible links lead.
 """
 
 import os
@@ -41,7 +41,7 @@ def read(path: Path) -> bytes:
 
 
 def signature(folder: Path) -> FolderSignature:
-    """What changes when any of the files does; empty if the folder cannot be listed."""
+    """A value that differs when any of the files has changed; empty if the folder cannot be listed."""
     try:
         paths = files(folder)
     except SnapshotError:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from webhook.cluster.objects import hpaintent, items, translate, wire
+from webhook.cluster.objects import custom_resources, items, translate, wire
 from webhook.cluster.objects.items import Head, Item
 from webhook.cluster.objects.kinds import KINDS, NAMESPACES, PODS, AnyKind
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding, Report
@@ -24,7 +24,7 @@ _LISTS: Final[Mapping[tuple[str, str], Head | None]] = {
 
 
 class _Findings:
-    """Findings: all of them counted, the first of them kept."""
+    """Findings: all of them counted, the first :data:`FINDING_LIMIT` kept."""
 
     def __init__(self) -> None:
         self.kept: list[Finding] = []
@@ -37,7 +37,7 @@ class _Findings:
 
 
 class SnapshotLoader:
-    """One pass over a number of files; what cannot be used is skipped, named, and never fatal."""
+    """One pass over a number of files; an object that cannot be used is skipped and named in the report."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
@@ -49,16 +49,16 @@ class SnapshotLoader:
         self._noted = _Findings()
 
     def begin(self, file: str) -> None:
-        """What comes next is from this file."""
+        """The next objects are from this file."""
         self._file = file
         self._place = 0
 
     def skip(self, reason: str, subject: str = "") -> None:
-        """Something of the file cannot be used."""
+        """Report something of the file that cannot be used."""
         self._skipped.add(Finding(self._file, subject, reason))
 
     def document(self, item: Item) -> None:
-        """An object, or a list of objects."""
+        """Read an object, or a list of objects."""
         try:
             head, members = items.document(item)
         except items.ERRORS as error:
@@ -70,7 +70,7 @@ class SnapshotLoader:
             self._object(member, stated)
 
     def report(self) -> Report:
-        """What came of everything so far."""
+        """The outcome of all that was read so far."""
         return Report(
             counts={kind: self._counts[kind] for _, kind in _KINDS},
             finished=self._counts["finished"],
@@ -82,7 +82,7 @@ class SnapshotLoader:
         )
 
     def _object(self, item: Item, stated: Head | None) -> None:
-        """One object; ``stated`` is what it says it is, or its list says for it."""
+        """Read one object; ``stated`` is its kind if its list says so, ``None`` if the object says it itself."""
         try:
             stated = stated or items.head(item)
             kind = _KINDS.get((stated.api_version, stated.kind))
@@ -124,7 +124,7 @@ class SnapshotLoader:
         self._used("Pod", name, notes)
 
     def _namespace(self, item: Item) -> None:
-        name, enabled = hpaintent.enabled(items.decode(item, wire.NamespaceObject))
+        name, enabled = custom_resources.enabled(items.decode(item, wire.NamespaceObject))
         self._once("Namespace", name)
         if enabled:
             self._sink.intents.enable(name)
@@ -134,7 +134,7 @@ class SnapshotLoader:
             self._counts["ignored"] += 1
 
     def _ignore(self, stated: Head) -> None:
-        """A kind that placement does not know; nothing is wrong unless it looks like one that it does."""
+        """Count an object of a kind that placement does not read; one that seems to be meant for it is an error."""
         if not stated.api_version or not stated.kind:
             raise MalformedError("apiVersion or kind is missing")
         if (stated.api_version, stated.kind) in _LISTS:

@@ -1,4 +1,4 @@
-"""Lists as they are right now, page by page: for questions that a cache must not answer."""
+"""Lists read now, page by page: for questions that must not be answered from the inventory."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Final, Protocol
@@ -15,10 +15,10 @@ PAGE: Final = 100
 
 
 class ListReader(Protocol):
-    """Where lists are; whatever goes wrong is a :class:`ApiError`."""
+    """Reads lists of the API server; every failure is an :class:`ApiError`."""
 
     async def read(self, path: str) -> bytes:
-        """The list as it is now."""
+        """Read one page as it is now."""
         ...
 
 

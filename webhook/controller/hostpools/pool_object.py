@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from webhook.cluster.client.api_types import Identified
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.objects import items, wire
+from webhook.cluster.objects.custom_resources import pool
 from webhook.cluster.objects.kinds import POOLS, AnyKind
-from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes, pool
+from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.pool_spec import HostPoolSpec
