@@ -1,7 +1,7 @@
-"""HostPools and HPAIntents at ``/validate``: what is wrong with them, before any pod uses them.
+"""HostPools and HPAIntents at ``/validate``: all that can be wrong with them before a pod uses them.
 
-A HostPool follows its own rules, has a name of its own, and there are hosts for it (``docs/hostpool.md``); an HPAIntent
-can be read (``docs/hpaintent.md``).
+A new HostPool must follow its own rules, have a name that is free, and find hosts (``docs/hostpool.md``); one that
+exists must keep its fields. An HPAIntent must be readable (``docs/hpaintent.md``).
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ _POOL: Final = msgspec.json.Decoder(SubmittedHostPool)
 
 
 def submitted_pool(review: Review, inventory: Inventory, policy: Policy) -> Answer:
-    """A pool that is created: it makes sense, its name is free, and it could have its hosts now."""
+    """Check a HostPool that is created: its own rules, its name, and whether it could have its hosts now."""
     new = _POOL.decode(review.object)
     if new.metadata.deletion_timestamp:
         return allowed(review)
@@ -52,7 +52,7 @@ def submitted_pool(review: Review, inventory: Inventory, policy: Policy) -> Answ
 
 
 def changed_pool(review: Review, _inventory: Inventory, policy: Policy) -> Answer:
-    """A pool that is there already stays what it is."""
+    """Check an updated HostPool: the fields of its spec must stay as they are."""
     new = _POOL.decode(review.object)
     if new.metadata.deletion_timestamp:
         return allowed(review)
@@ -78,7 +78,7 @@ def _completed(pool: Pool, world: World) -> Iterator[CheckResult]:
 
 
 def _value(new: SubmittedHostPool, namespace: str) -> Pool:
-    """The pool as placement knows it, without any host; its name may be yet to be made up."""
+    """The pool as placement knows it, without any host; the API server may yet have to make up its name."""
     return pool_of_spec(new.spec, namespace, new.metadata.name or new.metadata.generate_name or "")
 
 
@@ -104,7 +104,7 @@ _INTENT: Final = msgspec.json.Decoder(SubmittedHPAIntent)
 
 
 def submitted_intent(review: Review, _inventory: Inventory, policy: Policy) -> Answer:
-    """An intent that is created or changed: pods that are there already keep what they were given."""
+    """Check an HPAIntent that is created or updated; pods that exist keep what they were given."""
     new = _INTENT.decode(review.object)
     if new.metadata.deletion_timestamp:
         return allowed(review)

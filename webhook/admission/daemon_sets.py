@@ -1,8 +1,8 @@
-"""``/guard``: DaemonSets that tolerate everything, while some hosts are exclusive (``docs/hostpool.md``).
+"""DaemonSets at ``/guard``: those that tolerate every taint while some hosts are exclusive (``docs/hostpool.md``).
 
-The chart sends those of users without the right to tolerate exclusive hosts, where such a toleration, or the choice of
-nodes beside it, is new. A toleration of ``streams.ibm.com/exclusive`` by name is the business of an admission policy,
-which needs no inventory.
+The chart sends DaemonSets of users without the right to tolerate exclusive hosts, where such a toleration, or the
+selection of nodes beside it, is new. A toleration of ``streams.ibm.com/exclusive`` by name is checked by an admission
+policy of the chart, which needs no inventory.
 """
 
 from collections.abc import Iterator
@@ -46,19 +46,19 @@ _DAEMON_SET: Final = msgspec.json.Decoder(_SubmittedDaemonSet)
 
 
 def guarded(review: Review, inventory: Inventory, policy: Policy) -> Answer:
-    """A DaemonSet that is created or changed must not let its pods onto exclusive hosts."""
+    """Check a DaemonSet that is created or updated: its pods must not get onto exclusive hosts."""
     return answered(review, _opened(review, World(inventory, policy)), policy)
 
 
 def tolerates_exclusive(ask: Ask, world: World) -> bool:
-    """Whether letting pods that ask for this onto nodes takes the right: they tolerate exclusive hosts."""
+    """Whether a workload whose pods ask for this takes the right: these tolerate exclusive hosts."""
     if any(toleration.key == EXCLUSIVE for toleration in ask.spec.tolerations or ()):
         return True
     return bool(opened(ask, constraints_of(ask, world).constraints, world))
 
 
 def _opened(review: Review, world: World) -> Iterator[Problem]:
-    """A problem for each toleration of everything, if hosts are exclusive that these open and did not open before."""
+    """A problem for each toleration of every taint, if these open exclusive hosts that were not open before."""
     found = _DAEMON_SET.decode(review.object)
     if found.metadata.deletion_timestamp:
         return
@@ -71,9 +71,10 @@ def _opened(review: Review, world: World) -> Iterator[Problem]:
 
 
 def _hosts(found: _SubmittedDaemonSet, review: Review, world: World) -> tuple[Ask, Bits]:
-    """What a pod of the DaemonSet asks for, and the exclusive hosts of others that it could get onto.
+    """What a pod of the DaemonSet asks for, and the exclusive hosts of HostPools that it could get onto.
 
-    Where all is strict hosts count that may be exclusive one day: the agents that come then are believed.
+    With the policy ``strict`` nodes count too that may become exclusive later: pods of a DaemonSet that come then are
+    not asked about.
     """
     ask, _ = read(found.spec.template, review.namespace, world)
     return ask, opened(ask, constraints_of(ask, world).constraints, world, ever=world.policy.strict)

@@ -1,4 +1,4 @@
-"""``/mutate``: a pod that asks for hosts is given what it needs to get them, or refused (``docs/admission.md``)."""
+"""``/mutate``: a pod that asks for placement is patched so that it gets it, or refused (``docs/admission.md``)."""
 
 import functools
 from collections.abc import Callable
@@ -46,11 +46,10 @@ _PATIENT = "patient"
 
 
 class Ruling(Struct, frozen=True, gc=False):
-    """What becomes of a pod, whatever it is called: refused with a ``message``, else admitted.
+    """The answer to pods that ask the same, but for their names: refused with a ``message``, else admitted.
 
-    ``admission`` is then the answer, and ``waits`` why the pod is let in if no node can run it. ``refused`` is also
-    said of a pod that would be refused but for audit mode. ``depends`` says that it matters how many such pods there
-    are to be.
+    ``admission`` is ``None`` for a refusal. ``waits`` is why a pod is let in that no node can run. ``refused`` is true
+    of a pod, too, that would be refused but for audit mode. ``depends`` says that the number of such pods matters.
     """
 
     admission: Admission | None = None
@@ -64,11 +63,11 @@ class Ruling(Struct, frozen=True, gc=False):
 
 
 class Known(Struct, frozen=True):
-    """What is known beside the cluster: rulings that are kept, what was promised, how many pods workloads want.
+    """What is known beside the cluster.
 
-    A ``memo`` keeps rulings for pods that ask the same; it serves one policy, and never changes an answer.
-    ``assumed`` are made here, of hosts that pods are bound to. ``count`` says how many pods a workload is to have,
-    ``None`` where that is not known.
+    ``memo`` keeps rulings for pods that ask the same; it serves one policy, and never changes an answer. ``assumed`` is
+    filled here: pods bound to a node that the watch has not brought yet. ``count`` says how many pods a workload is to
+    have, ``None`` where that is not known.
     """
 
     memo: Memo[Ruling] | None = None
@@ -103,7 +102,8 @@ def _created(review: Review, inventory: Inventory, policy: Policy, known: Known)
 def _asked(pod: Pod, review: Review, inventory: Inventory, policy: Policy, known: Known) -> Answer:
     """The answer about a pod that asks for placement; where the number of such pods matters, with that number.
 
-    Who made it is looked at only if it would be refused: a pod of a workload that was decided about may wait.
+    The user who made the pod is looked at only if the pod would be refused: one of a workload that was decided about
+    when it was submitted may wait.
     """
     world = World(inventory, policy, assumed=known.assumed)
     small = len(review.object) <= _MEMORABLE  # of a larger object not even its key is made
@@ -137,13 +137,13 @@ def _answer(review: Review, ruling: Ruling) -> Answer:
 
 
 def _workload(metadata: Metadata, namespace: str) -> WorkloadRef:
-    """The controller of the pod, which has one if its ruling depends on a number of pods."""
+    """The controller of the pod; a pod whose ruling depends on a number of pods has one."""
     owner = next(found for found in metadata.owner_references or () if found.controller)
     return WorkloadRef(namespace, owner.api_version, owner.kind, owner.name)
 
 
 def _rule(pod: Pod, key: Key | None, review: Review, world: World, known: Known, count: int | None = None) -> Ruling:
-    """What becomes of the pod; kept under the ``key``, which says everything that is read of it."""
+    """The ruling about the pod; kept under the ``key``, which holds everything that a decision reads of the pod."""
     if known.memo is None or key is None:
         return _decided(pod, review, world, known, count)[1]
     kept = known.memo.find(world.inventory, key)
@@ -155,7 +155,7 @@ def _rule(pod: Pod, key: Key | None, review: Review, world: World, known: Known,
 
 
 def _decided(pod: Pod, review: Review, world: World, known: Known, count: int | None) -> tuple[Decision, Ruling]:
-    """The decision about the pod, and what it comes to; a host that it is bound to is promised to it."""
+    """The decision about the pod, and the ruling made of it; a pod that it binds to a node is assumed to be there."""
     decision = decide(pod, review.namespace, world, count)
     if known.assumed and decision.additions and decision.additions.node_name:
         known.assumed.make(review.uid, decision.additions.node_name, decision.ask.requests)
@@ -177,7 +177,7 @@ def _ruling(pod: Pod, decision: Decision, policy: Policy) -> Ruling:
 
 
 def _would(pod: Pod, decision: Decision) -> str:
-    """What would have happened, as a warning: nothing is patched or refused."""
+    """The warning of audit mode: what would have been patched or refused."""
     if decision.additions is None:
         return f"audit: this pod would be refused: {decision.headline}"
     added = ", ".join(sorted({step.path.split("/")[2] for step in operations(pod, decision.additions)}))

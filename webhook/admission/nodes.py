@@ -33,7 +33,7 @@ class _SubmittedNode(Struct, frozen=True, gc=False):
 
     @property
     def cordoned(self) -> bool:
-        """Whether new pods are kept away by hand."""
+        """Whether the node is marked unschedulable."""
         return bool(self.spec.unschedulable)
 
 
@@ -41,7 +41,7 @@ _NODE = msgspec.json.Decoder(_SubmittedNode)
 
 
 def changed(review: Review, inventory: Inventory, policy: Policy) -> Answer:
-    """A node before and after; a cordon breaks nothing that runs, so it is never refused."""
+    """Check an updated or deleted node; a cordon ends no pod that runs, so it is never refused."""
     if policy.guard_nodes == "off":
         return allowed(review)
     try:
@@ -70,6 +70,6 @@ def _found(
 
 
 def _value(found: _SubmittedNode, name: str) -> Node:
-    """The node as far as it matters here."""
+    """The node with the fields that are compared: name, uid, labels and taints."""
     taints = (Taint(taint.key, taint.value or "", taint.effect) for taint in found.spec.taints or ())
     return Node(name, found.metadata.uid or "", found.metadata.labels or {}, tuple(taints))

@@ -1,7 +1,7 @@
-"""Which pods are decided about: those that opt in, and of these not all are believed in what they say of their maker.
+"""Which pods are decided about, and which owner references of a pod are believed.
 
-A pod opts in by an annotation of ours, by belonging to a job, or through an HPAIntent for its workload. Anybody may
-write owners into the metadata of his objects, so owner references count together with the user who made the request.
+A pod opts in by an annotation of ours, by belonging to a job, or through an HPAIntent for its workload. Any user may
+write owner references into a pod, so they count together with the user who sent the request.
 """
 
 from typing import Final

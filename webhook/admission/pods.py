@@ -1,7 +1,7 @@
 """Pods at ``/validate``: created, updated, and bound to a node (``v1 Binding``, or ``pods/binding``).
 
-A created pod still says what its clauses require, an updated one keeps what was decided, and a pod is put onto a node
-only if neither its own HostPools nor those of others say no (``docs/admission.md``).
+A created pod must still say what its clauses require, and an updated one keep what was decided. A binding must not put
+a pod onto a node that its HostPools exclude, or that is exclusive to another one (``docs/admission.md``).
 """
 
 import functools
@@ -46,7 +46,7 @@ _POD: Final = msgspec.json.Decoder(Pod)
 
 
 def created(review: Review, inventory: Inventory, policy: Policy) -> Answer:
-    """A pod as it will be stored: what was refused when it was submitted is refused still, and nothing was undone."""
+    """Check a pod as it will be stored: its requests can be met, and no admission plugin has undone the patch."""
     pod = _POD.decode(review.object)
     ask, problems = _examined(believed(pod, review), review, World(inventory, policy))
     answer = answered(review, problems, policy)
@@ -75,7 +75,7 @@ def _examined(pod: Pod, review: Review, world: World) -> tuple[Ask | None, list[
 def _wrong(
     pod: Pod, ask: Ask, constraints: tuple[Constraint, ...], problems: tuple[Problem, ...], world: World
 ) -> Iterator[Problem]:
-    """What is wrong with a pod that asks for placement; ``problems`` are those of its words."""
+    """What is wrong with a pod that asks for placement; ``problems`` are those of its annotations."""
     if world.policy.verify_pods:
         yield from problems
         if problems:
@@ -93,7 +93,7 @@ def _said(pod: Pod, namespace: str, world: World) -> tuple[Ask, tuple[Constraint
 
 
 def updated(review: Review, inventory: Inventory, policy: Policy) -> Answer:
-    """A pod after its creation: what the webhook read and wrote must not change, and no sleeper is let loose."""
+    """Check an updated pod: what the webhook read and wrote must stay, and no sleeper may get onto exclusive hosts."""
     return answered(review, _changes(review, inventory, policy), policy)
 
 
@@ -127,7 +127,7 @@ def _tolerations(pod: Pod) -> tuple[Toleration, ...]:
 
 
 def _guarded(inventory: Inventory) -> bool:
-    """Whether there are exclusive hosts at all that a toleration of everything would open."""
+    """Whether there are exclusive hosts that a toleration of every taint would open."""
     return bool(inventory.nodes.tainted.get(keys.EXCLUSIVE))
 
 
@@ -148,7 +148,7 @@ _BINDING: Final = msgspec.json.Decoder(_Binding)
 
 
 def bound(review: Review, inventory: Inventory, policy: Policy) -> Answer:
-    """A pod of a job, or a sleeper, that is known to wait; any other only if the node is exclusive to a HostPool."""
+    """Check a Binding: of a pod of a job, or a sleeper, that waits; of any other pod only onto an exclusive host."""
     if not policy.guard_bindings:
         return allowed(review)
     try:

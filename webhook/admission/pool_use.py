@@ -1,7 +1,6 @@
-"""The right to use a HostPool: the API server is asked whether the user has it (``docs/hostpool.md``).
+"""The right to use a HostPool: the question for the API server, and the refusal (``docs/hostpool.md``).
 
-The user who submits a workload is asked about, not the controllers of Kubernetes that make its pods later: these are
-trusted for pods of workloads that were asked about themselves.
+The user who submits a workload is asked about, not the controllers of Kubernetes that create its pods later.
 """
 
 import functools

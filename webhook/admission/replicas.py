@@ -29,9 +29,9 @@ plugins' coscheduling, Kueue)."""
 
 
 def replicas_of(document: Unstructured, old: Unstructured | None = None) -> Replicas:
-    """How many pods the workload wants at a time, and how the user says so; 1 for what has no number of pods.
+    """How many pods the workload wants at a time, and the words for that number; 1 for a kind without one.
 
-    With ``old``, what it was before: then its live pods leave, or are among those it wants.
+    ``old`` is the workload before an update: its live pods are replaced, or are among those it wants.
     """
     kind = str(document.get("kind"))
     owner = f"{kind}/{mapping(document, 'metadata').get('name', '')}" if old else ""
@@ -49,7 +49,7 @@ def replicas_of(document: Unstructured, old: Unstructured | None = None) -> Repl
 
 
 def grown(document: Unstructured, old: Unstructured) -> bool:
-    """Whether it describes other pods than before, more of them, or more of them at a time."""
+    """Whether the workload describes other pods than before, more of them, or more of them at a time."""
     spec, before = mapping(document, "spec"), mapping(old, "spec")
     if document.get("kind") == "PodTemplate":
         spec, before = document, old
@@ -74,7 +74,7 @@ def _parallel(spec: Unstructured, owner: str, *, suspended: bool = False) -> Rep
 
 
 def _gang(template: Unstructured) -> bool:
-    """Whether the pods of the template are started all at a time: they belong to a group of their scheduler's."""
+    """Whether a scheduler starts the pods of the template all at a time: they state a group of that scheduler."""
     annotations, labels = (mapping(template, "metadata", field) for field in _SAID)
     if mapping(template, "spec").get("schedulingGroup"):
         return True
@@ -96,7 +96,7 @@ def _needs_spare(spec: Unstructured, before: Unstructured, count: int) -> bool:
 
 
 def _wishes(template: Unstructured) -> list[object]:
-    """All that a template says about where its pods run, and how much room they take."""
+    """Everything in a template that says where its pods run, and how much room they take."""
     metadata, spec = mapping(template, "metadata"), mapping(template, "spec")
     said = [(key, text) for field in _SAID for key, text in sorted(mapping(metadata, field).items())]
     ours = [pair for pair in said if pair[0].startswith(keys.PREFIX)]
@@ -116,5 +116,5 @@ def _share(said: object, count: int, *, up: bool) -> int:
 
 
 def _number(said: object) -> int:
-    """How many are wanted: 1 unless it is said."""
+    """The stated number, 1 where there is none."""
     return min(max(said, 0), _MOST) if isinstance(said, int) else 1

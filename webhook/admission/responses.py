@@ -105,7 +105,7 @@ _ENCODE = Encoder().encode
 
 
 class _NoMetadata(Struct, frozen=True, gc=False):
-    """The empty ``metadata`` that every Status carries."""
+    """The empty ``metadata`` of every Status."""
 
 
 class _Failure(Struct, frozen=True, gc=False, rename="camel"):
@@ -163,7 +163,7 @@ class _Reviewed(Struct, frozen=True, gc=False, rename="camel"):
 
 
 def allowed(review: Review, warnings: Iterable[str] = (), audit: dict[str, str] | None = None) -> Answer:
-    """Admitted as it is."""
+    """Admitted without a patch."""
     response = _Response(review.uid, allowed=True, warnings=_warnings(warnings), audit_annotations=audit or {})
     return _answer(review, response, Outcome.ALLOWED)
 
@@ -204,7 +204,7 @@ def patched(review: Review, admitted: Admission) -> Answer:
 def denied(
     review: Review, fault: Fault, message: str, warnings: Iterable[str] = (), audit: dict[str, str] | None = None
 ) -> Answer:
-    """Refused, with a text for the person who asked; it is escaped line by line, whatever it is made of."""
+    """Refused, with a text for the user; the text is escaped line by line, as it may hold anything."""
     text = "\n".join(map(escape, message.split("\n")))
     result = _Result(text, REASONS[fault], fault.value)
     response = _Response(
@@ -214,7 +214,7 @@ def denied(
 
 
 def errored(message: str) -> Answer:
-    """Our own trouble: HTTP 503, whose text the user sees."""
+    """A failure of this program: HTTP 503, whose text the user sees."""
     body = status_body(503, UNAVAILABLE, message)
     return Answer(503, body, Outcome.ERRORED, reason=UNAVAILABLE)
 
@@ -226,7 +226,7 @@ def unreadable(message: str) -> Answer:
 
 
 def unreadable_object(kind: str, error: Exception) -> str:
-    """The refusal of an object whose fields are not what they should be; the error may quote any amount of it."""
+    """The text about an object whose fields have a wrong type; cut, as the error may quote any amount of it."""
     return escape(f"the {kind} is not readable: {error}")[:MESSAGE_LIMIT]
 
 
@@ -259,7 +259,7 @@ def _about(review: Review, body: bytes, outcome: Outcome, reason: str = "", mess
 
 
 class Objection(Struct, frozen=True, gc=False):
-    """A refusal in words of its own (403): it is about the cluster, not about a field. Its first line stands alone."""
+    """A refusal (403) about the cluster, not about a field. Its first line is complete without the others."""
 
     text: str
 

@@ -182,7 +182,7 @@ def _fast(body: bytes) -> _Fields | None:
 
 
 def _careful(body: bytes) -> _Fields:
-    """The request's fields, with a reason why the body has none; slower, for bodies written by others."""
+    """The request's fields, or the reason why the body has none; slower, for bodies that other clients write."""
     try:
         outer = _FIELDS.decode(body)
     except MALFORMED as error:

@@ -1,4 +1,7 @@
-"""Where the pods of an object are described: pods themselves, templates of workloads, elements of Streams jobs."""
+"""The pods that an object describes: a pod itself, the template of a workload, the elements of a Streams Job.
+
+Annotations of ours on a workload itself, which its pods do not get, are found here as well.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -81,7 +84,7 @@ def pod_metadata(document: Unstructured) -> str:
 
 
 def origin_of(document: Unstructured) -> str:
-    """Kind and name of the object, for people; a name that is still to be made up ends in ``*``."""
+    """Kind and name of the object, for messages; a name that the API server has yet to make up ends in ``*``."""
     metadata = mapping(document, "metadata")
     made_up = f"{metadata['generateName']}*" if metadata.get("generateName") else "without a name"
     return f"{document.get('kind')} {metadata.get('name') or made_up}"
@@ -100,7 +103,7 @@ def _of_unknown_kind(document: Unstructured) -> DescribedPod:
 
 
 def _from_template(template: Unstructured, source: Unstructured) -> Unstructured:
-    """The pod that is made of the template: without a name, in the namespace of the object that it stands in."""
+    """The pod that is made of the template: without a name, in the namespace of the object with the template."""
     metadata = dict(mapping(template, "metadata"))
     name, namespace = mapping(source, "metadata").get("name", ""), mapping(source, "metadata").get("namespace")
     metadata["generateName"] = f"{name}-"
@@ -110,12 +113,12 @@ def _from_template(template: Unstructured, source: Unstructured) -> Unstructured
 
 
 def _owner(version: str, kind: str, name: object) -> Unstructured:
-    """The workload as the pod's controller: the ReplicaSet or Job between them has no name yet, and says no more."""
+    """The owner reference to the workload as the pod's controller; a ReplicaSet or Job between them has no name yet."""
     return {"apiVersion": version, "kind": kind, "name": name, "uid": "", "controller": True}
 
 
 def _elements(job: Unstructured, name: str) -> Iterator[DescribedPod]:
-    """One pod a processing element: its operators' clauses in one placement annotation."""
+    """One pod for each processing element, with its operators' clauses in one placement annotation."""
     for at, element in enumerate(sequence(mapping(job, "spec"), "processingElements")):
         pe = str(element.get("name") or f"{name}-{at}")
         template = mapping(element, "template")
@@ -134,7 +137,7 @@ def _elements(job: Unstructured, name: str) -> Iterator[DescribedPod]:
 
 
 def _said(operator: Unstructured) -> str:
-    """An operator's clauses, each with the operator's name where it has none; unparsable text as it is."""
+    """An operator's clauses, each with the operator's name where it states none; text with errors as it is."""
     name, text = str(operator.get("name") or ""), str(operator["placement"])
     clauses, problems = parse_placement(text, "")
     if problems:
@@ -160,14 +163,14 @@ def misplaced(document: Unstructured, path: tuple[str, ...], old: Unstructured |
 
 
 def _places(kind: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Where annotations stand that are not the pods', and whose they are."""
+    """Where annotations stand that are not the pods', and the words that say whose they are."""
     yield (), f"a {kind}'s own annotations do not reach its pods"
     if kind == "CronJob":
         yield ("spec", "jobTemplate"), "the annotations of a CronJob's Jobs do not reach their pods"
 
 
 def with_misplaced(decision: Decision, problems: tuple[Problem, ...], policy: Policy) -> Decision:
-    """The decision, refused for such annotations or, if the installation has chosen so for unknown ones, warned."""
+    """The decision, refused or warned of for misplaced annotations, as the policy has it for unknown ones."""
     if problems and policy.unknown_annotations == "refuse":
         return replace(decision, problems=(*problems, *decision.problems), additions=None)
     warnings = (f"{problem.field}: {problem.message}" for problem in problems)

@@ -35,10 +35,10 @@ _MAKERS: Final = frozenset({"Deployment", "CronJob"})
 
 
 def submitted(review: Review, inventory: Inventory, policy: Policy) -> Answer:
-    """Decide about all pods that the workload is going to have, and about what it says for them in the wrong place."""
+    """Decide about all pods that the workload is going to have, and about annotations in the wrong place."""
     if len(review.object) > _LARGE and (too_much := _oversized(review)):
         return _too_large(too_much, review, World(inventory, policy))
-    found = described(review)
+    found = _described(review)
     if found is None or (found.same and not found.misplaced):
         return allowed(review)
     pod = msgspec.convert(found.pod, Pod)
@@ -56,13 +56,13 @@ def submitted(review: Review, inventory: Inventory, policy: Policy) -> Answer:
 
 
 class _Pods(Struct, frozen=True, gc=False):
-    """What describes pods: the spec of a workload."""
+    """The spec of a workload: the template of its pods."""
 
     template: Pod | None = None
 
 
 class _Jobs(Struct, frozen=True, gc=False):
-    """What describes Jobs: a part of the spec of a CronJob."""
+    """The template of a CronJob's Jobs."""
 
     spec: _Pods | None = None
 
@@ -74,7 +74,7 @@ class _DescribingSpec(_Pods, frozen=True, gc=False, rename="camel"):
 
 
 class _DescribingWorkload(Struct, frozen=True, gc=False):
-    """A workload as far as it describes pods, which is decoded many times faster than the whole of it."""
+    """A workload: only the templates of its pods, which is decoded many times faster than the whole of it."""
 
     spec: _DescribingSpec | None = None
     template: Pod | None = None
@@ -95,17 +95,17 @@ def _oversized(review: Review) -> tuple[Pod, tuple[Problem, ...]] | None:
 
 
 def _too_large(found: tuple[Pod, tuple[Problem, ...]], review: Review, world: World) -> Answer:
-    """The refusal of a workload whose pods say too much; in audit mode, a warning, and its pools are asked about."""
+    """The refusal of a workload whose pods say too much; in audit mode a warning, with the question about pools."""
     pod, problems = found
     decision = Decision(read(replace(pod, spec=None), review.namespace, world)[0], problems)
     answer = _answer(review, decision, world.policy)
     if answer.outcome is not Outcome.ALLOWED:
         return answer
-    whole = described(review)
+    whole = _described(review)
     return answer if whole is None or whole.same else with_rights(answer, review, decision.ask, world.policy)
 
 
-def described(review: Review) -> DescribedPod | None:
+def _described(review: Review) -> DescribedPod | None:
     """The pods of the workload under review; ``None`` if there is nothing to decide about them, or it is no object.
 
     That is so where the workload is being deleted, and where it belongs to a workload that was decided about, if a
@@ -133,7 +133,7 @@ def _answer(review: Review, decision: Decision, policy: Policy) -> Answer:
 
 
 def _excused(document: Unstructured, review: Review) -> bool:
-    """Whether there is nothing to decide about the workload: it is being deleted, or another one answers for it."""
+    """Whether nothing is decided about the workload: it is being deleted, or belongs to one that was decided about."""
     metadata = mapping(document, "metadata")
     if metadata.get("deletionTimestamp"):
         return True

@@ -1,4 +1,4 @@
-"""What a request line asks for."""
+"""The target of a request line: its path, and the time-out in its query."""
 
 import functools
 import re
@@ -17,7 +17,7 @@ _TEXT_LIMIT: Final = 64
 
 
 def seconds(text: str) -> float | None:
-    """A duration as Go writes it, ``1m30s`` or ``500ms``, in seconds; ``None`` for anything that is no positive one."""
+    """A duration as Go writes it, ``1m30s`` or ``500ms``, in seconds; ``None`` for a text that is no positive one."""
     if len(text) > _TEXT_LIMIT:
         return None
     spelled = text.translate(_MICRO)
@@ -29,7 +29,7 @@ def seconds(text: str) -> float | None:
 
 
 class RequestTarget(Struct, frozen=True, gc=False):
-    """A path, and how long its caller is going to wait, in seconds, if that was said readably."""
+    """A path, and how many seconds the client waits for the answer, ``None`` where that is not readable."""
 
     path: str
     timeout: float | None = None
@@ -37,9 +37,9 @@ class RequestTarget(Struct, frozen=True, gc=False):
 
 @functools.lru_cache(maxsize=256)
 def parse(text: str) -> RequestTarget:
-    """The target ``/mutate?timeout=10s``; what is unreadable in the query is ignored.
+    """Parse a target such as ``/mutate?timeout=10s``; what is unreadable in the query is ignored.
 
-    Remembered, because the API server sends the same two for ever.
+    Results are cached: the API server sends the same few targets all the time.
     """
     path, _, query = text.partition("?")
     for parameter in query.split("&"):
