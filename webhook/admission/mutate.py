@@ -158,7 +158,7 @@ def _decided(pod: Pod, review: Review, world: World, known: Known, count: int | 
     """The decision about the pod, and the ruling made of it; a pod that it binds to a node is assumed to be there."""
     decision = decide(pod, review.namespace, world, count)
     if known.assumed and decision.additions and decision.additions.node_name:
-        known.assumed.make(review.uid, decision.additions.node_name, decision.ask.requests)
+        known.assumed.assume(review.uid, decision.additions.node_name, decision.ask.requests)
     return decision, _ruling(pod, decision, world.policy)
 
 

@@ -9,9 +9,9 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Protocol
 
-from webhook.cluster.client.configuration import Configuration, NoClusterError, connect
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client.configuration import Configuration, NoClusterError, connect
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.snapshot.follow import SnapshotCluster
 from webhook.cluster.watch.live import LiveCluster

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
+from kubeapi.client.service_account import own_namespace
 from webhook.app.cluster_source import ReadingLog, configuration_of
-from webhook.cluster.client.service_account import own_namespace
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.controller.hostpools.host_choice import Replacement, Rules
 from webhook.controller.metrics import figures

@@ -1,9 +1,12 @@
-"""Where the state of a cluster comes from, and how the API server is asked and written to.
+"""Where the state of the cluster comes from: the API server, or files.
 
-- ``client``: configuration, credentials, one connection, and single requests over it.
-- ``crds``: the CustomResourceDefinitions of HostPool and HPAIntent.
-- ``objects``: objects of the API server as the values that placement knows.
-- ``snapshot``: a cluster, or manifests, read from files.
-- ``watch``: kinds kept up to date by list and watch.
-- ``queries``: questions that answers to reviews depend on.
+Read in this order:
+
+- ``crds``: our CustomResourceDefinitions.
+- ``objects``: objects as the API server writes them, and as the values that placement knows.
+- ``snapshot``: a cluster read from a folder of YAML and JSON, and read again when the files change.
+- ``watch``: a cluster kept up to date by list and watch.
+- ``queries``: questions that a review asks the API server before it answers.
+
+Requests are sent by ``kubeapi.client``, which the certificates' program uses, too.
 """

@@ -149,7 +149,7 @@ class HttpConnection(web.RequestHandler):
 
 
 class Connections(web.Server):
-    """All connections of one port. Answers say ``Connection: close`` while ``draining``.
+    """All connections of one port. Answers say ``HttpConnection: close`` while ``draining``.
 
     ``turns`` is the order in which the handler decides, if it keeps one: it knows what clients used lately.
     """

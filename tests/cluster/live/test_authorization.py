@@ -6,6 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.object_client import ObjectClient
 from tests.answers import refused
 from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
@@ -14,9 +17,6 @@ from tests.cluster.live.rights import Rights
 from webhook.admission.responses import Answer, Outcome
 from webhook.admission.review import User
 from webhook.admission.validate import validate
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError, Cause
-from webhook.cluster.client.writes import Writes
 from webhook.cluster.queries import authorization
 from webhook.cluster.queries.authorization import Authorization
 from webhook.cluster.queries.review_queries import ReviewQueries
@@ -29,9 +29,9 @@ POOLS = cluster(nodes(1, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=
 
 
 @pytest.fixture
-async def writes(objects: ObjectServer) -> AsyncIterator[Writes]:
+async def writes(objects: ObjectServer) -> AsyncIterator[ObjectClient]:
     async with Connection(objects.configuration()) as connection:
-        yield Writes(connection)
+        yield ObjectClient(connection)
 
 
 class Time:
@@ -41,7 +41,7 @@ class Time:
         return self.now
 
 
-async def test_the_whole_user_and_the_pool_are_asked_about(rights: Rights, writes: Writes) -> None:
+async def test_the_whole_user_and_the_pool_are_asked_about(rights: Rights, writes: ObjectClient) -> None:
     assert not await Authorization(writes).may_use(JANE, "team", "p1")
     assert rights.asked == [
         {
@@ -65,13 +65,13 @@ async def test_the_whole_user_and_the_pool_are_asked_about(rights: Rights, write
     ]
 
 
-async def test_a_right_is_a_right(rights: Rights, writes: Writes) -> None:
+async def test_a_right_is_a_right(rights: Rights, writes: ObjectClient) -> None:
     rights.granted.add(("jane", "p1"))
     assert await Authorization(writes).may_use(JANE, "team", "p1")
 
 
 @pytest.mark.parametrize(("granted", "seconds"), [(True, authorization.GRANTED), (False, authorization.DENIED)])
-async def test_an_answer_holds_for_a_while(rights: Rights, writes: Writes, granted: bool, seconds: float) -> None:  # noqa: FBT001 -- of a table
+async def test_an_answer_holds_for_a_while(rights: Rights, writes: ObjectClient, granted: bool, seconds: float) -> None:  # noqa: FBT001 -- of a table
     clock = Time()
     rights.granted = {("jane", "p1")} if granted else set()
     asking = Authorization(writes, clock=clock)
@@ -81,7 +81,7 @@ async def test_an_answer_holds_for_a_while(rights: Rights, writes: Writes, grant
         assert len(rights.asked) == asked
 
 
-async def test_another_user_pool_or_namespace_is_another_question(rights: Rights, writes: Writes) -> None:
+async def test_another_user_pool_or_namespace_is_another_question(rights: Rights, writes: ObjectClient) -> None:
     asking = Authorization(writes)
     for user, namespace, name in (
         (JANE, "team", "p1"),
@@ -94,7 +94,7 @@ async def test_another_user_pool_or_namespace_is_another_question(rights: Rights
 
 
 async def test_no_more_answers_are_kept_than_there_is_room_for(
-    rights: Rights, writes: Writes, monkeypatch: pytest.MonkeyPatch
+    rights: Rights, writes: ObjectClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(authorization, "KEPT", 2)
     asking = Authorization(writes)
@@ -103,7 +103,7 @@ async def test_no_more_answers_are_kept_than_there_is_room_for(
     assert [seen["spec"]["resourceAttributes"]["name"] for seen in rights.asked] == ["p1", "p2", "p3", "p1"]  # type: ignore[index] -- JSON
 
 
-async def test_an_answer_that_cannot_be_read_is_a_failure(objects: ObjectServer, writes: Writes) -> None:
+async def test_an_answer_that_cannot_be_read_is_a_failure(objects: ObjectServer, writes: ObjectClient) -> None:
     async def nonsense(_: Seen) -> web.StreamResponse:
         return web.json_response({"status": []})
 
@@ -122,20 +122,20 @@ def submitted(placement: str) -> Answer:
     return validate(body, POOLS, Policy(verify_pods=False))
 
 
-async def authorized(answer: Answer, writes: Writes) -> Answer:
+async def authorized(answer: Answer, writes: ObjectClient) -> Answer:
     """The answer once they have been."""
     later = ReviewQueries(rights=Authorization(writes)).completed(answer)
     assert not isinstance(later, Answer)
     return await later
 
 
-async def test_who_may_use_all_pools_gets_the_answer_that_there_was(rights: Rights, writes: Writes) -> None:
+async def test_who_may_use_all_pools_gets_the_answer_that_there_was(rights: Rights, writes: ObjectClient) -> None:
     rights.granted = {("jane", "mypool"), ("jane", "other")}
     answer = submitted("a: host(MyPool); b: host(Other)")
     assert await authorized(answer, writes) is answer
 
 
-async def test_who_may_not_use_one_is_told_which(rights: Rights, writes: Writes) -> None:
+async def test_who_may_not_use_one_is_told_which(rights: Rights, writes: ObjectClient) -> None:
     rights.granted = {("jane", "mypool")}
     answer = await authorized(submitted("a: host(MyPool); b: host(Other)"), writes)
     code, message = refused(answer)
@@ -144,7 +144,9 @@ async def test_who_may_not_use_one_is_told_which(rights: Rights, writes: Writes)
     assert "mypool" not in message
 
 
-async def test_nobody_gets_through_while_rights_cannot_be_found_out(objects: ObjectServer, writes: Writes) -> None:
+async def test_nobody_gets_through_while_rights_cannot_be_found_out(
+    objects: ObjectServer, writes: ObjectClient
+) -> None:
     async def down(_: Seen) -> web.StreamResponse:
         return said_no(500, "InternalError")
 

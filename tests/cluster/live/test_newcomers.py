@@ -6,6 +6,8 @@ from typing import Final
 import pytest
 from aiohttp import web
 
+from kubeapi.client.connection import Connection
+from kubeapi.client.object_client import ObjectClient
 from tests.answers import refused, response
 from tests.builders import Json, bound_pod, cluster, nodes, pool, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
@@ -15,8 +17,6 @@ from webhook.admission.responses import Answer, Outcome, PodQuestion, PodRef
 from webhook.admission.validate import validate
 from webhook.app.cluster_source import cluster_of
 from webhook.app.serve import queries_of, validator
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.writes import Writes
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.queries.unknown_pods import KEPT, KEPT_SECONDS, UnknownPods
 from webhook.cluster.watch.live import LiveCluster
@@ -158,7 +158,7 @@ class Time:
 
 async def test_what_is_known_of_a_daemon_set_holds_for_a_while(connection: Connection, there: Objects) -> None:
     time = Time()
-    newcomers = UnknownPods(Writes(connection), clock=time)
+    newcomers = UnknownPods(ObjectClient(connection), clock=time)
     there.found = {POD: agent(), DAEMON_SET: daemon_set()}
     assert [await newcomers.look_up(UNSEEN) for _ in range(2)] == [None, None]
     assert there.asked == [POD, DAEMON_SET, POD]
@@ -168,7 +168,7 @@ async def test_what_is_known_of_a_daemon_set_holds_for_a_while(connection: Conne
 
 
 async def test_what_is_kept_does_not_fill_memory(connection: Connection, there: Objects) -> None:
-    newcomers = UnknownPods(Writes(connection))
+    newcomers = UnknownPods(ObjectClient(connection))
     for at in range(KEPT + 1):
         there.found = {POD: agent(name=f"agent-{at}")}
         await newcomers.look_up(UNSEEN)

@@ -9,11 +9,11 @@ import os
 import sys
 from typing import Final
 
+from kubeapi.client.configuration import connect
+from kubeapi.leaderelection.lease_hold import LostError
+from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
-from webhook.cluster.client.configuration import connect
 from webhook.controller.hostpools.host_choice import Replacement, Rules
-from webhook.controller.leaderelection.lease_hold import LostError
-from webhook.controller.leaderelection.lease_timing import LeaseTiming
 from webhook.controller.program import Controller, LeaseRef
 from webhook.server import logs
 from webhook.settings import Settings, policy_of

@@ -115,7 +115,7 @@ class PodObject(Struct, frozen=True, gc=False):
 
 
 class AssignedHost(Struct, frozen=True, gc=False):
-    """A host in the status of a HostPool."""
+    """A host in the status of a HostPoolObject."""
 
     index: int
     name: str

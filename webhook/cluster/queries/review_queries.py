@@ -4,10 +4,10 @@ from collections.abc import Awaitable
 
 from msgspec.structs import replace
 
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError
+from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import Answer, PodQuestion, RightsQuestion, SizeQuestion, errored
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError
-from webhook.cluster.client.writes import Writes
 from webhook.cluster.queries.authorization import Authorization
 from webhook.cluster.queries.unknown_pods import SECONDS as POD_SECONDS
 from webhook.cluster.queries.unknown_pods import UnknownPods
@@ -36,9 +36,9 @@ class ReviewQueries:
     def of(cls, connection: Connection, *, authorize: bool = False) -> "ReviewQueries":
         """Every question that an API server answers; about rights to use HostPools only with ``authorize``."""
         return cls(
-            sizes=WorkloadSizes(Writes(connection, seconds=SIZE_SECONDS)),
-            pods=UnknownPods(Writes(connection, seconds=POD_SECONDS)),
-            rights=Authorization(Writes(connection)) if authorize else None,
+            sizes=WorkloadSizes(ObjectClient(connection, seconds=SIZE_SECONDS)),
+            pods=UnknownPods(ObjectClient(connection, seconds=POD_SECONDS)),
+            rights=Authorization(ObjectClient(connection)) if authorize else None,
         )
 
     def completed(self, answer: Answer) -> Answer | Awaitable[Answer]:

@@ -12,9 +12,9 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
+from kubeapi.client.errors import ApiError
+from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import WorkloadRef
-from webhook.cluster.client.errors import ApiError
-from webhook.cluster.client.writes import Writes
 from webhook.placement.text.api_kinds import BATCH_JOB, REPLICA_SET, REPLICATION_CONTROLLER, STATEFUL_SET, ApiKind
 
 SECONDS: Final = 0.5
@@ -56,7 +56,7 @@ class _WorkloadObject(Struct, frozen=True):
 class WorkloadSizes:
     """Numbers of pods by workload, each kept for :data:`KEPT_SECONDS`."""
 
-    def __init__(self, server: Writes, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, server: ObjectClient, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
         self._clock = clock
         self._known: dict[WorkloadRef, tuple[int | None, float]] = {}
