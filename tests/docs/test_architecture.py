@@ -167,3 +167,10 @@ def test_an_event_of_a_node_passes_what_its_diagram_shows(inventory: Inventory |
     if isinstance(inventory, ObservedInventory):
         named |= shown("A node event", "controller/hostpools/observed_inventory.py")
     assert named - passed == set()
+
+
+def test_every_step_of_the_decision_core_is_a_function() -> None:
+    (steps,) = (block for block in blocks("text", (PAGE,)) if block.text.startswith("pod, namespace, World "))
+    files = [*(ROOT / "webhook" / "placement").rglob("*.py"), *(ROOT / "webhook" / "admission").rglob("*.py")]
+    defined = {name.rpartition(".")[2] for file in files for name in names_in(file)}
+    assert set(re.findall(r"──(\w+)──▶", steps.text)) - defined == set()

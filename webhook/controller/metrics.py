@@ -35,7 +35,7 @@ def _in_phase(controller: Controller, phase: Phase) -> float:
 
 
 def _hosts(controller: Controller) -> Iterator[int]:
-    return (len(pool.given) for pool in controller.work.watched.inventory.pools.values())
+    return (len(pool.assigned) for pool in controller.work.watched.inventory.pools.values())
 
 
 def _gone(controller: Controller) -> int:

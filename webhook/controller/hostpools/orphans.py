@@ -8,8 +8,7 @@ from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.watch.lists import Reader, listed
 from webhook.controller.clock import Clock, seconds
 from webhook.controller.hostpools.claims import Claims, Nodes
-from webhook.controller.hostpools.mark_owners import MarkOwners
-from webhook.controller.hostpools.marks import mark_named
+from webhook.controller.hostpools.marks import MarkOwners, mark_named
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 

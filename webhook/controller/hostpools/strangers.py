@@ -1,7 +1,7 @@
 """Who is on a host right now: asked of the API server, not of a cache, before a host is given away or freed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterable
 from typing import Final
 
 from msgspec import Raw
@@ -9,9 +9,11 @@ from msgspec import Raw
 from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.translate import MalformedError, bound_pod
 from webhook.cluster.watch.lists import Reader, listed
+from webhook.controller.clock import Clock
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import PodInfo, Pool, PoolHost
+from webhook.placement.inventory.pool_index import Name
 from webhook.placement.pools.allocation import is_stranger, is_user
 from webhook.placement.text import keys
 
@@ -57,3 +59,36 @@ def _pod(item: Raw) -> PodInfo | None:
         return bound_pod(items.decode(item, wire.Pod))[0]
     except (MalformedError, *items.ERRORS):
         return None
+
+
+SECONDS: Final = 1.0
+"""From the taint to the look whether anybody slipped in: eight times the longest that was seen."""
+
+
+class TaintGracePeriod:
+    """Hosts that have been marked, by pool and node, and are not given away yet."""
+
+    def __init__(self, clock: Clock, *, duration: float = SECONDS) -> None:
+        self._clock = clock
+        self._seconds = duration
+        self._since: dict[Name, dict[str, float]] = {}
+
+    def unseen(self, pool: Name, hosts: Iterable[PoolHost]) -> list[PoolHost]:
+        """Those that nobody has begun with: marked by an earlier controller, if at all."""
+        known = self._since.get(pool, {})
+        return [host for host in hosts if host.name not in known]
+
+    def begin(self, pool: Name, hosts: Iterable[PoolHost]) -> None:
+        """They are marked from now on."""
+        now = self._clock()
+        self._since.setdefault(pool, {}).update({host.name: now for host in hosts})
+
+    def left(self, pool: Name, hosts: Iterable[PoolHost]) -> float:
+        """Seconds until all of them have settled, which have been begun with; whatever else has been is forgotten."""
+        now, known = self._clock(), self._since.get(pool, {})
+        since = self._since[pool] = {host.name: known[host.name] for host in hosts}
+        return max(0.0, max(since.values(), default=now - self._seconds) + self._seconds - now)
+
+    def end(self, pool: Name) -> None:
+        """They are given away, or given up."""
+        self._since.pop(pool, None)

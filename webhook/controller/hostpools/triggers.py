@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Iterator
 from typing import Final
 
-from webhook.controller.hostpools.mark_owners import MarkOwners, marks
+from webhook.controller.hostpools.marks import MarkOwners, marks
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
-from webhook.controller.hostpools.pool_kind import unreadable
+from webhook.controller.hostpools.pool_object import unreadable
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.objects import Node, Phase, PodInfo, Pool
 from webhook.placement.inventory.pool_index import Name
@@ -109,7 +109,7 @@ class Triggers:
         if not self._leading:
             return
         self._pools.add(name)
-        if before is not None and (after is None or before.given != after.given):
+        if before is not None and (after is None or before.assigned != after.assigned):
             self._waiting.ask()  # nodes may have become free
         if after is None:
             for node in marked_nodes(name, self._inventory):
@@ -119,7 +119,7 @@ class Triggers:
         """The rounds that the pool takes part in."""
         if unreadable(pool):
             return
-        if pool.exclusive and pool.given:
+        if pool.exclusive and pool.assigned:
             yield self._open
         if pool.phase is Phase.READY and not pool.sized:
             yield self._counted
@@ -157,4 +157,4 @@ class Triggers:
 
 def _incomplete(pool: Pool) -> bool:
     wanted = pool.size if pool.hosts is None else len(pool.hosts)
-    return pool.phase is not Phase.READY or len(pool.given) < (wanted or 0)
+    return pool.phase is not Phase.READY or len(pool.assigned) < (wanted or 0)

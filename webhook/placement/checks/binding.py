@@ -4,7 +4,7 @@ Neighbours, room and taints are the scheduler's business (``docs/admission.md``,
 """
 
 from webhook.placement.checks.sleepers import demanded
-from webhook.placement.constraints.exclusive import NobodyElses
+from webhook.placement.constraints.exclusive import NoForeignExclusiveHosts
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.pools.allocation import pool_of
@@ -16,7 +16,7 @@ def waiting(uid: str, namespace: str, name: str, inventory: Inventory) -> PodInf
     if uid:
         return inventory.waiting.get(uid)
     pods = (pod for pod in inventory.waiting.values() if pod.namespace == namespace)
-    return next((pod for pod in pods if pod.claim and pod.claim.name == name), None)
+    return next((pod for pod in pods if pod.demand and pod.demand.name == name), None)
 
 
 def closed(node: str, world: World) -> bool:
@@ -31,9 +31,10 @@ def obstacle(pod: PodInfo, node: str, world: World) -> str:
         return ""
     own = [pool for name in pod.pools for pool in pool_of(name, pod.namespace, pod.job, world.inventory)]
     exclusive = tuple((pool.namespace, pool.name) for pool in own if pool.exclusive)
-    if not there & NobodyElses(exclusive).filter(world):
+    if not there & NoForeignExclusiveHosts(exclusive).filter(world):
         return f"node {node} is exclusive to another HostPool"
     # Labels are written before a pool says who its hosts are, and seen after: what either tells will do.
-    if pod.job and pod.claim and not there & (demanded(pod.claim, world) | demanded(pod.claim, world.inventory.nodes)):
+    demand = pod.demand if pod.job else None
+    if demand and not there & (demanded(demand, world) | demanded(demand, world.inventory.nodes)):
         return f"node {node} does not meet the pod's node selector or required node affinity"
     return ""

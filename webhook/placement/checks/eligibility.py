@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec import Struct
 
 from webhook.placement.constraints.constraint import Reason
-from webhook.placement.constraints.exclusive import NobodyElses
+from webhook.placement.constraints.exclusive import NoForeignExclusiveHosts
 from webhook.placement.constraints.taints import Tolerated, in_words
-from webhook.placement.decision.word_nodes import without_each
+from webhook.placement.decision.clause_nodes import without_each
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_labels import SETTABLE, labels_of, setting, tag_requirements, tags_of
 from webhook.placement.kube.bits import Bits, union
@@ -113,7 +113,7 @@ def _untainted(world: World) -> Hurdle:
 
 
 def _free(pool: Pool, world: World) -> Hurdle:
-    own = NobodyElses(((pool.namespace, pool.name),))
+    own = NoForeignExclusiveHosts(((pool.namespace, pool.name),))
     release = ("release", " from another exclusive HostPool")
     return Hurdle(own.filter(world), lambda out: own.explain(world, out), lambda out: (Fix(out, *release),))
 

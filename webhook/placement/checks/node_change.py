@@ -98,7 +98,7 @@ def _standing(inventory: Inventory) -> Iterator[tuple[Name, Pool]]:
 def _subject(pool: Pool, node: Node, alone: NodeIndex, inventory: Inventory) -> str:
     """What the node is to the pool: one of its hosts, or the last of its nodes; nothing if it would not be missed."""
     if pool.sized:
-        index = next((host.index for host in pool.given if _same(host.name, host.uid, node)), None)
+        index = next((host.index for host in pool.assigned if _same(host.name, host.uid, node)), None)
         return "" if index is None else f"its host {index}"
     needs = labels_of(pool)
     # Of an elastic pool nodes come and go.

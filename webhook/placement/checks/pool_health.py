@@ -41,7 +41,7 @@ def troubles(pool: Pool, inventory: Inventory) -> Iterator[HostCondition]:
     tagged = _tagged(pool, inventory)
     foreign = strangers(pool, inventory) & serving if pool.exclusive else 0
     liars = list(inventory.guests.on(serving, forged=True)) if pool.exclusive else []
-    for host in pool.given:
+    for host in pool.assigned:
         node = hosts[host.index]
         if not node:
             yield HostCondition(host, "gone", "is gone")

@@ -17,7 +17,7 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
 
 
-class NobodyElses(Struct, frozen=True, gc=False):
+class NoForeignExclusiveHosts(Struct, frozen=True, gc=False):
     """The standing condition that the node belongs to no exclusive pool but ``own``."""
 
     verb: ClassVar[str] = "drop"
@@ -69,7 +69,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
             own += ((pool.namespace, pool.name),)
     checked = ask.spec.tolerations and not of_daemon_set(ask.references)  # those take a right, which is asked elsewhere
     wrong = foreign_tolerations(ask.spec.tolerations or (), own) if checked else ()
-    return (*wrong, NobodyElses(own)) if world.inventory.pools.exclusive() else wrong
+    return (*wrong, NoForeignExclusiveHosts(own)) if world.inventory.pools.exclusive() else wrong
 
 
 def foreign_tolerations(tolerations: Sequence[Toleration], own: Collection[Name]) -> list[Problem]:

@@ -17,7 +17,7 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
 
 
-class Apart(Struct, frozen=True, gc=False):
+class Exlocated(Struct, frozen=True, gc=False):
     """One token: ``held`` are the nodes with a live pod of the job that carries it."""
 
     verb: ClassVar[str] = "drop"
@@ -69,6 +69,6 @@ def _apart(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Cons
         tokens.setdefault(str(clause.argument), clause)
     for token, clause in tokens.items():
         mark = keys.EXLOCATION + keys.digest(token), token
-        yield Apart(clause.text, soft, ask.job, token, siblings.holding((mark,)))
+        yield Exlocated(clause.text, soft, ask.job, token, siblings.holding((mark,)))
         if soft:
             yield from neighbours.repelled(clause.text, mark, f"a pod of {clause.text}", siblings, world)

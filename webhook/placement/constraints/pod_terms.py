@@ -61,7 +61,7 @@ def ending(marks: Collection[Mark], siblings_of: tuple[str, str], clause: str, w
         yield f"{clause}: the pods that this one belongs to are being deleted; {advice}"
 
 
-class Repelled(Struct, frozen=True, gc=False):
+class PodsAntiAffinity(Struct, frozen=True, gc=False):
     """The wall that live pods of the job are to a newcomer which only prefers to keep away from them.
 
     Their own required podAntiAffinity matches the label that the newcomer carries, and the scheduler keeps it both ways
@@ -94,12 +94,12 @@ class Repelled(Struct, frozen=True, gc=False):
         return ""
 
 
-def repelled(clause: str, mark: Mark, whom: str, siblings: JobPods, world: World) -> Iterator[Repelled]:
+def repelled(clause: str, mark: Mark, whom: str, siblings: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
     """The wall, if there is one: pods of the job that require others with this label to keep away."""
     nodes = world.inventory.nodes
     there = nodes.domains(siblings.repelling(mark) & nodes.with_key(keys.HOSTNAME))
     if there & world.everything:
-        yield Repelled(clause, there, whom)
+        yield PodsAntiAffinity(clause, there, whom)
 
 
 def needs_job(clause: str) -> Problem:

@@ -10,8 +10,8 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
-from webhook.placement.inventory.conditions import PASSING
 from webhook.placement.inventory.objects import Taint
+from webhook.placement.inventory.passing_conditions import PASSING
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import Toleration
 from webhook.placement.provision.effects import Effect

@@ -152,7 +152,7 @@ def _literal(pool: Pool, inventory: Inventory, policy: Policy, barred: Bits) -> 
 def _created(pool: Pool, inventory: Inventory, policy: Policy, barred: Bits, *, whole: bool) -> Allocation:
     size = pool.size or 0
     standing = inventory.pools.hosts(pool)
-    kept = {host.index: host for host in pool.given if host.index < size and standing.get(host.index)}
+    kept = {host.index: host for host in pool.assigned if host.index < size and standing.get(host.index)}
     holding = 0
     for index in kept:
         holding |= standing[index]

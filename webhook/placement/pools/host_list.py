@@ -34,7 +34,7 @@ def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]
     """
     texts = pool.hosts or ()
     standing = inventory.pools.hosts(pool)
-    kept = {host.index: host.name for host in pool.given if standing[host.index]}
+    kept = {host.index: host.name for host in pool.assigned if standing[host.index]}
     poolable, closed = matching_all(inventory.nodes, requirements_of(policy.poolable)), inventory.pools.exclusive()
     first: dict[str, int] = {}
     for index, text in enumerate(texts):

@@ -59,8 +59,8 @@ def granted(
 
     With ``whole`` a pool that cannot be completed may get none.
     """
-    given = tuple(host for host in pool.given if host.index not in dismissed)
-    known = replace(pool, given=(*given, *_claimed(pool, given, inventory, policy, barred)))
+    assigned = tuple(host for host in pool.assigned if host.index not in dismissed)
+    known = replace(pool, assigned=(*assigned, *_claimed(pool, assigned, inventory, policy, barred)))
     return allocate(known, inventory, policy, barred=barred, whole=whole)
 
 
@@ -80,7 +80,7 @@ def published(pool: Pool) -> bool:
 
     One that has failed since, as all of them are another pool's by now, has them still.
     """
-    return pool.phase in {Phase.READY, Phase.FAILED} and bool(pool.given)
+    return pool.phase in {Phase.READY, Phase.FAILED} and bool(pool.assigned)
 
 
 def marked_nodes(name: Name, inventory: Inventory) -> list[str]:
@@ -96,13 +96,13 @@ def taint_of(pool: Pool, policy: Policy) -> Taint | None:
 
 
 def _claimed(
-    pool: Pool, given: Collection[PoolHost], inventory: Inventory, policy: Policy, barred: Bits
+    pool: Pool, assigned: Collection[PoolHost], inventory: Inventory, policy: Policy, barred: Bits
 ) -> list[PoolHost]:
     """Hosts that a former controller had labelled and did not live to publish, at indices that are free."""
     if pool.hosts is not None:
         return []
     key = keys.membership(pool.namespace, pool.name)
-    standing = inventory.pools.hosts(replace(pool, given=tuple(given)))
+    standing = inventory.pools.hosts(replace(pool, assigned=tuple(assigned)))
     taken = {index for index, nodes in standing.items() if nodes}
     nodes = inventory.nodes.with_key(key) & ~union(standing.values()) & ~barred
     if not nodes:

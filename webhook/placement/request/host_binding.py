@@ -56,7 +56,7 @@ class Tie(NamedTuple):
 class Words(NamedTuple):
     """What the pod says that matters to its tie: ``spec`` is as its containers will be, ``job`` empty without one.
 
-    ``wishes`` is whether it is given more than its ``requests`` where that is free.
+    ``optional`` is whether it is given more than its ``requests`` where that is free.
     """
 
     spec: PodSpec
@@ -64,7 +64,7 @@ class Words(NamedTuple):
     mapping: WorkerMapping
     job: str
     requests: Tally
-    wishes: bool = False
+    optional: bool = False
 
 
 def tie(pod: Pod, namespace: str, words: Words, world: World, *, waits: bool) -> Tie:
@@ -82,7 +82,7 @@ def tie(pod: Pod, namespace: str, words: Words, world: World, *, waits: bool) ->
         return Tie("nodeAffinity")
     if choice == "nodeName":
         return _outright(words)
-    arbitrated = words.wishes or any(_kept(words)) or any(_wished(words))
+    arbitrated = words.optional or any(_kept(words)) or any(_wished(words))
     arbitrated = arbitrated or _may_be_shunned(words.job, namespace, world)
     return Tie("nodeAffinity") if arbitrated or _controlled(pod) else _where_ample(hosts, words.requests, world)
 
@@ -193,7 +193,7 @@ def _pods(words: Words, *, soft: bool) -> Iterator[str]:
     if words.mapping.uniform != "none" and ("uniform" in words.said.soft) == soft:
         yield f"uniform {words.mapping.uniform}"
     if not soft:
-        yield from (company.clause for company in words.mapping.company)
+        yield from (chosen.clause for chosen in words.mapping.pod_selections)
 
 
 def _own_terms(affinity: Affinity | None, *, preferred: bool) -> Iterator[str]:

@@ -12,7 +12,7 @@ import msgspec
 
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import Metadata, Pod
-from webhook.placement.provision.intended import owners
+from webhook.placement.provision.intended_hardware import owners
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
@@ -71,7 +71,7 @@ class Memo(Generic[_Answer]):
             self._kept.clear()
         spread = bool(ask.spec.topology_spread_constraints)
         together = (
-            spread or not _TOGETHER.isdisjoint(ask.by_name) or ask.mapping.uniform != "none" or ask.provision.bound
+            spread or not _TOGETHER.isdisjoint(ask.by_name) or ask.mapping.uniform != "none" or ask.provision.cpu_bound
         )
         devices = tuple([wish.resource for wish in ask.provision.wanted])
         self._kept[key] = _stamp(world.inventory, key, devices, all_pods=together), devices, answer
@@ -121,7 +121,7 @@ def _known_by_owner(annotations: Mapping[str, str], namespace: str, job: str, in
     """Whether it matters whose replica the pod is: HPAIntents may be for it, or it minds who of its job is bound."""
     if keys.INTENT in annotations or namespace in inventory.intents.enabled:
         return True
-    return keys.BIND in annotations or inventory.siblings(namespace, job).bound
+    return keys.BIND in annotations or inventory.siblings(namespace, job).cpu_bound
 
 
 _NO_METADATA = Metadata()

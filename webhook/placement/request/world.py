@@ -7,12 +7,12 @@ the controller is about to write them, and a pod of a pool that is still being g
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar, cast
 
+from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.inventory.promises import Promises
 from webhook.placement.kube.bits import Bits
 from webhook.placement.pools.allocation import Allocation
 from webhook.placement.pools.host_list import meant
@@ -27,13 +27,13 @@ class World:
     """A cluster, a policy, and the hosts that pools have or would get; made anew for every decision.
 
     ``leaving`` is a workload whose live pods are no neighbours to anyone: they make room for those decided about.
-    ``promises`` are pods that were bound a moment ago and may not be in the cluster yet. ``patient`` tells that the pod
+    ``assumed`` are pods that were bound a moment ago and may not be in the cluster yet. ``patient`` tells that the pod
     may wait for what the cluster lacks, and ``unbound`` that it is to wait, so that it is bound to no node past the
     scheduler.
     """
 
     __slots__ = (
-        "_allocations", "_hosts", "_known", "_leaving", "_promises", "everything", "inventory", "patient", "policy",
+        "_allocations", "_assumed", "_hosts", "_known", "_leaving", "everything", "inventory", "patient", "policy",
         "unbound",
     )  # fmt: skip
 
@@ -43,7 +43,7 @@ class World:
         policy: Policy,
         *,
         leaving: str = "",
-        promises: Promises | None = None,
+        assumed: AssumedPods | None = None,
         patient: bool = False,
         unbound: bool = False,
     ) -> None:
@@ -52,7 +52,7 @@ class World:
         self.patient = patient
         self.unbound = unbound
         self._leaving = leaving
-        self._promises = promises
+        self._assumed = assumed
         self.everything: Bits = inventory.nodes.everything
         self._hosts: dict[Name, dict[int, Bits]] = {}
         self._allocations: dict[Name, Allocation] = {}
@@ -74,7 +74,7 @@ class World:
             inventory,
             self.policy,
             leaving=self._leaving,
-            promises=self._promises,
+            assumed=self._assumed,
             patient=self.patient,
             unbound=unbound,
         )
@@ -97,7 +97,7 @@ class World:
 
     def promised(self, node: str) -> Mapping[str, int]:
         """What was promised of the node in the last seconds."""
-        return self._promises.on(node) if self._promises else {}
+        return self._assumed.on(node) if self._assumed else {}
 
     def with_key(self, key: str) -> Bits:
         """Nodes that have the label, or will once their pool is ready."""

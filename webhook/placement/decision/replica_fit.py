@@ -52,7 +52,7 @@ class Replicas(Struct, frozen=True):
         return self.suspended or not self.count
 
 
-class Crowd:
+class ReplicaFit:
     """The hard constraints of a pod, asked how many such pods they leave room for."""
 
     def __init__(self, ask: Ask, hard: Sequence[Judged], world: World) -> None:
