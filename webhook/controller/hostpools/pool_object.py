@@ -1,4 +1,9 @@
-"""A HostPool object as it is stored: the pool that it describes, and what is needed to write it."""
+"""HostPool objects as the controller reads them, from the watch and from single reads, and how they are written.
+
+The webhook ignores a HostPool object that breaks rules. The controller must not: the pool's hosts are marked, and its
+finalizer may be awaited. A status that breaks rules is ignored and written anew, because the status is the controller's
+own. If the rest breaks rules, only the pool's name is kept.
+"""
 
 from typing import Any, Final
 
@@ -33,12 +38,12 @@ def read_believed(item: Raw) -> tuple[Pool, Notes]:
 
 
 def reason_of(error: Exception) -> str:
-    """What is wrong with an object that cannot be used."""
+    """The reason, in words, for which an object cannot be used."""
     return str(error) if isinstance(error, MalformedError) else items.reason(error)
 
 
 def unreadable(pool: Pool) -> bool:
-    """Whether nothing is known of the pool but its name."""
+    """Whether only the name of the pool is known, because its object breaks rules."""
     return not pool.spl_name
 
 
@@ -49,7 +54,7 @@ def _read(item: Raw) -> tuple[Pool, Notes]:
         identity = items.decode(item, Identified).metadata
         if not identity.name:
             raise
-        # No pod can name it, as no name is empty.
+        # No pod can name this pool: its SPL name is empty.
         stand_in = Pool(identity.namespace or NAMESPACE, identity.name, "", phase=Phase.FAILED)
         return stand_in, [reason_of(error)]
 
@@ -58,7 +63,7 @@ OWN_POOLS: AnyKind = replace(POOLS, read=_read)
 
 
 FINALIZER: Final = "streams.ibm.com/hosts"
-"""As long as a pool has it, it is not gone before its hosts are released (Kubernetes, finalizers)."""
+"""The finalizer that keeps a deleted HostPool until its hosts are released."""
 
 COLLECTION: Final = "/apis/streams.ibm.com/v1/namespaces/{}/streamshostpools"
 
@@ -79,7 +84,7 @@ class _Object(Struct, frozen=True):
 
 
 class StoredPool(Struct, frozen=True):
-    """The object. ``pool`` is ``None`` where ``fault`` says which rules it breaks, in spite of its definition."""
+    """A stored HostPool; ``fault`` says which rules it breaks that no schema can express, and then ``pool`` is ``None``."""
 
     metadata: _Metadata
     status: dict[str, Any]
@@ -93,37 +98,37 @@ class StoredPool(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """Where the API server has it."""
+        """The object's API path."""
         return path_of(*self.name)
 
     @property
     def leaving(self) -> bool:
-        """Whether it has been deleted, and only waits for its finalizers."""
+        """Whether the object is being deleted and waits for its finalizers."""
         return self.metadata.deletion_timestamp is not None
 
     @property
     def held(self) -> bool:
-        """Whether it has our finalizer."""
+        """Whether the object has the controller's finalizer."""
         return FINALIZER in (self.metadata.finalizers or ())
 
     def holding(self) -> dict[str, Any]:
-        """The merge patch that puts our finalizer on it."""
+        """The merge patch that adds the controller's finalizer."""
         finalizers = [*(self.metadata.finalizers or ()), FINALIZER]
         return {"metadata": {"resourceVersion": self.metadata.resource_version, "finalizers": finalizers}}
 
     def free(self) -> dict[str, Any]:
-        """The merge patch that takes it off, and so lets the object go."""
+        """The merge patch that removes the controller's finalizer."""
         left = [name for name in self.metadata.finalizers or () if name != FINALIZER]
         return {"metadata": {"resourceVersion": self.metadata.resource_version, "finalizers": left or None}}
 
 
 def path_of(namespace: str, name: str) -> str:
-    """Where the API server has that pool."""
+    """The API path of that HostPool."""
     return f"{COLLECTION.format(namespace)}/{name}"
 
 
 def read_pool(body: bytes) -> StoredPool:
-    """The object from JSON; :class:`ApiError` if not even its metadata can be read."""
+    """Read a HostPool from JSON; raises :class:`ApiError` if not even its metadata can be read."""
     try:
         found = items.decode(Raw(body), _Object)
     except items.ERRORS as error:
