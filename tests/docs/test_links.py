@@ -7,7 +7,6 @@ import pytest
 
 from tests.docs.pages import PAGES, ROOT, SOURCES, anchors, links, page
 
-
 CHART = ROOT / "charts" / "streams-placement" / "README.md"
 
 
