@@ -1,4 +1,4 @@
-"""The streams side of the made-up cluster: host pools, jobs, and what their processing elements say."""
+"""Objects of Streams in the generated cluster: host pools, jobs, and the placements of processing elements."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is refused for its topology domains does not run on the real scheduler, and what is admitted does."""
+"""Pods that are refused because of topology domains cannot run on the real scheduler, and admitted ones can."""
 
 import json
 import re

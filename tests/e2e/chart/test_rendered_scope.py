@@ -1,4 +1,4 @@
-"""Whatever the values are: what is reviewed, by which rules, and what happens while nobody answers."""
+"""For all values of the chart: what is reviewed, by which rules, and what happens while no process answers."""
 
 import itertools
 

@@ -1,7 +1,7 @@
-"""A controller whose leads are short, so that many of its ends can be watched; to be run as a module.
+"""A controller with a Lease of short duration, so that many crashes can be tested; to be run as a module.
 
-Nothing else about it is different: settings that decide come from the environment, and it ends with code 3 when it has
-lost its lead, as the command does.
+Nothing else about it is different: its settings come from the environment, and it ends with code 3 when it has lost
+the Lease, as the command does.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Somebody else changes taints of the same nodes fifty times a second: none of his changes is lost by ours."""
+"""Another client changes taints of the same nodes fifty times a second: none of its changes is lost."""
 
 import asyncio
 import itertools
