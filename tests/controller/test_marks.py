@@ -96,7 +96,7 @@ def test_a_release_takes_off_what_is_there(found: StoredNode, expected: Any) -> 
     ],
 )
 def test_some_nodes_cannot_be_had(mark: Mark, found: StoredNode, *, expected: bool) -> None:
-    assert mark.barred(found) is expected
+    assert mark.cannot_be_claimed(found) is expected
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ from tests.builders import bound_pod, cluster, node, nodes, pool, selector, slee
 from tests.controller.controllers import Line, Said
 from tests.controller.kube import Kube, pool_path
 from webhook.cluster.client.errors import ApiError, Cause
-from webhook.controller.hostpools import pool_states
-from webhook.controller.hostpools.pool_events import News, news, stranger
+from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.pool_object import StoredPool, read_pool
-from webhook.controller.hostpools.pool_reports import PoolReports, rfc3339
+from webhook.controller.hostpools.pool_reports import News, PoolReports, news, rfc3339, stranger
 from webhook.controller.hostpools.pool_status import State, status_of
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory
@@ -146,7 +145,7 @@ class TestAState:
     def test_of_an_unsized_pool_counts_tags_and_selector(self) -> None:
         found = cluster([node("node-a", labels={"a": "1", "streams.ibm.com/hostpool": "ib"}), node("node-b")])
         asked = pool(tags=["ib"], selector=selector("a", "Exists"))
-        assert pool_states.unsized(asked, found).eligible == 1
+        assert pool_status.unsized(asked, found).eligible == 1
 
     @pytest.mark.parametrize(
         ("elastic", "policy", "expected"),
@@ -160,7 +159,7 @@ class TestAState:
         self, policy: Policy, expected: tuple[Phase, str], *, elastic: bool
     ) -> None:
         asked = pool(size=9, elastic=elastic, phase=Phase.PENDING)
-        found = pool_states.short(asked, plan(asked, inventory(asked), policy), inventory(asked), policy)
+        found = pool_status.short(asked, plan(asked, inventory(asked), policy), inventory(asked), policy)
         assert (found.phase, found.reason, found.message, found.eligible, found.ready) == (
             *expected,
             "it needs 9 hosts and 3 nodes are eligible",
@@ -178,12 +177,12 @@ class TestAState:
     def test_of_a_pool_whose_nodes_only_have_to_recover(self, word: str, expected: tuple[Phase, str]) -> None:
         there = inventory(taints=[Taint(f"node.kubernetes.io/{word}", "", "NoSchedule")])
         asked = pool(size=3, phase=Phase.PENDING)
-        found = pool_states.short(asked, plan(asked, there, Policy()), there, Policy())
+        found = pool_status.short(asked, plan(asked, there, Policy()), there, Policy())
         assert (found.phase, found.reason, found.message) == (*expected, "it needs 3 hosts and 0 nodes are eligible")
 
     def test_of_a_pool_whose_hosts_settle(self) -> None:
         asked = pool(size=2, phase=Phase.PENDING)
-        assert pool_states.settling(plan(asked, inventory(asked), Policy())).message == (
+        assert pool_status.settling(plan(asked, inventory(asked), Policy())).message == (
             "2 hosts marked, and given to it unless somebody slips in"
         )
 
@@ -191,7 +190,7 @@ class TestAState:
         cordoned = node("node-a", taints=[Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")])
         asked = pool(size=2, assigned=["node-a", "node-b"])
         found = cluster([cordoned, node("node-b")], [asked])
-        state = pool_states.ready(asked, plan(asked, found, Policy()), found, Policy())
+        state = pool_status.ready(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.ready, state.degraded) == (1, ("host 0 (node-a) is cordoned",))
 
     @pytest.mark.parametrize(
@@ -220,7 +219,7 @@ class TestAState:
         there = [node(name, taints=[theirs] if at < taken else []) for at, name in enumerate(names)]
         asked = pool(size=None, hosts=names, assigned=names)
         found = cluster(there, [asked])
-        state = pool_states.ready(asked, plan(asked, found, Policy()), found, Policy())
+        state = pool_status.ready(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.phase, state.reason, state.message, state.ready) == expected
         assert list(state.degraded) == [
             f"host {at} ({name}) belongs to an exclusive HostPool" for at, name in enumerate(names[:taken])
@@ -230,7 +229,7 @@ class TestAState:
         theirs = node("node-a", taints=[Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")])
         asked = pool(size=1, assigned=["node-a"])
         found = cluster([theirs], [asked])
-        state = pool_states.ready(asked, plan(asked, found, Policy()), found, Policy())
+        state = pool_status.ready(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.phase, state.message) == (
             Phase.FAILED,
             "it has 1 host, which is exclusive to another HostPool",
@@ -240,7 +239,7 @@ class TestAState:
         theirs = node("node-a", taints=[Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")])
         asked = pool(size=None, hosts=["node-a", "node-b", "gone"], phase=Phase.PENDING)
         found = cluster([theirs, node("node-b")], [asked])
-        state = pool_states.short(asked, plan(asked, found, Policy()), found, Policy())
+        state = pool_status.short(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.phase, state.message, list(state.degraded)) == (
             Phase.FAILED,
             "it lists 3 hosts and finds 1 node, as 1 host is exclusive to another HostPool",
@@ -248,7 +247,7 @@ class TestAState:
         )
 
     def test_of_one_too_many_says_so(self) -> None:
-        state = pool_states.surplus("namespace x may have 0 HostPools")
+        state = pool_status.surplus("namespace x may have 0 HostPools")
         assert (state.phase, state.reason, state.message, state.hosts) == (
             Phase.FAILED,
             "TooManyPools",
@@ -259,13 +258,13 @@ class TestAState:
     def test_of_a_pool_with_an_empty_place_says_why(self) -> None:
         asked = pool(size=4, assigned=["node-a", "node-b", "node-c", "gone"])
         found = inventory(asked)
-        assert pool_states.ready(asked, plan(asked, found, Policy()), found, Policy()).degraded == (
+        assert pool_status.ready(asked, plan(asked, found, Policy()), found, Policy()).degraded == (
             "it needs 4 hosts and 3 nodes are eligible, so a host that is gone has not been replaced",
         )
 
     @pytest.mark.parametrize(("busy", "words"), [(1, "1 host"), (2, "2 hosts")])
     def test_of_a_pool_that_goes_counts_hosts_in_use(self, busy: int, words: str) -> None:
-        state = pool_states.releasing(pool(size=1, assigned=["node-a"]), busy)
+        state = pool_status.releasing(pool(size=1, assigned=["node-a"]), busy)
         assert (state.message, state.hosts, state.ready) == (
             f"pods of the pool still run on {words}",
             (PoolHost(0, "node-a", "uid-of-node-a"),),
@@ -275,7 +274,7 @@ class TestAState:
     def test_of_an_exclusive_pool_names_strangers(self) -> None:
         asked = pool(size=1, mode="Exclusive", assigned=["node-a"])
         found = cluster(nodes(1), [asked], [bound_pod("node-a")])
-        assert pool_states.ready(asked, plan(asked, found, Policy()), found, Policy()).degraded == (
+        assert pool_status.ready(asked, plan(asked, found, Policy()), found, Policy()).degraded == (
             "host 0 (node-a) runs a processing element of another pool or job",
         )
 
@@ -290,7 +289,7 @@ class TestAState:
     def test_of_an_exclusive_pool_counts_sleepers(self, policy: Policy, message: str, count: int) -> None:
         asked = pool(size=1, mode="Exclusive", assigned=["node-a"])
         found = cluster(nodes(1), [asked], [sleeper()])
-        state = pool_states.ready(asked, plan(asked, found, policy), found, policy)
+        state = pool_status.ready(asked, plan(asked, found, policy), found, policy)
         assert (state.message, state.sleepers) == (message, count)
 
     @pytest.mark.parametrize(("mode", "expected"), [("Exclusive", ("DaemonSet logging/agent",)), ("Shared", None)])
@@ -301,7 +300,7 @@ class TestAState:
         guest = Guest("DaemonSet/agent", ("NoSchedule",))
         there = bound_pod("node-a", job="", pe="", namespace="logging", guest=guest)
         found = cluster(nodes(1), [asked], [there], guests=Guests(()))
-        assert pool_states.ready(asked, plan(asked, found, Policy()), found, Policy()).guests == expected
+        assert pool_status.ready(asked, plan(asked, found, Policy()), found, Policy()).guests == expected
 
 
 def told(before: Pool | None, state: State) -> list[News]:

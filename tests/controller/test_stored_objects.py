@@ -9,9 +9,8 @@ from msgspec import Raw
 from tests.builders import cluster
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.watch.store import Store
-from webhook.controller.hostpools.node_kind import NodeCache
-from webhook.controller.hostpools.pool_kind import OWN_POOLS, unreadable
-from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool
+from webhook.controller.hostpools.node_cache import NodeCache
+from webhook.controller.hostpools.pool_object import OWN_POOLS, StoredPool, path_of, read_pool, unreadable
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase, PoolHost
 

@@ -7,8 +7,7 @@ import pytest
 
 from tests.builders import bound_pod, node, pool, sleeper
 from tests.controller.quick import clock
-from webhook.controller.hostpools.mark_owners import MarkOwners
-from webhook.controller.hostpools.marks import Mark
+from webhook.controller.hostpools.marks import Mark, MarkOwners
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.triggers import Triggers
 from webhook.controller.workqueue.queue import Queue

@@ -1,5 +1,7 @@
-"""What is done to the cluster, by one process at a time: elected, told of changes, trying until it is so.
+"""The controller: reconciles HostPool objects with the labels and taints of nodes, in one elected process at a time.
 
-In reading order: ``terms``, ``lease``, ``tenure`` and ``election`` decide who may act; ``watched`` tells what changed,
-``queue`` and ``workers`` see to it, ``retries`` says when again; ``events`` tells people. Reconcilers build on these.
+Read in this order: ``program`` (one candidate: caches, election, work), ``work`` (what the leader does),
+``leaderelection`` (the Lease), ``workqueue`` (keys, workers, retries), ``hostpools`` (the reconciler and all that it
+uses), ``events`` (Events for people), ``waiting_pods`` (Events about admitted pods that no node can run), ``release``
+(the command that frees hosts without a controller), ``metrics``, ``clock`` and ``concurrency``.
 """

@@ -1,4 +1,4 @@
-"""Two kinds of time: seconds to measure with, and moments to show to people. They are never mixed."""
+"""The controller's clocks: monotonic seconds for durations, and wall-clock timestamps for Kubernetes objects."""
 
 import functools
 import time
@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from typing import Final
 
 Clock = Callable[[], float]
-"""Seconds since some moment that nobody knows; they only grow."""
+"""A monotonic clock: seconds since an unspecified moment."""
 
 seconds: Final[Clock] = functools.partial(
     time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 )  # fmt: skip
-"""They pass while the machine is suspended, too (Linux: CLOCK_BOOTTIME), as they do for everybody else."""
+"""The clock goes on while the machine is suspended (Linux: CLOCK_BOOTTIME), as the clocks of other machines do."""
 
 
 def micro_time() -> str:
-    """Now, as Kubernetes writes its MicroTime (apimachinery, ``micro_time.go``)."""
+    """The present time as a Kubernetes MicroTime (apimachinery, ``micro_time.go``)."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

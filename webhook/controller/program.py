@@ -1,4 +1,4 @@
-"""The controller as a whole: caches that every candidate keeps, and work that only the leader does."""
+"""The controller process: every candidate watches the cluster, and the one that holds the Lease does the work."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,31 +14,31 @@ from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.watch.live import STALE, LiveCluster
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.events.events import Events
-from webhook.controller.hostpools.rules import Rules
+from webhook.controller.hostpools.host_choice import Rules
 from webhook.controller.leaderelection.election import Election, own_identity
 from webhook.controller.leaderelection.lease_timing import LeaseTiming
 from webhook.controller.work import Work
 
 NAME: Final = "streams.ibm.com/hostpools"
 OF_PODS: Final = "streams.ibm.com/placement"
-"""What Events about pools, and about pods that wait, call the controller."""
+"""``reportingController`` of Events about HostPools, and of Events about pods that wait."""
 
 _LOOK: Final = 0.05
-"""Seconds between two looks whether everything has been listed."""
+"""Seconds between two checks whether all kinds have been listed."""
 
 _GLANCE: Final = 1.0
-"""Seconds between two looks whether what is known is still fresh enough."""
+"""Seconds between two checks whether the caches are fresh enough."""
 
 
 class LeaseRef(Struct, frozen=True):
-    """Which Lease the candidates share."""
+    """Namespace and name of the Lease that the candidates share."""
 
     namespace: str
     lease: str
 
 
 class Controller:
-    """One candidate. ``tell`` hears of lists, of objects that cannot be used and of failures."""
+    """One candidate; ``tell`` is called with finished lists, with objects that cannot be used and with failures."""
 
     def __init__(
         self,
@@ -64,10 +64,10 @@ class Controller:
         )  # fmt: skip
 
     async def run(self) -> None:
-        """Be a candidate until cancelled.
+        """Watch, stand for election and lead, until cancelled.
 
-        Raises LostError when the lead was lost, and ApiError when it was given back because of caches that are too old:
-        then the process must end.
+        Raises LostError when the Lease was lost, and ApiError when it was released because the caches are too old. The
+        process must end after either.
         """
         async with self._connection:
             watching = asyncio.create_task(self.cluster.run())
@@ -75,7 +75,7 @@ class Controller:
             try:
                 await asyncio.wait({watching, leading}, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                # The lease is given back first: that takes the connection, and not the caches.
+                # The Lease is released first: that needs the connection, and not the caches.
                 for task in (leading, watching):
                     task.cancel()
                     await asyncio.wait({task})
@@ -83,7 +83,7 @@ class Controller:
         ended[0].result()
 
     async def _candidate(self, watching: asyncio.Task[None]) -> None:
-        """Stand for election as soon as everything is known: a leader that knows nothing is none."""
+        """Stand for election once all kinds have been listed: a leader without caches could not act."""
         while not self.cluster.synced:
             await asyncio.wait({watching}, timeout=_LOOK)
         await self.election.run(self._lead)
@@ -92,7 +92,7 @@ class Controller:
         await gather_or_cancel([self.work.run(), self.events.run(), self.of_pods.run(), self._look_out()])
 
     async def _look_out(self) -> None:
-        """End with an ApiError when what is known is too old to act on: another candidate may be better off."""
+        """Raise ApiError when the caches are too old to act on: another candidate's may be fresh."""
         while True:
             reason = self.cluster.reason()
             if reason is not None:

@@ -1,46 +1,102 @@
-"""What the controller tells people of a pool: its status, and Events that kubectl shows when it describes it."""
+"""Writes a HostPool's status, and records Events about what changed in it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Final, Literal, Protocol
+
+from msgspec import Struct
 
 from webhook.controller.events.event import Regarding
-from webhook.controller.hostpools.pool_events import News, news
 from webhook.controller.hostpools.pool_object import StoredPool
-from webhook.controller.hostpools.pool_status import State, status_of
+from webhook.controller.hostpools.pool_status import State, shared, status_of
+from webhook.placement.checks.sleepers import in_words
+from webhook.placement.inventory.objects import Phase, Pool
+from webhook.placement.pools.pool_plan import published
+from webhook.placement.text.problem import counted, enumerated
+
+NAMED: Final = 10
+"""Hosts named in one Event; the status has all of them."""
+
+
+class News(Struct, frozen=True):
+    """One Event about a HostPool: type, reason and note."""
+
+    type: Literal["Normal", "Warning"]
+    reason: str
+    note: str
+
+
+RELEASED: Final = News("Normal", "Released", "its hosts are free again")
+
+
+def stranger(host: str, who: str) -> News:
+    """The Event about a host that cannot be assigned because the pod ``who`` runs there."""
+    return News("Warning", "StrangerFound", f"{host}: {who} got there first, so another node is looked for")
+
+
+def news(before: Pool | None, state: State) -> Iterator[News]:
+    """Events about the change of a pool's status from ``before`` to ``state``."""
+    if state.phase is Phase.FAILED:
+        yield News("Warning", state.reason, state.message)
+    if state.phase is Phase.READY and before is not None and before.sized:
+        changes = list(_replaced(before, state) if published(before) else _assigned(state))
+        yield from changes
+        if changes and state.sleepers:
+            yield News("Warning", "SleepersWait", f"{in_words(state.sleepers)}: only the setting strict keeps them off")
+    if state.degraded:
+        yield News("Warning", "Degraded", "; ".join(state.degraded))
+    if state.guests:
+        yield News("Normal", "OthersTolerate", shared(state))
+
+
+def _assigned(state: State) -> Iterator[News]:
+    names = enumerated(state.hosts, NAMED, lambda host: host.name)
+    yield News("Normal", "HostsAssigned", f"{counted(len(state.hosts), 'host')}: {names}")
+
+
+def _replaced(before: Pool, state: State) -> Iterator[News]:
+    """Events about indices whose host was replaced or found again."""
+    had = {host.index: host for host in before.assigned}
+    changed = [host for host in state.hosts if had.get(host.index) != host]
+    for host in changed[:NAMED]:
+        old = had.get(host.index)
+        place = "an empty place" if old is None else f"the place of {old.name}"
+        yield News("Normal", "HostReplaced", f"host {host.index}: {host.name} takes {place}")
+    if len(changed) > NAMED:
+        yield News("Normal", "HostsReplaced", f"{len(changed) - NAMED} more hosts are others now")
 
 
 class Server(Protocol):
-    """The API server; whatever goes wrong is an ApiError, or LostError when this process leads no more."""
+    """The API server; failures are ApiError, or LostError when this process does not hold the Lease any more."""
 
     async def read(self, path: str) -> bytes:
-        """An object, or a list, as it is now."""
+        """Read an object or a list."""
         ...
 
     async def merge_patch(self, path: str, body: object) -> bytes:
-        """Change an object; CONFLICT if it is not the version of the body any more."""
+        """Apply a merge patch; the error's cause is CONFLICT if its ``resourceVersion`` is not the stored one."""
         ...
 
 
 class Tells(Protocol):
-    """Where Events go."""
+    """A recorder of Events."""
 
     def normal(self, regarding: Regarding, reason: str, note: str) -> None:
-        """Something went as it should."""
+        """Record an Event of type Normal."""
         ...
 
     def warning(self, regarding: Regarding, reason: str, note: str) -> None:
-        """Something did not."""
+        """Record an Event of type Warning."""
         ...
 
 
 def rfc3339() -> str:
-    """Now, as Kubernetes writes its times."""
+    """The present time in RFC 3339, to the second, as Kubernetes writes timestamps."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class PoolReports:
-    """Writes only what is not said yet; an Event goes with every change that matters."""
+    """Writes statuses that differ from the stored ones, and records Events about the differences."""
 
     def __init__(self, server: Server, events: Tells, *, now: Callable[[], str] = rfc3339) -> None:
         self._server = server
@@ -48,7 +104,7 @@ class PoolReports:
         self._now = now
 
     async def say(self, stored: StoredPool, state: State) -> bool:
-        """Write the status; false if all of it was said already. Raises ApiError."""
+        """Write the status; false if the stored one equals it. Raises ApiError."""
         patch = status_of(stored, state, self._now())
         if patch is None:
             return False
@@ -58,7 +114,7 @@ class PoolReports:
         return True
 
     def tell(self, stored: StoredPool, piece: News) -> None:
-        """An Event about the pool."""
+        """Record an Event about the pool."""
         metadata = stored.metadata
         about = Regarding(
             api_version="streams.ibm.com/v1",

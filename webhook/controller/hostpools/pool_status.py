@@ -1,43 +1,53 @@
-"""The status of a HostPool, as the controller writes it (``docs/hostpool.md``). Pure."""
+"""The status of a HostPool: its states in words, and the merge patch that writes one (``docs/hostpool.md``). Pure."""
 
 from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.controller.hostpools.pool_object import StoredPool
-from webhook.placement.inventory.objects import Phase, PoolHost
-from webhook.placement.text.problem import enumerated
+from webhook.placement.checks.pool_health import OUT, guests, troubles
+from webhook.placement.checks.sleepers import in_words, sleepers
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Phase, Pool, PoolHost
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.pool_labels import labels_of
+from webhook.placement.kube.bits import Bits, union
+from webhook.placement.kube.selector import matching_all
+from webhook.placement.pools.host_list import entries
+from webhook.placement.pools.pool_plan import PoolPlan, plan
+from webhook.placement.text.problem import counted, enumerated
 
 NAMED: Final = 20
-"""Workloads named of those that run on exclusive hosts; a cluster has a handful of agents."""
+"""Workloads on exclusive hosts that a message names; a cluster has a handful of agents."""
 
 MESSAGE_LIMIT: Final = 2048
-"""Characters of a message; the definition allows 32,768, and nobody reads them."""
+"""Characters of a condition's message; the API allows 32,768."""
 
 Document = dict[str, Any]
 
 
 class State(Struct, frozen=True):
-    """What is to be said of a pool: why it is ready or not, and what is wrong with hosts that it has."""
+    """The state of a pool that its status reports: phase, reason, hosts, and what is wrong with hosts."""
 
     phase: Phase
     reason: str
     message: str
     hosts: tuple[PoolHost, ...] = ()
     ready: int | None = None
-    """How many hosts are there and marked; ``None`` for a pool without hosts of its own."""
+    """Number of hosts that exist and are marked; ``None`` for a pool without assigned hosts."""
     eligible: int | None = None
     degraded: Sequence[str] = ()
-    """Sentences without their full stops; none if all is well."""
+    """Sentences without full stops about hosts in trouble; empty if there are none."""
     sleepers: int = 0
-    """Pods that wait and may come to its hosts, whosever these are; the message says so."""
+    """Number of pods, of any owner, that wait and may be bound to the hosts; the message says so."""
     guests: tuple[str, ...] | None = None
-    """Who runs on its exclusive hosts because he tolerates them; ``None`` for a pool without such hosts."""
+    """Foreign workloads that tolerate the taint and run on the hosts; ``None`` for a pool without exclusive hosts."""
 
 
 def status_of(stored: StoredPool, state: State, now: str) -> Document | None:
-    """The merge patch of the status; ``None`` if the object says all of it already."""
+    """The merge patch of the status; ``None`` if the stored status equals it."""
     wanted: Document = {
         "name": stored.pool and stored.pool.spl_name,
         "phase": state.phase.value,
@@ -54,7 +64,7 @@ def status_of(stored: StoredPool, state: State, now: str) -> Document | None:
 
 
 def _conditions(stored: StoredPool, state: State, now: str) -> list[Document]:
-    """Ours, each since it last turned; those of others stay."""
+    """The controller's conditions with their transition times; conditions of other writers stay."""
     ready = state.phase is Phase.READY
     degraded = "; ".join(state.degraded)
     ours = {
@@ -76,7 +86,7 @@ def _conditions(stored: StoredPool, state: State, now: str) -> list[Document]:
 
 
 def shared(state: State) -> str:
-    """Who else runs on the hosts, in a sentence without its full stop; nothing if nobody does."""
+    """A sentence without full stop that names foreign workloads on the hosts; empty if there are none."""
     if not state.guests:
         return ""
     return f"these tolerate its taint and run on its hosts: {enumerated(state.guests, NAMED)}"
@@ -85,3 +95,95 @@ def shared(state: State) -> str:
 def _condition(is_so: bool, reason: str, message: str) -> Document:  # noqa: FBT001 -- it is the value of the condition
     shown = message if len(message) <= MESSAGE_LIMIT else f"{message[: MESSAGE_LIMIT - 3]}..."
     return {"status": str(is_so), "reason": reason, "message": shown}
+
+
+WAITING: Final = frozenset({"WaitingForNodes", "NotEnoughNodes"})
+"""Reasons of pools that get hosts once there are more nodes."""
+
+
+def invalid(fault: str) -> State:
+    """State of a pool whose object breaks rules: it gets no hosts."""
+    return State(Phase.FAILED, "Invalid", fault)
+
+
+def unsized(pool: Pool, inventory: Inventory) -> State:
+    """State of a pool without a size and a list of hosts: pods use every eligible node."""
+    needs = labels_of(pool)
+    count = matching_all(inventory.nodes, needs).bit_count()
+    what = "its hosts are the nodes that carry its tags and labels" if needs else "all nodes are its hosts"
+    return State(Phase.READY, "Unsized", what, eligible=count)
+
+
+def surplus(reason: str) -> State:
+    """State of a pool beyond its namespace's limit of pools: it gets no hosts."""
+    return State(Phase.FAILED, "TooManyPools", reason)
+
+
+def short(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> State:
+    """State of a pool without enough nodes: Pending if nodes may come or recover, else Failed."""
+    faults = [entry.fault for entry in entries(pool, inventory, policy) if entry.fault]
+    waits = pool.elastic or policy.elastic or _recovering(pool, inventory, policy)
+    phase, reason = (Phase.PENDING, "WaitingForNodes") if waits else (Phase.FAILED, "NotEnoughNodes")
+    return State(phase, reason, found.reason, eligible=found.eligible, ready=0, degraded=faults)
+
+
+def _recovering(pool: Pool, inventory: Inventory, policy: Policy) -> bool:
+    """Whether there will be enough nodes once passing conditions, such as not-ready, are over."""
+    later = inventory.recovered()
+    return later is not None and not plan(pool, later, policy).reason
+
+
+def settling(found: PoolPlan) -> State:
+    """State of a pool whose hosts are marked and still have to be checked for pods that were bound meanwhile."""
+    what = f"{counted(len(found.hosts), 'host')} marked, and given to it unless somebody slips in"
+    return State(Phase.PENDING, "Settling", what, eligible=found.eligible, ready=0)
+
+
+def ready(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> State:
+    """State of a pool with hosts: Ready, even if some hosts are gone; Failed if another pool has taken all of them."""
+    asleep = 0 if policy.guard_bindings else sleepers(pool, _nodes(found, inventory), inventory, policy)
+    assigned = replace(pool, assigned=found.hosts)
+    wrong = list(troubles(assigned, inventory))
+    out = {trouble.host.index for trouble in wrong if trouble.kind == "gone" or trouble.kind in OUT}
+    taken = sum(trouble.kind == "taken" for trouble in wrong)
+    lost = taken == len(found.hosts)
+    missing = [f"{found.reason}, so a host that is gone has not been replaced"] if found.reason else []
+    return State(
+        Phase.FAILED if lost else Phase.READY,
+        "HostsTaken" if lost else "HostsAssigned",
+        f"it has {counted(len(found.hosts), 'host')}{_of_which(taken, len(found.hosts))}{_asleep(asleep)}",
+        hosts=found.hosts,
+        ready=len(found.hosts) - len(out),
+        eligible=found.eligible,
+        degraded=(*missing, *map(str, wrong)),
+        sleepers=asleep,
+        guests=guests(assigned, inventory) if pool.exclusive else None,
+    )
+
+
+def _of_which(taken: int, hosts: int) -> str:
+    """A clause that counts the hosts taken by another pool; empty if none is."""
+    if not taken:
+        return ""
+    number = "" if hosts == 1 else "all of " if taken == hosts else f"{taken} of "
+    return f", {number}which {'is' if taken == 1 else 'are'} exclusive to another HostPool"
+
+
+def _asleep(number: int) -> str:
+    """A clause that counts sleepers; empty if there are none."""
+    return f"; {in_words(number)}" if number else ""
+
+
+def _nodes(found: PoolPlan, inventory: Inventory) -> Bits:
+    return union(inventory.nodes.named(host.name) for host in found.hosts)
+
+
+def releasing(pool: Pool, busy: int) -> State:
+    """State of a pool that is being deleted while pods that name it still run."""
+    what = f"pods of the pool still run on {counted(busy, 'host')}"
+    return State(Phase.RELEASING, "PodsLeft", what, hosts=pool.assigned, ready=len(pool.assigned))
+
+
+def returned() -> State:
+    """State of a pool whose hosts the ``release`` command, or the uninstallation, has released."""
+    return State(Phase.PENDING, "HostsReturned", "its hosts were given back, and it gets others when a controller runs")

@@ -41,17 +41,19 @@ class Allocation(Struct, frozen=True):
     remedy: str = ""
 
 
-def allocate(pool: Pool, inventory: Inventory, policy: Policy, *, barred: Bits = 0, whole: bool = False) -> Allocation:
+def allocate(
+    pool: Pool, inventory: Inventory, policy: Policy, *, excluded: Bits = 0, whole: bool = False
+) -> Allocation:
     """The hosts of a sized or literal pool, kept where they stand and completed from the eligible nodes.
 
-    ``barred`` are nodes that cannot be given to it, whatever else is known of them. With ``whole`` nodes are not even
+    ``excluded`` are nodes that cannot be assigned to the pool. With ``whole`` nodes are not even
     chosen for a sized pool that cannot be completed: it is not to have any.
     """
     if over := surplus(pool, inventory, policy.pool_quota):
         return Allocation((), 0, str(over), over.remedy)
     if pool.hosts is not None:
-        return _literal(pool, inventory, policy, barred)
-    return _created(pool, inventory, policy, barred, whole=whole)
+        return _literal(pool, inventory, policy, excluded)
+    return _created(pool, inventory, policy, excluded, whole=whole)
 
 
 def eligible(pool: Pool, inventory: Inventory, policy: Policy) -> Bits:
@@ -137,9 +139,9 @@ def pool_of(spl_name: str, namespace: str, job: str, inventory: Inventory) -> li
     return own or [pool for pool in pools if pool.job is None]
 
 
-def _literal(pool: Pool, inventory: Inventory, policy: Policy, barred: Bits) -> Allocation:
+def _literal(pool: Pool, inventory: Inventory, policy: Policy, excluded: Bits) -> Allocation:
     listed = list(entries(pool, inventory, policy))
-    found = [entry for entry in listed if entry.node and not inventory.nodes.named(entry.node) & barred]
+    found = [entry for entry in listed if entry.node and not inventory.nodes.named(entry.node) & excluded]
     hosts = tuple(_host(entry.index, entry.node, inventory) for entry in found)
     wanted = len(pool.hosts or ())
     # Tenants read this: it counts entries and does not name those that the reader may not have written.
@@ -149,14 +151,14 @@ def _literal(pool: Pool, inventory: Inventory, policy: Policy, barred: Bits) -> 
     return Allocation(hosts, len(hosts), "" if len(hosts) == wanted else reason)
 
 
-def _created(pool: Pool, inventory: Inventory, policy: Policy, barred: Bits, *, whole: bool) -> Allocation:
+def _created(pool: Pool, inventory: Inventory, policy: Policy, excluded: Bits, *, whole: bool) -> Allocation:
     size = pool.size or 0
     standing = inventory.pools.hosts(pool)
     kept = {host.index: host for host in pool.assigned if host.index < size and standing.get(host.index)}
     holding = 0
     for index in kept:
         holding |= standing[index]
-    could = eligible(pool, inventory, policy) & ~barred
+    could = eligible(pool, inventory, policy) & ~excluded
     count = (could | holding).bit_count()
     over = excess(pool, inventory, policy.quota) if len(kept) < size else None
     if over:

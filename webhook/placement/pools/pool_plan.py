@@ -33,15 +33,15 @@ class PoolPlan(Struct, frozen=True):
 
 
 def plan(
-    pool: Pool, inventory: Inventory, policy: Policy, *, barred: Bits = 0, dismissed: Collection[int] = ()
+    pool: Pool, inventory: Inventory, policy: Policy, *, excluded: Bits = 0, dismissed: Collection[int] = ()
 ) -> PoolPlan:
     """The hosts that the pool is to have.
 
-    ``barred`` are nodes that cannot be claimed just now, whatever the caches say; ``dismissed`` the indices of hosts
+    ``excluded`` are nodes that could not be claimed just now; ``dismissed`` the indices of hosts
     that are to be replaced although their nodes exist.
     """
     whole = not published(pool)
-    allocation = granted(pool, inventory, policy, barred=barred, dismissed=dismissed, whole=whole)
+    allocation = granted(pool, inventory, policy, excluded=excluded, dismissed=dismissed, whole=whole)
     hosts = () if allocation.reason and whole else allocation.hosts
     return PoolPlan(hosts, allocation.eligible, allocation.reason, _stray(pool, hosts, inventory))
 
@@ -51,7 +51,7 @@ def granted(
     inventory: Inventory,
     policy: Policy,
     *,
-    barred: Bits = 0,
+    excluded: Bits = 0,
     dismissed: Collection[int] = (),
     whole: bool = False,
 ) -> Allocation:
@@ -60,8 +60,8 @@ def granted(
     With ``whole`` a pool that cannot be completed may get none.
     """
     assigned = tuple(host for host in pool.assigned if host.index not in dismissed)
-    known = replace(pool, assigned=(*assigned, *_claimed(pool, assigned, inventory, policy, barred)))
-    return allocate(known, inventory, policy, barred=barred, whole=whole)
+    known = replace(pool, assigned=(*assigned, *_claimed(pool, assigned, inventory, policy, excluded)))
+    return allocate(known, inventory, policy, excluded=excluded, whole=whole)
 
 
 def hopeless(pool: Pool, inventory: Inventory) -> bool:
@@ -96,7 +96,7 @@ def taint_of(pool: Pool, policy: Policy) -> Taint | None:
 
 
 def _claimed(
-    pool: Pool, assigned: Collection[PoolHost], inventory: Inventory, policy: Policy, barred: Bits
+    pool: Pool, assigned: Collection[PoolHost], inventory: Inventory, policy: Policy, excluded: Bits
 ) -> list[PoolHost]:
     """Hosts that a former controller had labelled and did not live to publish, at indices that are free."""
     if pool.hosts is not None:
@@ -104,7 +104,7 @@ def _claimed(
     key = keys.membership(pool.namespace, pool.name)
     standing = inventory.pools.hosts(replace(pool, assigned=tuple(assigned)))
     taken = {index for index, nodes in standing.items() if nodes}
-    nodes = inventory.nodes.with_key(key) & ~union(standing.values()) & ~barred
+    nodes = inventory.nodes.with_key(key) & ~union(standing.values()) & ~excluded
     if not nodes:
         return []
     found: dict[int, PoolHost] = {}
