@@ -1,4 +1,4 @@
-"""Room for a pod beside the pods of its job that it must share a host with."""
+"""Which nodes have room for a pod beside the live pods of its job with which the pod must share a node."""
 
 from collections.abc import Collection
 
@@ -9,7 +9,7 @@ from webhook.placement.request.world import World
 
 
 def room_beside(held: Bits, marks: Collection[Mark], siblings: JobPods, requests: Tally, world: World) -> Bits:
-    """The nodes of ``held`` with room for the requests beside the pods there that carry one of the marks."""
+    """The nodes of ``held`` with room for the requests beside their live pods that have one of the labels ``marks``."""
     roomy = 0
     for slot in slots(held):
         if _fits(slot, requests, siblings.together(slot, marks), world):
@@ -18,13 +18,13 @@ def room_beside(held: Bits, marks: Collection[Mark], siblings: JobPods, requests
 
 
 def _fits(slot: int, requests: Tally, others: list[Tally], world: World) -> bool:
-    """Whether the node in ``slot`` has room beside the others, as far as it has any for the pod alone.
+    """Whether the node in ``slot`` can hold the requests and the ``others`` together, or not even the requests alone.
 
-    Only what the pod itself requests counts, as for the scheduler.
+    Only resources that the pod itself requests count, as for the scheduler. A node that cannot hold the pod alone is
+    left to the family ``resources``, which gives the better reason.
     """
     for resource, amount in requests.items():
         offered = world.inventory.nodes.capacity.allocatable(resource, slot)
-        # What it lacks for the pod alone is not the neighbours' fault.
         if amount <= offered < amount + sum(tally.get(resource, 0) for tally in others):
             return False
     return True
