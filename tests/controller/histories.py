@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.controller.controllers import Candidate
 from tests.controller.kube import NODES, PODS, POOLS
 from tests.controller.node_life import NodeLife
 from tests.controller.pod_life import PodLife
 from tests.controller.pool_life import PoolLife
 from tests.controller.scene import Scene
-from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.host_choice import Replacement, Rules
 from webhook.placement.inventory.policy import Policy
 

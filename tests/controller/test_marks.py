@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.builders import node, pool
-from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.marks import Mark, StoredNode, mark_named, mark_of, read_node
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy

@@ -1,7 +1,15 @@
 """The controller: reconciles HostPool objects with the labels and taints of nodes, in one elected process at a time.
 
-Read in this order: ``program`` (one candidate: caches, election, work), ``work`` (what the leader does),
-``leaderelection`` (the Lease), ``workqueue`` (keys, workers, retries), ``hostpools`` (the reconciler and all that it
-uses), ``events`` (Events for people), ``waiting_pods`` (Events about admitted pods that no node can run), ``release``
-(the command that frees hosts without a controller), ``metrics``, ``clock`` and ``concurrency``.
+Read in this order:
+
+- ``program``: one candidate of the election, with caches that it always keeps; ``work``: what only the leader does.
+- ``workqueue``: keys of objects to reconcile, in fair turns, with retries.
+- ``concurrency``: coroutines that end together.
+- ``hostpools``: the reconciler of a HostPool and all that it needs.
+- ``events``: Events of events.k8s.io/v1; ``waiting_pods``: Events about admitted pods that no node can run.
+- ``release``: the command that frees hosts without a controller.
+- ``candidates``: the controllers that run as pods, and their end.
+- ``metrics``: the figures of the controller.
+
+The election is ``kubeapi.leaderelection``.
 """

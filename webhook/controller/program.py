@@ -6,17 +6,17 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.cluster.client.configuration import Configuration
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError, Cause
-from webhook.cluster.client.writes import Writes
+from kubeapi.client.configuration import Configuration
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.object_client import ObjectClient
+from kubeapi.leaderelection.election import Election, own_identity
+from kubeapi.leaderelection.lease_timing import LeaseTiming
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.watch.live import STALE, LiveCluster
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.events.events import Events
 from webhook.controller.hostpools.host_choice import Rules
-from webhook.controller.leaderelection.election import Election, own_identity
-from webhook.controller.leaderelection.lease_timing import LeaseTiming
 from webhook.controller.work import Work
 
 NAME: Final = "streams.ibm.com/hostpools"
@@ -47,15 +47,19 @@ class Controller:
         place: LeaseRef,
         *,
         limit: float = STALE,
-        terms: LeaseTiming | None = None,
+        timing: LeaseTiming | None = None,
         tell: Callable[[Report | Finding | ApiError], object] = lambda _: None,
     ) -> None:
         self._connection = Connection(configuration)
         identity = own_identity()
         self.election = Election(
-            Writes(self._connection), namespace=place.namespace, name=place.lease, identity=identity, terms=terms
-        )  # fmt: skip
-        server = Writes(self._connection, fence=self.election.check)
+            ObjectClient(self._connection),
+            namespace=place.namespace,
+            name=place.lease,
+            identity=identity,
+            timing=timing,
+        )
+        server = ObjectClient(self._connection, fence=self.election.check)
         self.events = Events(server, controller=NAME, instance=identity)
         self.of_pods = Events(server, controller=OF_PODS, instance=identity)
         self.work = Work(server, self.events, rules, of_pods=self.of_pods)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.watch.lists import listed
 from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.claims import Claims

@@ -7,7 +7,7 @@ gets its node at once needs none.
 
 from typing import Final
 
-from webhook.controller.clock import Clock, seconds
+from kubeapi.clock import Clock, seconds
 from webhook.controller.events.event import Regarding
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.pool_reports import Tells

@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
+from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects.kinds import JOBS, PODS, AnyKind
-from webhook.controller.clock import Clock, seconds
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.hostpools.host_choice import Rules
 from webhook.controller.hostpools.marks import MarkOwners

@@ -6,6 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.object_client import ObjectClient
 from tests.answers import refused
 from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
@@ -15,9 +18,6 @@ from webhook.admission.accounts import User
 from webhook.admission.answer import Outcome
 from webhook.admission.pool_use import Use, use_of
 from webhook.admission.validate import validate
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError, Cause
-from webhook.cluster.client.writes import Writes
 from webhook.cluster.queries import authorization
 from webhook.cluster.queries.authorization import Authorization
 from webhook.cluster.queries.review_queries import authorized
@@ -30,9 +30,9 @@ POOLS = cluster(nodes(1, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=
 
 
 @pytest.fixture
-async def writes(objects: ObjectServer) -> AsyncIterator[Writes]:
+async def writes(objects: ObjectServer) -> AsyncIterator[ObjectClient]:
     async with Connection(objects.configuration()) as connection:
-        yield Writes(connection)
+        yield ObjectClient(connection)
 
 
 class Time:
@@ -42,7 +42,7 @@ class Time:
         return self.now
 
 
-async def test_the_whole_user_and_the_pool_are_asked_about(rights: Rights, writes: Writes) -> None:
+async def test_the_whole_user_and_the_pool_are_asked_about(rights: Rights, writes: ObjectClient) -> None:
     assert not await Authorization(writes).may_use(JANE, "team", "p1")
     assert rights.asked == [
         {
@@ -66,13 +66,13 @@ async def test_the_whole_user_and_the_pool_are_asked_about(rights: Rights, write
     ]
 
 
-async def test_a_right_is_a_right(rights: Rights, writes: Writes) -> None:
+async def test_a_right_is_a_right(rights: Rights, writes: ObjectClient) -> None:
     rights.granted.add(("jane", "p1"))
     assert await Authorization(writes).may_use(JANE, "team", "p1")
 
 
 @pytest.mark.parametrize(("granted", "seconds"), [(True, authorization.GRANTED), (False, authorization.DENIED)])
-async def test_an_answer_holds_for_a_while(rights: Rights, writes: Writes, granted: bool, seconds: float) -> None:  # noqa: FBT001 -- of a table
+async def test_an_answer_holds_for_a_while(rights: Rights, writes: ObjectClient, granted: bool, seconds: float) -> None:  # noqa: FBT001 -- of a table
     clock = Time()
     rights.granted = {("jane", "p1")} if granted else set()
     asking = Authorization(writes, clock=clock)
@@ -82,7 +82,7 @@ async def test_an_answer_holds_for_a_while(rights: Rights, writes: Writes, grant
         assert len(rights.asked) == asked
 
 
-async def test_another_user_pool_or_namespace_is_another_question(rights: Rights, writes: Writes) -> None:
+async def test_another_user_pool_or_namespace_is_another_question(rights: Rights, writes: ObjectClient) -> None:
     asking = Authorization(writes)
     for user, namespace, name in (
         (JANE, "team", "p1"),
@@ -95,7 +95,7 @@ async def test_another_user_pool_or_namespace_is_another_question(rights: Rights
 
 
 async def test_no_more_answers_are_kept_than_there_is_room_for(
-    rights: Rights, writes: Writes, monkeypatch: pytest.MonkeyPatch
+    rights: Rights, writes: ObjectClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(authorization, "KEPT", 2)
     asking = Authorization(writes)
@@ -104,7 +104,7 @@ async def test_no_more_answers_are_kept_than_there_is_room_for(
     assert [seen["spec"]["resourceAttributes"]["name"] for seen in rights.asked] == ["p1", "p2", "p3", "p1"]  # type: ignore[index] -- JSON
 
 
-async def test_an_answer_that_cannot_be_read_is_a_failure(objects: ObjectServer, writes: Writes) -> None:
+async def test_an_answer_that_cannot_be_read_is_a_failure(objects: ObjectServer, writes: ObjectClient) -> None:
     async def nonsense(_: Seen) -> web.StreamResponse:
         return web.json_response({"status": []})
 
@@ -124,14 +124,14 @@ def use(placement: str) -> tuple[bytes, Use]:
     return body, found
 
 
-async def test_who_may_use_all_pools_gets_the_answer_that_there_was(rights: Rights, writes: Writes) -> None:
+async def test_who_may_use_all_pools_gets_the_answer_that_there_was(rights: Rights, writes: ObjectClient) -> None:
     rights.granted = {("jane", "mypool"), ("jane", "other")}
     body, found = use("a: host(MyPool); b: host(Other)")
     answer = validate(body, POOLS, Policy(verify_pods=False))
     assert await authorized(answer, found, Authorization(writes), Policy()) is answer
 
 
-async def test_who_may_not_use_one_is_told_which(rights: Rights, writes: Writes) -> None:
+async def test_who_may_not_use_one_is_told_which(rights: Rights, writes: ObjectClient) -> None:
     rights.granted = {("jane", "mypool")}
     body, found = use("a: host(MyPool); b: host(Other)")
     answer = await authorized(validate(body, POOLS, Policy(verify_pods=False)), found, Authorization(writes), Policy())
@@ -141,7 +141,9 @@ async def test_who_may_not_use_one_is_told_which(rights: Rights, writes: Writes)
     assert "mypool" not in message
 
 
-async def test_nobody_gets_through_while_rights_cannot_be_found_out(objects: ObjectServer, writes: Writes) -> None:
+async def test_nobody_gets_through_while_rights_cannot_be_found_out(
+    objects: ObjectServer, writes: ObjectClient
+) -> None:
     async def down(_: Seen) -> web.StreamResponse:
         return said_no(500, "InternalError")
 

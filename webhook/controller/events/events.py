@@ -13,8 +13,8 @@ from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
-from webhook.cluster.client.errors import ApiError, Cause
-from webhook.controller.clock import Clock, micro_time
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.clock import Clock, micro_time
 from webhook.controller.events.event import EventKey, Regarding, bounded, series
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.retries import Bucket

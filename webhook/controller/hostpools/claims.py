@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client.errors import ApiError, Cause
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.hostpools.marks import Mark, Patch, StoredNode, read_node
 from webhook.placement.inventory.objects import PoolHost

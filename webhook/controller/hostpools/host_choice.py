@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.controller.clock import Clock
+from kubeapi.clock import Clock
 from webhook.controller.hostpools.marks import Mark, mark_of
 from webhook.placement.checks.pool_health import OUT, HostCondition, troubles
 from webhook.placement.inventory.inventory import Inventory

@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import Raw, Struct, field
 from msgspec.structs import replace
 
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client import decoding
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.placement.inventory.objects import Node, Pool, Taint
@@ -59,8 +60,8 @@ def read_node(body: bytes) -> StoredNode:
     """Read a node from JSON; raises :class:`ApiError` for anything else."""
     try:
         return items.decode(Raw(body), StoredNode)
-    except items.ERRORS as error:
-        raise ApiError(Cause.UNREADABLE, f"the node cannot be read: {items.reason(error)}") from None
+    except decoding.ERRORS as error:
+        raise ApiError(Cause.UNREADABLE, f"the node cannot be read: {decoding.reason(error)}") from None
 
 
 class Mark(Struct, frozen=True):

@@ -9,14 +9,15 @@ from typing import Final
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from webhook.cluster.client.api_types import Identified
+from kubeapi.client import decoding
+from kubeapi.client.api_types import Identified
 from webhook.cluster.objects import items, translate, wire
 from webhook.cluster.objects.kinds import NODES, AnyKind
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.objects.translate import MalformedError, Notes
 from webhook.placement.inventory.objects import Node
 
-_UNREADABLE: Final = (MalformedError, *items.ERRORS)
+_UNREADABLE: Final = (MalformedError, *decoding.ERRORS)
 
 
 class _Versioned(Struct, frozen=True):

@@ -5,11 +5,11 @@ A paused controller, or a finalizer that somebody removed by hand, can leave suc
 
 from typing import Final
 
-from webhook.cluster.client.api_types import Identified
+from kubeapi.client.api_types import Identified
+from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects import items
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.watch.lists import Reader, listed
-from webhook.controller.clock import Clock, seconds
 from webhook.controller.hostpools.claims import Claims, Nodes
 from webhook.controller.hostpools.marks import MarkOwners, mark_named
 from webhook.placement.inventory.inventory import Inventory

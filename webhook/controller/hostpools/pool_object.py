@@ -10,8 +10,9 @@ from typing import Any, Final
 from msgspec import Raw, Struct, field
 from msgspec.structs import replace
 
-from webhook.cluster.client.api_types import Identified
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client import decoding
+from kubeapi.client.api_types import Identified
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.kinds import POOLS, AnyKind
 from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes, pool
@@ -28,10 +29,10 @@ class _Believed(Struct, frozen=True, gc=False):
 
 
 def read_believed(item: Raw) -> tuple[Pool, Notes]:
-    """The pool, without its status if that breaks rules; raises ``MalformedError`` or one of :data:`items.ERRORS`."""
+    """The pool, without its status if that breaks rules; raises MalformedError or one of :data:`decoding.ERRORS`."""
     try:
         return pool(items.decode(item, wire.HostPool)), []
-    except (MalformedError, *items.ERRORS) as error:
+    except (MalformedError, *decoding.ERRORS) as error:
         rest = items.decode(item, _Believed)
         found = pool(wire.HostPool(rest.metadata, rest.spec))
         return found, [f"{reason_of(error)}, so its status is written anew"]
@@ -39,7 +40,7 @@ def read_believed(item: Raw) -> tuple[Pool, Notes]:
 
 def reason_of(error: Exception) -> str:
     """The reason, in words, for which an object cannot be used."""
-    return str(error) if isinstance(error, MalformedError) else items.reason(error)
+    return str(error) if isinstance(error, MalformedError) else decoding.reason(error)
 
 
 def unreadable(pool: Pool) -> bool:
@@ -50,7 +51,7 @@ def unreadable(pool: Pool) -> bool:
 def _read(item: Raw) -> tuple[Pool, Notes]:
     try:
         return read_believed(item)
-    except (MalformedError, *items.ERRORS) as error:
+    except (MalformedError, *decoding.ERRORS) as error:
         identity = items.decode(item, Identified).metadata
         if not identity.name:
             raise
@@ -131,10 +132,10 @@ def read_pool(body: bytes) -> StoredPool:
     """Read a HostPool from JSON; raises :class:`ApiError` if not even its metadata can be read."""
     try:
         found = items.decode(Raw(body), _Object)
-    except items.ERRORS as error:
-        raise ApiError(Cause.UNREADABLE, f"the HostPool cannot be read: {items.reason(error)}") from None
+    except decoding.ERRORS as error:
+        raise ApiError(Cause.UNREADABLE, f"the HostPool cannot be read: {decoding.reason(error)}") from None
     status = found.status if isinstance(found.status, dict) else {}
     try:
         return StoredPool(found.metadata, status, read_believed(Raw(body))[0])
-    except (MalformedError, *items.ERRORS) as error:
+    except (MalformedError, *decoding.ERRORS) as error:
         return StoredPool(found.metadata, status, None, reason_of(error))

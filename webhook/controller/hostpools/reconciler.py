@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from webhook.cluster.client.errors import ApiError, Cause
-from webhook.controller.clock import Clock, seconds
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.clock import Clock, seconds
 from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.host_choice import Choice, Choices, Rules

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.controller.clock import Clock
+from kubeapi.clock import Clock
 from webhook.controller.hostpools.pool_status import WAITING, State
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name

@@ -9,10 +9,11 @@ from typing import Final
 
 from msgspec import Raw
 
+from kubeapi.client import decoding
+from kubeapi.clock import Clock
 from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.translate import MalformedError, bound_pod
 from webhook.cluster.watch.lists import Reader, listed
-from webhook.controller.clock import Clock
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import PodInfo, Pool, PoolHost
@@ -60,7 +61,7 @@ def _pod(item: Raw) -> PodInfo | None:
     """The pod; ``None`` if it has finished or cannot be read."""
     try:
         return bound_pod(items.decode(item, wire.Pod))[0]
-    except (MalformedError, *items.ERRORS):
+    except (MalformedError, *decoding.ERRORS):
         return None
 
 

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Final, Generic, TypeVar
 
-from webhook.controller.clock import Clock
+from kubeapi.clock import Clock
 from webhook.controller.workqueue.retries import MOST, Backoff, Bucket
 
 K = TypeVar("K", bound=Hashable)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Final, Generic, TypeVar
 
-from webhook.controller.clock import Clock
+from kubeapi.clock import Clock
 
 K = TypeVar("K", bound=Hashable)
 

@@ -5,8 +5,8 @@ import logging
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Final, NoReturn, TypeVar
 
-from webhook.cluster.client.errors import ApiError
-from webhook.controller.leaderelection.lease_hold import LostError
+from kubeapi.client.errors import ApiError
+from kubeapi.leaderelection.lease_hold import LostError
 from webhook.controller.workqueue.queue import Queue
 
 K = TypeVar("K", bound=Hashable)

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Collection, Iterable, Iterator
 
 from webhook.placement.constraints.constraint import NodeSet, Reason
-from webhook.placement.inventory.job_pods import JobPods, Mark
+from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import LabelSelector, NodeTerm, PodTerm, Requirement
 from webhook.placement.provision.effects import RequireNodes
@@ -54,7 +54,7 @@ def shared_hostnames(world: World) -> Iterator[str]:
         yield f"{count} share their {keys.HOSTNAME} label with another: {rule}"
 
 
-def ending(marks: Collection[Mark], siblings_of: tuple[str, str], clause: str, world: World) -> Iterator[str]:
+def ending(marks: Collection[PodLabel], siblings_of: tuple[str, str], clause: str, world: World) -> Iterator[str]:
     """A warning for a pod that must share a host with pods that are being deleted.
 
     ``siblings_of`` is their namespace and job, ``marks`` are the labels of which they have one.
@@ -73,7 +73,7 @@ class PodsAntiAffinity(NodeSet, frozen=True, gc=False):
     """
 
 
-def repelled(clause: str, mark: Mark, whom: str, siblings: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
+def repelled(clause: str, mark: PodLabel, whom: str, siblings: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
     """The constraint of a pod with the label ``mark``, if live pods of the job keep that label away.
 
     ``whom`` names these live pods.

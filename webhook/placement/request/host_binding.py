@@ -140,7 +140,7 @@ def _where_ample(hosts: Iterable[Clause], requests: Tally, world: World) -> Host
     """``nodeName`` if the clauses mean one node with ample room, none of whose pods may keep the new pod away."""
     named: Bits = -1
     for clause in hosts:
-        named &= world.meant(str(clause.argument))
+        named &= world.nodes_of_host(str(clause.argument))
     found = list(slots(named & world.everything)) if named >= 0 else []
     if len(found) != 1:
         return HostBinding("nodeAffinity")

@@ -16,7 +16,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits
 from webhook.placement.pools.allocation import Allocation
-from webhook.placement.pools.host_list import meant
+from webhook.placement.pools.host_list import nodes_of_host
 from webhook.placement.pools.pool_plan import granted
 from webhook.placement.text.keys import MEMBERSHIP
 
@@ -140,9 +140,9 @@ class World:
         """The set of the node of that name; empty if there is none."""
         return self.inventory.nodes.named(name)
 
-    def meant(self, text: str) -> Bits:
+    def nodes_of_host(self, text: str) -> Bits:
         """The nodes that ``host("text")`` means: by address if the text is an IP address, else by name."""
-        return meant(text, self.inventory.nodes)
+        return nodes_of_host(text, self.inventory.nodes)
 
     def hosts(self, pool: Pool) -> dict[int, Bits]:
         """The hosts of a sized or literal pool by index: those that it has, or those that it would get now."""

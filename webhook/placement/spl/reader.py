@@ -1,4 +1,7 @@
-"""Token reader of the SPL parsers: the current token, errors about unexpected tokens, and recovery after an error."""
+"""Token reader of the SPL parsers: the current token, errors about unexpected tokens, and recovery after an error.
+
+:func:`unreadable` tells texts that are too long, or not Unicode, and are not parsed at all.
+"""
 
 import re
 

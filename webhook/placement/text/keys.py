@@ -1,4 +1,7 @@
-"""Every annotation key, label key and taint key of the product, made from one prefix (``docs/annotations.md``)."""
+"""Every annotation key, label key and taint key of the product, and how some keys and values are made of names.
+
+``docs/annotations.md`` lists all keys with their meaning.
+"""
 
 import functools
 import hashlib
