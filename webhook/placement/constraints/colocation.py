@@ -50,9 +50,9 @@ class Colocated(Struct, frozen=True, gc=False):
     def inject(self, _world: World) -> Iterable[Effect]:
         """A label for each token, a label for a group of several tokens, and one term."""
         for token in self.tokens:
-            key, value = token_mark(token)
+            key, value = token_label(token)
             yield AddLabel(self.clause, key, value)
-        key, value = group_mark(self.group)
+        key, value = group_label(self.group)
         if len(self.group) > 1:
             yield AddLabel(self.clause, key, value, firm=False)
         weight = PREFERENCE if self.soft else None
@@ -69,15 +69,15 @@ class Colocated(Struct, frozen=True, gc=False):
         return ""
 
 
-def token_mark(token: str) -> PodLabel:
+def token_label(token: str) -> PodLabel:
     """The pod label of a token: its hash in the key, the token itself as the value."""
     return keys.COLOCATION + keys.digest(token), token
 
 
-def group_mark(group: tuple[str, ...]) -> PodLabel:
+def group_label(group: tuple[str, ...]) -> PodLabel:
     """The pod label of a group of sorted tokens; for a single token that token's label."""
     if len(group) == 1:
-        return token_mark(group[0])
+        return token_label(group[0])
     return keys.COLOCATION + keys.digest("\n".join(group)), keys.GROUP
 
 
@@ -115,14 +115,14 @@ def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[C
     tokens = tokens_of(clauses)
     model = world.inventory.jobs.get((ask.namespace, ask.job))
     group = tuple(sorted(model.group(tokens) if model else tokens))
-    marks = [*map(token_mark, group), group_mark(group)]
+    labels = [*map(token_label, group), group_label(group)]
     siblings = world.siblings(ask.namespace, ask.job)
-    held = siblings.holding(marks) & world.everything
-    roomy = room_beside(held, marks, siblings, ask.requests, world)
+    held = siblings.holding(labels) & world.everything
+    roomy = room_beside(held, labels, siblings, ask.requests, world)
     clause = joined(clauses)
     soft = ClauseName.COLOCATION in ask.soft
     yield Colocated(clause, soft, ask.job, tuple(sorted(tokens)), group, held, roomy)
     if not soft:
         yield from pod_terms.shared_hostnames(world)
         if not held:
-            yield from pod_terms.ending(marks, (ask.namespace, ask.job), clause, world)
+            yield from pod_terms.ending(labels, (ask.namespace, ask.job), clause, world)

@@ -69,7 +69,7 @@ def _apart(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Cons
     for clause in clauses:
         tokens.setdefault(str(clause.argument), clause)
     for token, clause in tokens.items():
-        mark = keys.EXLOCATION + keys.digest(token), token
-        yield Exlocated(clause.text, soft, ask.job, token, siblings.holding((mark,)))
+        label = keys.EXLOCATION + keys.digest(token), token
+        yield Exlocated(clause.text, soft, ask.job, token, siblings.holding((label,)))
         if soft:
-            yield from pod_terms.repelled(clause.text, mark, f"a pod of {clause.text}", siblings, world)
+            yield from pod_terms.repelled(clause.text, label, f"a pod of {clause.text}", siblings, world)

@@ -56,7 +56,7 @@ class OwnHost(Struct, frozen=True, gc=False):
         """A term for each isolated operator and, if not ``modelled``, one on labels of job and processing element."""
         weight = PREFERENCE if self.soft else None
         for operator in self.operators:
-            key, value = mark(operator)
+            key, value = isolation_label(operator)
             yield AwayFromPods(self.clause, pod_terms.with_label(key, value, self.job), weight)
         if not self.modelled:
             others = (Requirement(keys.PE, "NotIn", (self.pe,)),) if self.pe else ()
@@ -94,7 +94,7 @@ class IsolatedPods(Struct, frozen=True, gc=False):
     def inject(self, _world: World) -> Iterable[Effect]:
         """The label of every isolated operator of the job's other processing elements."""
         for operator in dict.fromkeys(found.operator for found in self.isolated):
-            key, value = mark(operator)
+            key, value = isolation_label(operator)
             yield AddLabel(f"hostIsolation of {operator}", key, value, firm=False)
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
@@ -108,7 +108,7 @@ class IsolatedPods(Struct, frozen=True, gc=False):
 
 
 @functools.lru_cache(1024)
-def mark(operator: str) -> PodLabel:
+def isolation_label(operator: str) -> PodLabel:
     """The pod label that an isolated operator keeps away from."""
     return keys.ISOLATION + keys.digest(operator), keys.label_value(operator)
 

@@ -54,13 +54,13 @@ def shared_hostnames(world: World) -> Iterator[str]:
         yield f"{count} share their {keys.HOSTNAME} label with another: {rule}"
 
 
-def ending(marks: Collection[PodLabel], siblings_of: tuple[str, str], clause: str, world: World) -> Iterator[str]:
+def ending(labels: Collection[PodLabel], siblings_of: tuple[str, str], clause: str, world: World) -> Iterator[str]:
     """A warning for a pod that must share a host with pods that are being deleted.
 
-    ``siblings_of`` is their namespace and job, ``marks`` are the labels of which they have one.
+    ``siblings_of`` is their namespace and job, ``labels`` are pod labels of which they have one.
     """
     leaving = (pod for pod in world.inventory.leaving.values() if (pod.namespace, pod.job) == siblings_of)
-    if any(pod.labels.get(key) == value for pod in leaving for key, value in marks):
+    if any(pod.labels.get(key) == value for pod in leaving for key, value in labels):
         advice = "if it does not fit beside them, it may wait for up to five minutes after the last of them is gone"
         yield f"{clause}: the pods that this one belongs to are being deleted; {advice}"
 
@@ -73,13 +73,13 @@ class PodsAntiAffinity(NodeSet, frozen=True, gc=False):
     """
 
 
-def repelled(clause: str, mark: PodLabel, whom: str, siblings: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
-    """The constraint of a pod with the label ``mark``, if live pods of the job keep that label away.
+def repelled(clause: str, label: PodLabel, whom: str, siblings: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
+    """The constraint of a pod with the ``label``, if live pods of the job keep that label away.
 
     ``whom`` names these live pods.
     """
     nodes = world.inventory.nodes
-    there = nodes.domains(siblings.repelling(mark) & nodes.with_key(keys.HOSTNAME))
+    there = nodes.domains(siblings.repelling(label) & nodes.with_key(keys.HOSTNAME))
     if there & world.everything:
         what = f"{whom}, which keeps this one away"
         yield PodsAntiAffinity(clause, world.everything & ~there, f"runs {what}", f"run {what}")

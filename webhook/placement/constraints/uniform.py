@@ -23,7 +23,7 @@ from webhook.placement.text.problem import Problem
 SOFT = "uniform"
 """Name of the family in the annotation ``preferred``."""
 
-MARK: PodLabel = keys.WORKER, "true"
+LABEL: PodLabel = keys.WORKER, "true"
 """The label of a worker."""
 
 _SEPARATE = "a worker of all-separate-nodes"
@@ -51,8 +51,8 @@ class SameNode(Struct, frozen=True, gc=False):
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """The label of a worker, and a term that puts the pod beside pods with that label."""
-        yield AddLabel(self.clause, *MARK)
-        yield NearPods(self.clause, pod_terms.with_label(*MARK, self.job), PREFERENCE if self.soft else None)
+        yield AddLabel(self.clause, *LABEL)
+        yield NearPods(self.clause, pod_terms.with_label(*LABEL, self.job), PREFERENCE if self.soft else None)
         if not self.soft:
             yield pod_terms.hostnamed(self.clause)
 
@@ -82,8 +82,8 @@ class SeparateNodes(Struct, frozen=True, gc=False):
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """The label of a worker, and a term that keeps the pod away from pods with that label."""
-        yield AddLabel(self.clause, *MARK)
-        yield AwayFromPods(self.clause, pod_terms.with_label(*MARK, self.job), PREFERENCE if self.soft else None)
+        yield AddLabel(self.clause, *LABEL)
+        yield AwayFromPods(self.clause, pod_terms.with_label(*LABEL, self.job), PREFERENCE if self.soft else None)
         if not self.soft:
             yield pod_terms.hostnamed(self.clause)
 
@@ -112,17 +112,17 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
 def _separate(ask: Ask, clause: str, siblings: JobPods, world: World) -> Iterator[Constraint]:
     """The constraints of ``all-separate-nodes``."""
     soft = SOFT in ask.soft
-    yield SeparateNodes(clause, soft, ask.job, siblings.holding((MARK,)))
+    yield SeparateNodes(clause, soft, ask.job, siblings.holding((LABEL,)))
     if soft:
-        yield from pod_terms.repelled(clause, MARK, _SEPARATE, siblings, world)
+        yield from pod_terms.repelled(clause, LABEL, _SEPARATE, siblings, world)
 
 
 def _same(ask: Ask, clause: str, siblings: JobPods, world: World) -> Iterator[Constraint | str]:
     """The constraints of ``all-same-node``, and warnings."""
-    soft, held = SOFT in ask.soft, siblings.holding((MARK,)) & world.everything
-    yield SameNode(clause, soft, ask.job, held, room_beside(held, (MARK,), siblings, ask.requests, world))
-    yield from pod_terms.repelled(clause, MARK, _SEPARATE, siblings, world)
+    soft, held = SOFT in ask.soft, siblings.holding((LABEL,)) & world.everything
+    yield SameNode(clause, soft, ask.job, held, room_beside(held, (LABEL,), siblings, ask.requests, world))
+    yield from pod_terms.repelled(clause, LABEL, _SEPARATE, siblings, world)
     if not soft:
         yield from pod_terms.shared_hostnames(world)
         if not held:
-            yield from pod_terms.ending((MARK,), (ask.namespace, ask.job), clause, world)
+            yield from pod_terms.ending((LABEL,), (ask.namespace, ask.job), clause, world)
