@@ -1,7 +1,8 @@
-"""Ways onto another pool's exclusive host: a node name, the toleration of its taint, a toleration of everything.
+"""Refusal of pods that could get onto another pool's exclusive host, by node name or by what they tolerate.
 
-A pod that takes one is refused wherever a pod is decided about: at ``/mutate``, at ``/validate``, and when the workload
-is submitted that is going to create the pod (``docs/hostpool.md``, exclusive pools).
+The ways are ``spec.nodeName``, a toleration of the exclusive taint, and a toleration of everything. They are refused
+wherever a pod is decided about: at ``/mutate``, at ``/validate``, and when the workload is submitted that is going to
+create the pod (``docs/hostpool.md``, exclusive pools).
 """
 
 from collections.abc import Collection, Iterable, Iterator

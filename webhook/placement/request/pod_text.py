@@ -1,6 +1,7 @@
-"""Names that refusals give to the pod's own fields (node name, requests, affinity ...), and the pod without some.
+"""Texts by which refusals name the pod's own fields (node name, requests, affinity), and the pod without such fields.
 
-These names are clause texts, like those of the placement annotation: :func:`without` takes the fields away again.
+A refusal treats these texts like the clauses of the placement annotation; :func:`without` removes the fields that some
+of them name.
 """
 
 from collections.abc import Collection
