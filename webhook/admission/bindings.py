@@ -9,7 +9,7 @@ from webhook.admission.answer import Answer, Unseen
 from webhook.admission.findings import Finding, Objection, answer
 from webhook.admission.responses import unreadable_object
 from webhook.admission.review import MALFORMED, Review, read_review
-from webhook.placement.checks.binding import closed, obstacle, waiting
+from webhook.placement.checks.waiting_pods import is_exclusive, obstacle, waiting_pod
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.policy import Policy
@@ -41,10 +41,10 @@ def bound(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Findin
         yield unreadable_object("Binding", error)
         return
     name, uid, world = binding.metadata.name or review.name, binding.metadata.uid or "", World(cluster, policy)
-    pod = waiting(uid, review.namespace, name, cluster)
+    pod = waiting_pod(uid, review.namespace, name, cluster)
     if pod:
         yield from _refused(name, pod, binding.target.name, world)
-    elif closed(binding.target.name, world):
+    elif is_exclusive(binding.target.name, world):
         yield Unseen(review.namespace, name, uid)
 
 

@@ -15,8 +15,8 @@ from webhook.admission.nodes import node_changed
 from webhook.admission.responses import allowed, denied, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
 from webhook.admission.submission import WORKLOADS, submitted
-from webhook.placement.checks.sleepers import stir, stirred
 from webhook.placement.checks.verification import undone
+from webhook.placement.checks.waiting_pods import refuse_sleeper, sleeper_changed
 from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.decision import guard
 from webhook.placement.decision.tolerated_hosts import refuse_tolerations
@@ -103,10 +103,10 @@ def _updated(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Pro
         if opens and toleration not in known:
             message = f"a toleration of {keys.EXCLUSIVE} cannot be added to a pod: name the HostPool when you create it"
             yield Problem(f"spec.tolerations[{at}]", message, fault=Fault.FORBIDDEN)
-    if stirred(new, old):
+    if sleeper_changed(new, old):
         world = World(cluster, policy)
         ask, _ = read(new, review.namespace, world)
-        yield from stir(ask, constraints_of(ask, world).constraints, world)
+        yield from refuse_sleeper(ask, constraints_of(ask, world).constraints, world)
 
 
 def _changed(field: str, old: dict[str, str], new: dict[str, str]) -> Iterator[Problem]:

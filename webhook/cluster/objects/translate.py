@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from webhook.cluster.objects import wire
 from webhook.placement.annotations.placement_text import PlacementText, read_placement
-from webhook.placement.checks.sleepers import opening
+from webhook.placement.checks.waiting_pods import opening
 from webhook.placement.inventory.objects import (
     Guest,
     Node,

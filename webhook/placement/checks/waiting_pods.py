@@ -12,16 +12,17 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from webhook.placement.constraints.constraint import Constraint
+from webhook.placement.constraints.exclusive import NoForeignExclusiveHosts
 from webhook.placement.constraints.taints import tolerates
 from webhook.placement.decision.tolerated_hosts import TOLERATIONS, covers, foreign_hosts, own_pools, reach
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import NodeDemand, Pool
+from webhook.placement.inventory.objects import NodeDemand, PodInfo, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Pod, Toleration
 from webhook.placement.kube.selector import Nodes, matching_all, matching_any
-from webhook.placement.pools.allocation import is_user
+from webhook.placement.pools.allocation import is_user, pool_of
 from webhook.placement.pools.pool_plan import taint_of
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
@@ -41,7 +42,7 @@ NARROWED: Final = (
 """Message for a sleeper with scheduling gates that must not select only these nodes."""
 
 
-def stirred(new: Pod, old: Pod) -> bool:
+def sleeper_changed(new: Pod, old: Pod) -> bool:
     """Whether the update of a sleeper with scheduling gates removes a gate, or selects other nodes.
 
     The API server allows a pod to select other nodes only while it has gates.
@@ -53,7 +54,7 @@ def stirred(new: Pod, old: Pod) -> bool:
     return before != (now.scheduling_gates, now.node_selector, now.affinity)
 
 
-def stir(ask: Ask, constraints: Iterable[Constraint], world: World) -> Iterator[Problem]:
+def refuse_sleeper(ask: Ask, constraints: Iterable[Constraint], world: World) -> Iterator[Problem]:
     """A problem for each toleration of a sleeper that opens exclusive hosts after a change of its gates or its nodes.
 
     A sleeper without gates must reach no exclusive host of another pool. A sleeper with gates can still be given other
@@ -90,7 +91,7 @@ def sleepers(pool: Pool, hosts: Bits, inventory: Inventory, policy: Policy) -> i
     return found
 
 
-def in_words(count: int) -> str:
+def sleepers_text(count: int) -> str:
     """The number of sleepers as a sentence for the author of the pool."""
     which = "pod that waits tolerates its taint and may" if count == 1 else "pods that wait tolerate its taint and may"
     return f"{count} {which} come to its hosts"
@@ -117,3 +118,32 @@ def _opened(toleration: Toleration, own: Collection[Name], world: World) -> Bits
         if taint.value not in values and tolerates(toleration, taint):
             found |= nodes
     return found
+
+
+def waiting_pod(uid: str, namespace: str, name: str, inventory: Inventory) -> PodInfo | None:
+    """The waiting pod of that uid or, without a uid, of that name; ``None`` if it is neither of a job nor a sleeper."""
+    if uid:
+        return inventory.waiting.get(uid)
+    pods = (pod for pod in inventory.waiting.values() if pod.namespace == namespace)
+    return next((pod for pod in pods if pod.demand and pod.demand.name == name), None)
+
+
+def is_exclusive(node: str, world: World) -> bool:
+    """Whether the node is exclusive to some HostPool."""
+    return bool(world.named(node) & world.inventory.pools.exclusive())
+
+
+def obstacle(pod: PodInfo, node: str, world: World) -> str:
+    """Why the pod must not be bound to the node; empty if it may, or if the node is not known."""
+    there = world.named(node)
+    if not there:
+        return ""
+    own = [pool for name in pod.pools for pool in pool_of(name, pod.namespace, pod.job, world.inventory)]
+    exclusive = tuple((pool.namespace, pool.name) for pool in own if pool.exclusive)
+    if not there & NoForeignExclusiveHosts(exclusive).filter(world):
+        return f"node {node} is exclusive to another HostPool"
+    # The controller labels a host before the pool's status names it, and either may be seen first: one of both will do.
+    demand = pod.demand if pod.job else None
+    if demand and not there & (demanded(demand, world) | demanded(demand, world.inventory.nodes)):
+        return f"node {node} does not meet the pod's node selector or required node affinity"
+    return ""
