@@ -16,6 +16,8 @@ from webhook.admission.patch import encode, operations
 from webhook.admission.templates import DescribedPod, pod_metadata, with_misplaced
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.annotations.stray_keys import stray_keys
+from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.verdict import Verdict
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.pod import Pod
 from webhook.placement.request.world import World
@@ -84,13 +86,13 @@ def explain(file: str, document: Unstructured, found: DescribedPod, world: World
     decision = decide_replicas(pod, namespace, world.inventory, world.policy, found.replicas)
     decision = with_misplaced(decision, found.misplaced, world.policy)
     asks = concerned(pod, namespace, world.inventory)
-    unread = decision.refused and not asks and not _objectionable(pod, namespace, found, world)
     steps = operations(pod, decision.additions) if decision.additions and asks else []
     patch = msgspec.json.decode(encode(steps))
     verdict = decision.verdict
-    # Where it was decided: the live pods of a workload that is being changed are no neighbours to its new ones.
+    # The world of the decision: without the live pods of a workload that is being changed, which its new pods replace.
     now = World(world.inventory, world.policy, leaving=found.replicas.owner)
     decided_in = (now.recovered() if decision.recovered else None) or now
+    unread = decision.refused and not asks and not _objectionable(pod, namespace, found, world)
     return PodExplanation(
         file=file,
         origin=found.origin,
@@ -98,24 +100,29 @@ def explain(file: str, document: Unstructured, found: DescribedPod, world: World
         verdict="refused" if decision.refused else "admitted",
         code=decision.fault.value if decision.refused else 200,
         message=decision.message,
-        warnings=[
-            *_doubts(document, found),
-            *([_UNREAD] if unread else []),
-            *([_RIGHT] if found.replicas.everywhere and tolerates_exclusive(decision.ask, world) else []),
-            *decision.warnings,
-        ],
+        warnings=[*_doubts(document, found), *([_UNREAD] if unread else []), *_warnings(decision, found, world)],
         candidates=names(verdict.candidates, world) if verdict else [],
-        removed=[
-            Removed(judged.constraint.clause, reason.one, names(reason.nodes, world))
-            for judged, out in (verdict.removed() if verdict else ())
-            for reason in judged.constraint.explain(decided_in, out)
-        ],
+        removed=list(_removed(verdict, decided_in)) if verdict else [],
         patch=patch,
         before=found.pod,
         after=None if decision.refused else jsonpatch.apply_patch(found.pod, patch),
         ranking=rank(decision.ask, verdict, decided_in, found.replicas.count) if verdict else [],
         asks=asks,
     )
+
+
+def _warnings(decision: Decision, found: DescribedPod, world: World) -> Iterator[str]:
+    """The warnings of the decision, after that for a DaemonSet which takes a right to be created."""
+    if found.replicas.everywhere and tolerates_exclusive(decision.ask, world):
+        yield _RIGHT
+    yield from decision.warnings
+
+
+def _removed(verdict: Verdict, world: World) -> Iterator[Removed]:
+    """The nodes that each constraint is the first to rule out, by reason; ``world`` is that of the verdict."""
+    for judged, out in verdict.removed():
+        for reason in judged.constraint.explain(world, out):
+            yield Removed(judged.constraint.clause, reason.one, names(reason.nodes, world))
 
 
 def _objectionable(pod: Pod, namespace: str, found: DescribedPod, world: World) -> bool:
