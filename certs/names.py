@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Self
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
 """One label of a DNS name (RFC 1123), as Kubernetes requires it for names of Services and Namespaces."""
@@ -22,7 +22,7 @@ class Names:
     """DNS names in lower case and IP addresses, each once, in the order in which the user gave them."""
 
     dns: tuple[str, ...] = ()
-    addresses: tuple[Address, ...] = ()
+    addresses: tuple[IPAddress, ...] = ()
 
     def __add__(self, other: Self) -> "Names":
         return Names(

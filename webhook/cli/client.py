@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import jsonpatch
 from msgspec import Struct
 
-from webhook.admission.document import Document
-from webhook.admission.submission import WORKLOADS
+from webhook.admission.unstructured import Unstructured
+from webhook.placement.text.api_kinds import WORKLOADS
 
 _SECONDS = 10
 """Time-out for one answer in seconds: the API server's default for a webhook."""
@@ -25,7 +25,7 @@ _SECONDS = 10
 class Reply(Struct, frozen=True):
     """The webhook's answer about an object: ``after`` is the object with the patch applied, ``None`` if refused."""
 
-    after: Document | None
+    after: Unstructured | None
     message: str
     code: int
     warnings: tuple[str, ...]
@@ -41,15 +41,15 @@ class Client:
             target.hostname or "", target.port, context=context, timeout=_SECONDS
         )
 
-    def create(self, pod: Document, namespace: str) -> Reply:
+    def create(self, pod: Unstructured, namespace: str) -> Reply:
         """Send the review of creating the pod to ``/mutate``; ``ConnectionError`` if the answer is an HTTP error."""
         return self._ask("/mutate", pod, namespace)
 
-    def submit(self, workload: Document, namespace: str) -> Reply:
+    def submit(self, workload: Unstructured, namespace: str) -> Reply:
         """Send the review of creating the workload to ``/validate``; ``ConnectionError`` as for :meth:`create`."""
         return self._ask("/validate", workload, namespace)
 
-    def _ask(self, path: str, document: Document, namespace: str) -> Reply:
+    def _ask(self, path: str, document: Unstructured, namespace: str) -> Reply:
         body = json.dumps(review(document, namespace), separators=(",", ":"))
         self._connection.request("POST", f"{path}?timeout=10s", body, {"Content-Type": "application/json"})
         response = self._connection.getresponse()
@@ -63,7 +63,7 @@ class Client:
         self._connection.close()
 
 
-def review(document: Document, namespace: str) -> Document:
+def review(document: Unstructured, namespace: str) -> Unstructured:
     """The AdmissionReview of creating the object, in the order in which the API server writes its fields."""
     group, kind = kind_of(document)
     request = {
@@ -81,17 +81,17 @@ def review(document: Document, namespace: str) -> Document:
     return {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
 
 
-def kind_of(document: Document) -> tuple[str, str]:
+def kind_of(document: Unstructured) -> tuple[str, str]:
     """Group and kind of the object; those of a Pod if the object states none."""
     return str(document.get("apiVersion", "")).rpartition("/")[0], str(document.get("kind", "Pod"))
 
 
-def is_workload(document: Document) -> bool:
+def is_workload(document: Unstructured) -> bool:
     """Whether the object is a workload, which the webhook validates for all its pods when it is created."""
-    return (*kind_of(document), "", "CREATE") in WORKLOADS
+    return kind_of(document) in ((kind.group, kind.name) for kind in WORKLOADS)
 
 
-def _reply(document: Document, response: dict[str, Any]) -> Reply:
+def _reply(document: Unstructured, response: dict[str, Any]) -> Reply:
     warnings = tuple(response.get("warnings", ()))
     if not response["allowed"]:
         return Reply(None, response["status"]["message"], response["status"]["code"], warnings)

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the controller; returns when it has stopped."""
     settings = flags.read(arguments)
     logs.configure(settings.log_level)
-    uvloop.run(app.control(settings, _announce))
+    uvloop.run(app.controller.control(settings, _announce))
     return Exit.OK
 
 

@@ -10,8 +10,8 @@ from typing import Final
 import msgspec
 
 from webhook import app
-from webhook.admission.document import Document, mapping
-from webhook.admission.workloads import origin_of, pods_of
+from webhook.admission.templates import origin_of, pods_of
+from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli import COMMANDS, Subparsers, flags, warn
 from webhook.cli.client import review
 from webhook.cli.differences import as_yaml
@@ -21,13 +21,15 @@ from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.cli.screen import Screen
 from webhook.cluster.snapshot.manifests import ManifestError, read_named
 from webhook.placement.request.world import World
+from webhook.placement.text.api_kinds import NAMESPACE as NAMESPACE_KIND
+from webhook.placement.text.api_kinds import NODE
 from webhook.placement.text.problem import enumerated, quote
 from webhook.settings import Settings
 
-Manifests = Sequence[tuple[str, Document]]
+Manifests = Sequence[tuple[str, Unstructured]]
 """Objects in the order in which the user named their files, each with the name of its file."""
 
-_CLUSTER_SCOPED: Final = frozenset({("v1", "Node"), ("v1", "Namespace")})
+_CLUSTER_SCOPED: Final = frozenset((kind.api_version, kind.name) for kind in (NODE, NAMESPACE_KIND))
 """``apiVersion`` and ``kind`` of objects that are in no namespace."""
 
 _FLAGS: Final = (
@@ -112,7 +114,7 @@ def _manifests(arguments: argparse.Namespace) -> Manifests:
     return found if arguments.namespace is None else list(_in_namespace(found, arguments.namespace))
 
 
-def _in_namespace(manifests: Manifests, namespace: str) -> Iterator[tuple[str, Document]]:
+def _in_namespace(manifests: Manifests, namespace: str) -> Iterator[tuple[str, Unstructured]]:
     """The objects with that namespace; as kubectl does, raises :class:`WrongUse` if one states another namespace."""
     for file, document in manifests:
         metadata = mapping(document, "metadata")
@@ -129,13 +131,13 @@ def _in_namespace(manifests: Manifests, namespace: str) -> Iterator[tuple[str, D
 def _judged(given: Manifests, settings: Settings) -> list[Explanation]:
     """The explanation of every pod and host pool, in a world in which the manifests are applied."""
     try:
-        world = app.explaining(settings, given, warn)
+        world = app.explain.explaining(settings, given, warn)
     except ValueError as error:
         raise WrongUse(str(error)) from error
     return [found for file, document in given for found in _explained(file, document, world)]
 
 
-def _explained(file: str, document: Document, world: World) -> Sequence[Explanation]:
+def _explained(file: str, document: Unstructured, world: World) -> Sequence[Explanation]:
     if is_pool(document):
         return [explain_pool(file, document, world)]
     try:

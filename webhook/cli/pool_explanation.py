@@ -1,12 +1,11 @@
 """Explanation of one HostPool: whether it could get its hosts now, which ones, and what rules out each other node."""
 
-from webhook.admission.document import Document
+from webhook.admission.unstructured import Unstructured
 from webhook.cli.explanation import NAMESPACE, Explanation, Removed, names
 from webhook.placement.checks.completion import complete
 from webhook.placement.request.world import World
+from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.problem import Fault
-
-_KIND = ("streams.ibm.com/v1", "HostPool")
 
 
 class PoolExplanation(Explanation, frozen=True):
@@ -18,12 +17,12 @@ class PoolExplanation(Explanation, frozen=True):
     hosts: list[str]
 
 
-def is_pool(document: Document) -> bool:
+def is_pool(document: Unstructured) -> bool:
     """Whether the object is a HostPool."""
-    return (document.get("apiVersion"), document.get("kind")) == _KIND
+    return (document.get("apiVersion"), document.get("kind")) == (HOST_POOL.api_version, HOST_POOL.name)
 
 
-def explain_pool(file: str, document: Document, world: World) -> PoolExplanation:
+def explain_pool(file: str, document: Unstructured, world: World) -> PoolExplanation:
     """Explain the pool as admission would judge it. ``world`` must contain the pool (manifests count as applied)."""
     metadata = document["metadata"]
     name, namespace = metadata["name"], metadata.get("namespace") or NAMESPACE

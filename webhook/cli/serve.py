@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check_ports(settings)
     settings = _with_certificate(settings)
     logs.configure(settings.log_level)
-    uvloop.run(app.serve(settings, _announce))
+    uvloop.run(app.serve.serve(settings, _announce))
     return Exit.OK
 
 

@@ -14,8 +14,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.admission.document import Document, mapping
-from webhook.admission.workloads import Found, pods_of
+from webhook.admission.templates import DescribedPod, pods_of
+from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli import COMMANDS, Subparsers
 from webhook.cli.client import Client, Reply, is_workload
 from webhook.cli.differences import changed_lines
@@ -53,7 +53,7 @@ class Sent(Struct, frozen=True):
     """A pod of an example, or the workload that would have it, and the server's answer."""
 
     path: Path
-    found: Found
+    found: DescribedPod
     reply: Reply
 
     @property
@@ -163,7 +163,7 @@ def _show(sent: list[Sent], screen: Screen, *, table: bool) -> None:
         _show_one(each, screen)
 
 
-def _reply(document: Document, found: Found, client: Client) -> Reply:
+def _reply(document: Unstructured, found: DescribedPod, client: Client) -> Reply:
     """The server's answer about the pod, with the warnings about its workload; that about a refused workload alone."""
     namespace = found.pod["metadata"].get("namespace", NAMESPACE)
     if not is_workload(document):

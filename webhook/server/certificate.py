@@ -24,7 +24,7 @@ SIZE_LIMIT: Final = 1024 * 1024
 POLL_SECONDS: Final = 1.0
 """Three ``stat`` calls a second cost nothing, and follow the symlinks by which the kubelet swaps a mounted Secret."""
 
-Signature = tuple[tuple[int, int, int] | None, ...]
+PairSignature = tuple[tuple[int, int, int] | None, ...]
 """Modification time in ns, size and inode of each file; ``None`` where there is no file."""
 
 _log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class Files(Struct, frozen=True):
     key: Path
     client_ca: Path | None = None
 
-    def signature(self) -> Signature:
+    def signature(self) -> PairSignature:
         """A value that changes whenever one of the files changes."""
         return tuple(_state(path) for path in (self.cert, self.key, self.client_ca) if path is not None)
 
@@ -65,7 +65,7 @@ class Certificate:
     def __init__(self, files: Files, metrics: Metrics) -> None:
         self._files = files
         self._failures = metrics.reload_failures
-        self._signature: Signature | None = None
+        self._signature: PairSignature | None = None
         self._context: ssl.SSLContext | None = None
         self._problem = ""
         self.expires = 0.0

@@ -12,18 +12,14 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 
-from webhook.admission.answer import Answer
+from webhook.admission.responses import Answer
+from webhook.placement.text.api_kinds import REVIEWED
 
 PREFIX: Final = "streams_placement_"
 OTHER: Final = "other"
 """Label value that stands for every kind or reason not in the lists below: clients could make up any number."""
 
-KINDS: Final = frozenset(
-    {
-        *("Pod", "PodTemplate", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController"),
-        *("Job", "CronJob", "HostPool", "ProcessingElement", "HPAIntent", "Binding", "Node"),
-    }
-)
+KINDS: Final = frozenset({*(kind.name for kind in REVIEWED), "ProcessingElement"})
 """Kinds that have a label value of their own."""
 REASONS: Final = frozenset(
     {"", "BadRequest", "Conflict", "Forbidden", "InternalError", "Invalid", "NotFound", "ServiceUnavailable", "Timeout"}

@@ -12,8 +12,7 @@ from typing import Final, cast
 
 from aiohttp import hdrs, web
 
-from webhook.admission.answer import Answer
-from webhook.admission.responses import errored
+from webhook.admission.responses import Answer, errored
 from webhook.placement.text.problem import quote
 from webhook.server import logs, request_target
 from webhook.server.budget import Budget

@@ -4,11 +4,10 @@ from typing import Any, Final
 
 from webhook.cluster.crds import hostpool_schema, hpaintent_schema
 from webhook.cluster.crds.openapi import Schema
+from webhook.placement.text.api_kinds import HOST_POOL, HPA_INTENT, VERSION, ApiKind
 
 Document = dict[str, Any]
 """A JSON object."""
-
-GROUP: Final = "streams.ibm.com"
 
 
 def hostpool_definition() -> Document:
@@ -18,36 +17,36 @@ def hostpool_definition() -> Document:
     names, but not by its kind in lower case.
     """
     version = _version(hostpool_schema.COLUMNS, hostpool_schema.SCHEMA, subresources={"status": {}})
-    return _definition("HostPool", "streamshostpool", ["sthp", "hostpool", "hostpools"], version)
+    return _definition(HOST_POOL, ["sthp", "hostpool", "hostpools"], version)
 
 
 def hpaintent_definition() -> Document:
     """The definition of HPAIntent, which has no status: an intent has an effect on pods only."""
     version = _version(hpaintent_schema.COLUMNS, hpaintent_schema.SCHEMA)
-    return _definition("HPAIntent", "streamshpaintent", ["sthpa", "hpaintent", "hpaintents"], version)
+    return _definition(HPA_INTENT, ["sthpa", "hpaintent", "hpaintents"], version)
 
 
-def _definition(kind: str, singular: str, short: list[str], version: Document) -> Document:
+def _definition(kind: ApiKind, short: list[str], version: Document) -> Document:
     """The definition of a namespaced kind of the group ``streams.ibm.com`` with its only version."""
     names = {
-        "kind": kind,
-        "listKind": f"{kind}List",
-        "plural": f"{singular}s",
-        "singular": singular,
+        "kind": kind.name,
+        "listKind": f"{kind.name}List",
+        "plural": kind.resource,
+        "singular": kind.resource.removesuffix("s"),
         "shortNames": short,
         "categories": ["streams"],
     }
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{singular}s.{GROUP}"},
-        "spec": {"group": GROUP, "names": names, "scope": "Namespaced", "versions": [version]},
+        "metadata": {"name": kind.full_resource},
+        "spec": {"group": kind.group, "names": names, "scope": "Namespaced", "versions": [version]},
     }
 
 
 def _version(columns: list[Schema], schema: Schema, **more: object) -> Document:
     return {
-        "name": "v1",
+        "name": VERSION,
         "served": True,
         "storage": True,
         **more,

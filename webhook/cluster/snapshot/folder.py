@@ -18,7 +18,7 @@ mistake may hold any number."""
 SIZE_LIMIT = 2 << 30
 """Bytes of one file: 150,000 pods in a single list of indented JSON, at up to 14 KB each."""
 
-Signature = tuple[tuple[str, int, int, int], ...]
+FolderSignature = tuple[tuple[str, int, int, int], ...]
 """Path, modification time in ns, size and inode of every file."""
 
 
@@ -42,7 +42,7 @@ def read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def signature(folder: Path) -> Signature:
+def signature(folder: Path) -> FolderSignature:
     """A value that changes when any of the folder's files changes; empty if the folder cannot be listed."""
     try:
         paths = files(folder)

@@ -47,10 +47,10 @@ def _read_file(path: Path, name: str, loader: SnapshotLoader) -> None:
 
 def _yaml(content: bytes, loader: SnapshotLoader) -> Iterator[Item]:
     # Imported only here: PyYAML takes as long to import as the rest of this layer, and a live cluster does not need it.
-    from webhook.cluster.snapshot.yaml_documents import Unreadable, documents  # noqa: PLC0415 see above
+    from webhook.cluster.snapshot.yaml_documents import UnreadableDocument, documents  # noqa: PLC0415 see above
 
     for document in documents(content):
-        if isinstance(document, Unreadable):
+        if isinstance(document, UnreadableDocument):
             loader.skip(document.reason)
         else:
             yield document

@@ -15,7 +15,7 @@ PAGE: Final = 100
 """Objects of one page: one or two megabytes of pods; the client takes answers of up to six."""
 
 
-class Reader(Protocol):
+class ListReader(Protocol):
     """Sends GET requests to the API server; all failures are raised as :class:`ApiError`."""
 
     async def read(self, path: str) -> bytes:
@@ -23,7 +23,9 @@ class Reader(Protocol):
         ...
 
 
-async def listed(reader: Reader, path: str, selectors: Mapping[str, str], *, page: int = PAGE) -> AsyncIterator[Raw]:
+async def listed(
+    reader: ListReader, path: str, selectors: Mapping[str, str], *, page: int = PAGE
+) -> AsyncIterator[Raw]:
     """Every object of the collection at ``path`` that ``selectors`` select, as JSON text. Raises :class:`ApiError`.
 
     ``selectors`` are query parameters such as ``fieldSelector``; ``page`` is the number of objects of one request.

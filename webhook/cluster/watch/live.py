@@ -16,7 +16,7 @@ from webhook.cluster.watch.store import Findings
 
 I = TypeVar("I", bound=Sink)  # noqa: E741 stands for Inventory
 
-Tell = Callable[[Report | Finding | ApiError], object]
+TellOutcome = Callable[[Report | Finding | ApiError], object]
 """Called with a report after every list once all kinds are listed, with every unusable object, and with failures."""
 
 STALE: Final = 300.0
@@ -43,7 +43,7 @@ class LiveCluster(Generic[I]):
         kinds: Sequence[AnyKind] = KINDS,
         pace: Pace | None = None,
         limit: float = STALE,
-        tell: Tell = lambda _: None,
+        tell: TellOutcome = lambda _: None,
     ) -> None:
         self.inventory: I = inventory
         self.connection = connection
