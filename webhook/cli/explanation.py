@@ -132,7 +132,7 @@ def _objectionable(pod: Pod, namespace: str, found: DescribedPod, world: World) 
 
 
 def _doubts(document: Unstructured, found: DescribedPod) -> Iterator[str]:
-    """Warnings of what admission does not check: an unknown kind, and keys that were probably meant to be ours."""
+    """Warnings that admission does not give: of unknown kinds, and of misspelt annotation and label keys."""
     if found.note:
         yield found.note
     where = pod_metadata(document)
