@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden import EXAMPLES
+from tests.golden.examples import EXAMPLES
 from webhook import app
 from webhook.app.clusters import cluster_of
 from webhook.app.policy import policy_of

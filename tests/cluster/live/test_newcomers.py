@@ -10,7 +10,7 @@ from tests.answers import refused, response
 from tests.builders import Json, bound_pod, cluster, nodes, pool, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
 from tests.cluster.live.objectserver import refused as said_no
-from tests.golden import EXAMPLES
+from tests.golden.examples import EXAMPLES
 from webhook.admission.answer import Answer, Outcome, Unseen
 from webhook.app.clusters import cluster_of
 from webhook.app.serving import newcomers_of, validator

@@ -1,4 +1,4 @@
-"""Expected results of the examples: ``python -m tests.golden`` writes them anew; read the difference before you commit.
+"""Expected results of the example manifests, computed by the product; ``python -m tests.golden`` writes them.
 
 Beside ``examples/NAME.yaml`` stands ``examples/NAME.expected.yaml``: for every pod of the manifest, the pod as it would
 be created, or the refusal; the refusal of the whole workload if that comes first.
@@ -26,7 +26,7 @@ from webhook.placement.inventory.policy import Policy
 
 Entry = Callable[[bytes, Inventory, Policy], Answer]
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def manifests() -> list[Path]:
@@ -84,13 +84,13 @@ def outcome(pod: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:
     return {"admitted": jsonpatch.apply_patch(pod, patch), **result}
 
 
-def main() -> None:
-    """Write every file of expected results."""
+def write_examples() -> list[Path]:
+    """Write every file of expected results; those that changed."""
     cluster = snapshot()
+    changed = []
     for path in manifests():
-        documents = list(results(path, cluster))
-        expected(path).write_text("---\n".join(map(as_yaml, documents)))
-
-
-if __name__ == "__main__":
-    main()
+        text = "---\n".join(map(as_yaml, results(path, cluster)))
+        if not expected(path).exists() or expected(path).read_text() != text:
+            expected(path).write_text(text)
+            changed.append(expected(path))
+    return changed
