@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check e2e e2e-long cluster cluster-down format bench bench-e2e crds image lock clean
+.PHONY: run serve test unit integration check golden e2e e2e-long cluster cluster-down format bench bench-e2e crds image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -52,6 +52,9 @@ cluster: $(VENV)/dev.stamp              ## a local control plane with kwok nodes
 
 cluster-down:                           ## end it
 	$(BIN)/python -m tests.e2e down
+
+golden: $(VENV)/dev.stamp               ## rewrite expected texts of tests, examples and pages; FORCE=1 despite changes, TESTS= some of the tests
+	$(BIN)/python -m tests.golden $(if $(FORCE),--force) $(TESTS)
 
 format: $(VENV)/dev.stamp               ## let the formatter have its way
 	$(BIN)/ruff check --fix .

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import ROOT, Block, blocks
-from tests.docs.test_commands import SECONDS, commands, pattern
+from tests.docs.commands import SECONDS, commands, pattern
 
 pytestmark = pytest.mark.integration
 

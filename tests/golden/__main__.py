@@ -1,15 +1,17 @@
 """``make golden``: rewrite every expected text that the product words differently now.
 
 Read the difference before you commit it. Written anew: expected results of the examples, string literals that failing
-tests compared, and what pages of the documentation show. Tests that fail for any other reason are left alone and named; the exit code is then 1.
+tests compared, and what pages of the documentation show. Tests that fail for any other reason are left alone and named;
+the exit code is then 1.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -37,12 +39,13 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     whole = not options.tests
     touched = set(write_examples()) if whole else set()
-    golden = Golden(ROOT, PAGES)
-    touched |= golden.rewrite(options.tests or ["tests"])
+    # Pages show what commands write of the examples, and tests run these commands again.
     shown = list(pages.written_anew()) if whole else []
     touched |= {page for page, why in shown if why is None}
+    golden = Golden(ROOT, PAGES)
+    touched |= golden.rewrite(options.tests or ["tests"])
     left = [*golden.left, *(Left(str(page.relative_to(ROOT)), why) for page, why in shown if why)]
-    print(summary(golden.changes, touched, left))  # noqa: T201 - a command
+    print(summary(golden.changes, touched, left, still_said(ROOT, golden.changes)))  # noqa: T201 - a command
     return 1 if left else 0
 
 
@@ -85,7 +88,8 @@ class Golden:
             if not written:
                 return touched
             touched |= written
-            wanted = sorted({failure.test for failure in failures})
+            # Without parameters: their ids may be the very texts that were rewritten.
+            wanted = sorted({failure.test.partition("[")[0] for failure in failures})
         return touched
 
     def _plan(self, failures: list[Failure]) -> Plan:
@@ -101,9 +105,13 @@ class Golden:
         with tempfile.TemporaryDirectory() as folder:
             file, ids = Path(folder, "failures.json"), Path(folder, "tests")
             ids.write_text("\n".join(tests))
-            command = (sys.executable, "-m", "pytest", "-p", "tests.golden.plugin", f"--golden-file={file}", "-q")
-            spread = ("--numprocesses=auto", "--dist=worksteal", "--tb=no", "-r", "", "--ignore=tests/e2e")
-            subprocess.run((*command, *spread, f"@{ids}"), cwd=self._root, check=False)  # noqa: S603 - pytest
+            mine = ("-p", "tests.golden.plugin", f"--golden-file={file}", "--quiet", "--tb=no", "-r", "")
+            spread = ("--numprocesses=auto", "--dist=worksteal", "--ignore=tests/e2e")
+            command = (sys.executable, "-m", "pytest", *mine, *spread, f"@{ids}")
+            environment = os.environ | {"PYTHONPATH": str(ROOT)}
+            done = subprocess.run(command, cwd=self._root, env=environment, check=False)  # noqa: S603 - pytest
+            if done.returncode not in {0, 1}:
+                raise SystemExit(f"pytest could not run these tests: exit code {done.returncode}")
             return msgspec.json.decode(file.read_bytes(), type=list[Failure])
 
     def _written(self, edits: Iterable[Edit]) -> set[Path]:
@@ -120,7 +128,19 @@ class Golden:
         return set(pages.reworded(sorted(self._known), sought, self._shown))
 
 
-def summary(changes: Counter[Change], touched: Iterable[Path], left: Iterable[Left]) -> str:
+def still_said(root: Path, changes: Iterable[Change]) -> list[str]:
+    """Lines, as ``file:line``, with words that have changed: of end-to-end tests, of prose, of helpers."""
+    old = {phrase.old for change in changes for phrase in phrases(*change)}
+    command = ("git", "grep", "-n", "-F", "--no-color", *(word for each in sorted(old) for word in ("-e", each)), "--")
+    if not old:
+        return []
+    done = subprocess.run((*command, *WRITTEN), cwd=root, capture_output=True, text=True, check=False)  # noqa: S603 - git
+    return [":".join(line.split(":")[:2]) for line in done.stdout.splitlines()]
+
+
+def summary(
+    changes: Counter[Change], touched: Iterable[Path], left: Iterable[Left], still: Collection[str] = ()
+) -> str:
     """What a person reads beside the difference."""
     reworded = Counter(phrase for change, times in changes.items() for phrase in phrases(*change) for _ in range(times))
     files = sorted({path.relative_to(ROOT) if path.is_relative_to(ROOT) else path for path in touched})
@@ -132,6 +152,8 @@ def summary(changes: Counter[Change], touched: Iterable[Path], left: Iterable[Le
         *(f"  {path}" for path in files),
         f"{len(rest)} were left alone{':' if rest else '.'}",
         *(f"  {each.test}: {each.why}" for each in rest),
+        *(["These lines, which nothing here runs or compares, still have the words from before:"] if still else ()),
+        *(f"  {place}" for place in still),
     ))  # fmt: skip
 
 

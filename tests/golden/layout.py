@@ -17,10 +17,10 @@ ROOM: Final = 12
 def edited(text: str, edits: Iterable[Edit]) -> str:
     """The text after all edits of it, the last one first, so that offsets stay true. Overlapping ones raise."""
     behind = len(text)
-    for _, start, end, new in sorted(edits, key=lambda edit: edit[1:3], reverse=True):
-        if end > behind:
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
+        if edit.end > behind:
             raise ValueError(f"two edits overlap before offset {behind}")
-        text, behind = f"{text[:start]}{new}{text[end:]}", start
+        text, behind = f"{text[: edit.start]}{edit.text}{text[edit.end :]}", edit.start
     return text
 
 

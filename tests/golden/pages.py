@@ -49,7 +49,7 @@ def updated(command: Command, output: list[str]) -> list[str]:
     rest = output
     for line in command.shown:
         found = [] if line == DOTS else difflib.get_close_matches(line, rest, 1)
-        shown += [line] if line == DOTS else found
+        shown += found or [line]
         if found:
             rest = rest[rest.index(found[0]) + 1 :]
     return shown

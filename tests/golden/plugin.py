@@ -84,6 +84,12 @@ class Recorder:
         if found := getattr(report, "golden", None):
             self._failures.append(msgspec.convert(found, Failure))
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file whose tests cannot be collected."""
+        if report.failed and not hasattr(self._config, "workerinput"):
+            error = str(report.longrepr).strip().rpartition("\n")[2]
+            self._failures.append(Failure(report.nodeid, 0, _escaped(error), []))
+
     def pytest_sessionfinish(self) -> None:
         """Write all, in the order of the tests' ids."""
         if not hasattr(self._config, "workerinput"):

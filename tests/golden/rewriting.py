@@ -20,12 +20,13 @@ SHORTEST: Final = 8
 
 
 class Edit(NamedTuple):
-    """What is to stand in a file between two offsets."""
+    """What is to stand in a file between two offsets; ``literal`` is the offset of the literal that is edited."""
 
     path: Path
     start: int
     end: int
     text: str
+    literal: int = 0
 
 
 class Change(NamedTuple):
@@ -220,16 +221,17 @@ def _edit(place: Place, at: int, hunk: Hunk) -> Edit:
     if start == end:
         beside = chars[start - 1] if start else chars[0]
         where = beside.end if start else beside.start
-        return Edit(place.path, where, where, beside.quoting.written(hunk.new))
+        return Edit(place.path, where, where, beside.quoting.written(hunk.new), chars[0].start)
     # Where the words reach into the next piece of the literal, the quotes between the pieces go with them.
-    return Edit(place.path, chars[start].start, chars[end - 1].end, chars[start].quoting.written(hunk.new))
+    text = chars[start].quoting.written(hunk.new)
+    return Edit(place.path, chars[start].start, chars[end - 1].end, text, chars[0].start)
 
 
 def _disputed(edits: dict[str, list[Edit]]) -> dict[str, bool]:
-    """Of each test, whether another one wants something else at the same place."""
-    wanted: dict[tuple[Path, int, int], set[str]] = defaultdict(set)
-    for edit in (edit for found in edits.values() for edit in found):
-        wanted[edit.path, edit.start, edit.end].add(edit.text)
-    disputes = [place for place, texts in wanted.items() if len(texts) > 1]
-    spoilt = set(disputes)
-    return {test: any(each[:3] in spoilt for each in found) for test, found in edits.items()}
+    """Of each test, whether another one wants a literal to be something else."""
+    wanted: dict[tuple[Path, int], dict[str, set[Edit]]] = defaultdict(lambda: defaultdict(set))
+    for test, found in edits.items():
+        for edit in found:
+            wanted[edit.path, edit.literal][test].add(edit)
+    spoilt = {place for place, tests in wanted.items() if len(set(map(frozenset, tests.values()))) > 1}
+    return {test: any((each.path, each.literal) in spoilt for each in found) for test, found in edits.items()}
