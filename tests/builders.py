@@ -114,9 +114,9 @@ def sleeper(
 ) -> PodInfo:
     """A pod that waits for a node and tolerates this; every taint, if nothing is said."""
     tolerates = tolerations or (Toleration(operator="Exists"),)
-    claim = NodeDemand(name, terms=None if terms is None else tuple(terms), tolerates=tolerates)
+    demand = NodeDemand(name, terms=None if terms is None else tuple(terms), tolerates=tolerates)
     waiting = bound_pod("", job=job, uid=f"uid-of-{name}", namespace=namespace, pools=pools, terminating=terminating)
-    return replace(waiting, claim=claim)
+    return replace(waiting, demand=demand)
 
 
 def pool(
@@ -132,10 +132,10 @@ def pool(
     mode: Literal["Shared", "Exclusive"] = "Shared",
     elastic: bool = False,
     phase: Phase = Phase.READY,
-    given: Iterable[str] = (),
+    assigned: Iterable[str] = (),
     reason: str = "",
 ) -> Pool:
-    """A shared pool that is ready; ``given`` are the names of its hosts by index."""
+    """A shared pool that is ready; ``assigned`` are the names of its hosts by index."""
     return Pool(
         namespace,
         spl_name.lower() if name is None else name,
@@ -148,7 +148,7 @@ def pool(
         mode=mode,
         elastic=elastic,
         phase=phase,
-        given=tuple(PoolHost(at, host, f"uid-of-{host}") for at, host in enumerate(given)),
+        assigned=tuple(PoolHost(at, host, f"uid-of-{host}") for at, host in enumerate(assigned)),
         reason=reason,
     )
 

@@ -6,8 +6,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from tests.builders import NAMESPACE, Json, bound_pod, pod, typed
-from webhook.placement.decision.crowd import Replicas
 from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.policy import Policy

@@ -73,7 +73,7 @@ def test_strict_is_everything_that_keeps_others_off_exclusive_hosts() -> None:
 @pytest.mark.parametrize(("chosen", "expected"), [("streams", None), ("all", {"kube-system"})])
 def test_what_is_kept_of_a_cluster_depends_on_who_is_a_stranger(chosen: str, expected: set[str] | None) -> None:
     settings = read({"snapshot": str(EXAMPLES / "cluster"), "exclusive_strangers": chosen})
-    serving, explained = cluster_of(settings).inventory, app.explaining(settings, [], print).cluster
+    serving, explained = cluster_of(settings).inventory, app.explaining(settings, [], print).inventory
     assert (serving.outsiders.spared, explained.outsiders.spared) == (expected, expected)
 
 

@@ -13,9 +13,9 @@ from webhook.admission.validate import validate
 from webhook.placement.inventory.objects import NodeDemand, PodInfo
 from webhook.placement.inventory.policy import Policy
 
-WAITS: Final = replace(bound_pod("", uid="uid-1"), claim=NodeDemand("pe-0"))
+WAITS: Final = replace(bound_pod("", uid="uid-1"), demand=NodeDemand("pe-0"))
 SLEEPS: Final = sleeper(name="sleeper")
-THERE: Final = cluster(nodes(2), [pool("R", size=1, mode="Exclusive", given=["node-a"])], [WAITS, SLEEPS])
+THERE: Final = cluster(nodes(2), [pool("R", size=1, mode="Exclusive", assigned=["node-a"])], [WAITS, SLEEPS])
 GUARD: Final = Policy(guard_bindings=True)
 
 

@@ -16,7 +16,7 @@ from webhook.placement.text import keys
 
 CLOSED = cluster(
     [node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.closed", "NoSchedule")]), node("node-b")],
-    pools=[pool("Closed", size=1, mode="Exclusive", given=["node-a"])],
+    pools=[pool("Closed", size=1, mode="Exclusive", assigned=["node-a"])],
 )
 EVERYTHING = {"operator": "Exists"}
 OURS = {"key": keys.EXCLUSIVE, "operator": "Exists"}

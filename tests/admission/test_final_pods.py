@@ -23,7 +23,7 @@ EVERYTHING = {"operator": "Exists"}
 TAINT = Taint(keys.EXCLUSIVE, "default.closed", "NoSchedule")
 CLOSED = cluster(
     [node("node-a", taints=[TAINT]), node("node-b"), node("node-c")],
-    [pool("Closed", size=1, mode="Exclusive", given=["node-a"]), pool("Open", size=1, given=["node-b"])],
+    [pool("Closed", size=1, mode="Exclusive", assigned=["node-a"]), pool("Open", size=1, assigned=["node-b"])],
     [bound_pod("node-c", labels={keys.EXLOCATION + keys.digest("a"): "a"})],
 )
 OPEN_TO_ALL = "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool"

@@ -14,7 +14,7 @@ from webhook.placement.text import keys
 IB: Final = {keys.TAG: "ib"}
 THERE: Final = cluster(
     [node("node-a", labels=IB), node("node-b", labels=IB)],
-    [pool("P", size=1, tags=["ib"], given=["node-a"])],
+    [pool("P", size=1, tags=["ib"], assigned=["node-a"])],
     [bound_pod("node-a", pools=["P"])],
 )
 LOSES: Final = "HostPool default/p: its host 0 would lose the tag ib; 1 of its pods runs there"

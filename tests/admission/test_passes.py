@@ -29,7 +29,7 @@ PASSES: dict[str, tuple[Json, Inventory]] = {
     "pool": (pod("host(MyPool)"), cluster([node(labels={keys.TAG: "a"})], pools=[pool(tags=["a"])])),
     "exclusive pool": (
         pod("host(MyPool)"),
-        cluster(nodes(1), pools=[pool(size=1, mode="Exclusive", given=["node-a"])]),
+        cluster(nodes(1), pools=[pool(size=1, mode="Exclusive", assigned=["node-a"])]),
     ),
     "group": (
         pod('hostColocation("a"), hostColocation("b")'),

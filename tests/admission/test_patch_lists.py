@@ -61,7 +61,7 @@ def test_pod_terms_are_appended(kind: str, field: str, shape: str) -> None:
     ids=["null", "empty", "one there"],
 )
 def test_tolerations_are_appended(own: list[Json] | None) -> None:
-    inventory = cluster(nodes(1), pools=[pool(size=1, mode="Exclusive", given=["node-a"])])
+    inventory = cluster(nodes(1), pools=[pool(size=1, mode="Exclusive", assigned=["node-a"])])
     made = after(pod("host(MyPool)", tolerations=own), inventory)["spec"]["tolerations"]
     ours = {"key": keys.EXCLUSIVE, "operator": "Equal", "value": "default.mypool", "effect": "NoSchedule"}
     assert made == [*(own or []), ours]

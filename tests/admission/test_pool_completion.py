@@ -18,7 +18,7 @@ BLUE: Final = {f"{keys.TAGS}blue": "", f"{keys.TAGS}ib": ""}
 INFRA: Final = Taint("dedicated", "infra", "NoSchedule")
 CORDONED: Final = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 UNREADY: Final = tuple(Taint("node.kubernetes.io/not-ready", "", effect) for effect in ("NoSchedule", "NoExecute"))
-OTHER: Final = pool("Other", size=1, mode="Exclusive", given=["node-x"], namespace="secret")
+OTHER: Final = pool("Other", size=1, mode="Exclusive", assigned=["node-x"], namespace="secret")
 
 
 def told(there: Inventory, policy: Policy | None = None, **spec: Any) -> str:
@@ -180,7 +180,7 @@ def test_the_entries_of_a_list_are_told_what_is_wrong_with_them() -> None:
 def test_a_node_that_is_exclusive_to_another_pool_is_none_for_a_list(how: str) -> None:
     """Nobody is told whose it is."""
     closed = [Taint(keys.EXCLUSIVE, "secret.other", "NoSchedule")] if how == "its taint" else []
-    others = pool("Other", size=1, mode="Exclusive", given=["node-x"], namespace="secret")
+    others = pool("Other", size=1, mode="Exclusive", assigned=["node-x"], namespace="secret")
     there = cluster([node("node-x", taints=closed), node("node-y")], [others] if how == "its status" else [])
     assert told(there, size=None, hosts=["node-x", "node-y"]) == (
         "HostPool P1 cannot be completed: "

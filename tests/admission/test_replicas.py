@@ -8,7 +8,7 @@ import pytest
 from tests.builders import Json
 from tests.templates import workload
 from webhook.admission.replicas import grown, replicas_of
-from webhook.placement.decision.crowd import Replicas
+from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.text import keys
 
 HUGE = 2**31 - 1

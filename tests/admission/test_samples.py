@@ -136,7 +136,7 @@ def test_every_kind_of_pool_is_labels_and_taints(found: Pool, expected: Json) ->
 
 
 def test_a_particular_host_of_a_pool_is_a_label_of_its_own() -> None:
-    found = pool(size=10, given=TEN)
+    found = pool(size=10, assigned=TEN)
     expected = node_term(member("mypool", "In", "5"))
     assert changed(streams_pod("Source: host(MyPool[5])"), cluster(nodes(10), pools=[found])) == ({}, expected)
 

@@ -34,7 +34,7 @@ TWO = cluster(nodes(2))
 
 CLOSED = cluster(
     [node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.closed", "NoSchedule")]), node("node-b")],
-    pools=[pool("Closed", size=1, mode="Exclusive", given=["node-a"])],
+    pools=[pool("Closed", size=1, mode="Exclusive", assigned=["node-a"])],
 )
 
 

@@ -173,7 +173,7 @@ BEYOND = {
     ),
     "a toleration that opens hosts of others": (
         replica('hostExlocation("t")', tolerations=[{"operator": "Exists", "effect": "NoSchedule"}]),
-        cluster([node("node-a")], [pool("Other", size=1, mode="Exclusive", given=["node-a"], namespace="secret")]),
+        cluster([node("node-a")], [pool("Other", size=1, mode="Exclusive", assigned=["node-a"], namespace="secret")]),
         403,
         "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool",
     ),

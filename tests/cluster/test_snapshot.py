@@ -176,7 +176,7 @@ POOL = Pool(
     size=1,
     tags=("source",),
     phase=Phase.READY,
-    given=(PoolHost(0, "worker-1", "0b1c8b5e-0000-4000-8000-000000000001"),),
+    assigned=(PoolHost(0, "worker-1", "0b1c8b5e-0000-4000-8000-000000000001"),),
     reason="Allocated",
     created="2026-01-01T00:00:00Z",
 )

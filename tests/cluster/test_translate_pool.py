@@ -56,7 +56,7 @@ def test_a_pool_with_everything() -> None:
         mode="Exclusive",
         elastic=True,
         phase=Phase.FAILED,
-        given=(PoolHost(1, "node-a", "u"), PoolHost(0, "node-b")),
+        assigned=(PoolHost(1, "node-a", "u"), PoolHost(0, "node-b")),
         reason="why",
     )
 

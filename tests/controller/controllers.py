@@ -13,7 +13,7 @@ from tests.controller.kube import PODS, Change, Kube
 from tests.controller.quick import clock
 from webhook.cluster.watch.store import Store
 from webhook.controller.events.event import Regarding
-from webhook.controller.hostpools.rules import Rules
+from webhook.controller.hostpools.host_choice import Rules
 from webhook.controller.leaderelection.lease_hold import LostError
 from webhook.controller.work import Work
 from webhook.placement.inventory.policy import Policy

@@ -11,8 +11,7 @@ from tests.controller.pod_life import PodLife
 from tests.controller.pool_life import PoolLife
 from tests.controller.scene import Scene
 from webhook.cluster.client.errors import ApiError, Cause
-from webhook.controller.hostpools.dismissals import Replacement
-from webhook.controller.hostpools.rules import Rules
+from webhook.controller.hostpools.host_choice import Replacement, Rules
 from webhook.placement.inventory.policy import Policy
 
 Json = dict[str, Any]

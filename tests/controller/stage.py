@@ -5,8 +5,7 @@ from typing import Any
 
 from tests.controller.controllers import Candidate
 from tests.controller.kube import Kube, node_path, pod_path, pool_path
-from webhook.controller.hostpools.dismissals import Replacement
-from webhook.controller.hostpools.rules import Rules
+from webhook.controller.hostpools.host_choice import Replacement, Rules
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
 

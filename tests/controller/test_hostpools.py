@@ -8,7 +8,7 @@ import pytest
 from tests.controller.kube import POOLS, node_path, pod_path, pool_path
 from tests.controller.stage import LABEL, TAINT, Stage
 from webhook.cluster.client.errors import ApiError, Cause
-from webhook.controller.hostpools.rules import Rules
+from webhook.controller.hostpools.host_choice import Rules
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.text import keys

@@ -8,7 +8,7 @@ import pytest
 from tests.controller.kube import node_path, pod_path, pool_path
 from tests.controller.stage import LABEL, TAINT, Stage
 from webhook.cluster.client.errors import ApiError, Cause
-from webhook.controller.hostpools.dismissals import Replacement
+from webhook.controller.hostpools.host_choice import Replacement
 from webhook.placement.text import keys
 
 

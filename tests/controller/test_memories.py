@@ -8,11 +8,10 @@ from msgspec import structs
 from tests.builders import cluster, node, nodes, pool
 from tests.controller.quick import clock
 from webhook.controller.concurrency import gather_or_cancel
-from webhook.controller.hostpools.choices import NodeExclusions
-from webhook.controller.hostpools.dismissals import Dismissals, Replacement
+from webhook.controller.hostpools.host_choice import Dismissals, NodeExclusions, Replacement
 from webhook.controller.hostpools.pool_status import State
 from webhook.controller.hostpools.status_cache import StatusCache
-from webhook.controller.hostpools.taint_grace_period import TaintGracePeriod
+from webhook.controller.hostpools.strangers import TaintGracePeriod
 from webhook.controller.hostpools.triggers import Debounce
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.inventory import Inventory
@@ -89,7 +88,7 @@ class TestSettling:
 
 class TestDismissals:
     CORDONED = (Taint("node.kubernetes.io/unschedulable", effect="NoSchedule"),)
-    ASKED = pool(name="p", size=2, tags=["ib"], given=["node-a", "node-b"])
+    ASKED = pool(name="p", size=2, tags=["ib"], assigned=["node-a", "node-b"])
 
     def inventory(self, *, cordoned: bool = True, tagged: bool = True) -> Inventory:
         labels = {"streams.ibm.com/hostpool": "ib"}
@@ -125,7 +124,7 @@ class TestDismissals:
         assert found == [60, None, 60]
 
     async def test_other_troubles_do_not_count(self) -> None:
-        gone = pool(name="p", size=1, given=["node-z"])
+        gone = pool(name="p", size=1, assigned=["node-z"])
         assert Dismissals(Replacement(60, unlabelled=True), clock).of(gone, cluster(nodes(1))) == (set(), None)
 
     async def test_nothing_is_left_in_the_end(self) -> None:

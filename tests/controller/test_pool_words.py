@@ -10,10 +10,9 @@ from tests.builders import bound_pod, cluster, node, nodes, pool, selector, slee
 from tests.controller.controllers import Line, Said
 from tests.controller.kube import Kube, pool_path
 from webhook.cluster.client.errors import ApiError, Cause
-from webhook.controller.hostpools import pool_states
-from webhook.controller.hostpools.pool_events import News, news, stranger
+from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.pool_object import StoredPool, read_pool
-from webhook.controller.hostpools.pool_reports import PoolReports, rfc3339
+from webhook.controller.hostpools.pool_reports import News, PoolReports, news, rfc3339, stranger
 from webhook.controller.hostpools.pool_status import State, status_of
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory
@@ -146,7 +145,7 @@ class TestAState:
     def test_of_an_unsized_pool_counts_tags_and_selector(self) -> None:
         found = cluster([node("node-a", labels={"a": "1", "streams.ibm.com/hostpool": "ib"}), node("node-b")])
         asked = pool(tags=["ib"], selector=selector("a", "Exists"))
-        assert pool_states.unsized(asked, found).eligible == 1
+        assert pool_status.unsized(asked, found).eligible == 1
 
     @pytest.mark.parametrize(
         ("elastic", "policy", "expected"),
@@ -160,7 +159,7 @@ class TestAState:
         self, policy: Policy, expected: tuple[Phase, str], *, elastic: bool
     ) -> None:
         asked = pool(size=9, elastic=elastic, phase=Phase.PENDING)
-        found = pool_states.short(asked, plan(asked, inventory(asked), policy), inventory(asked), policy)
+        found = pool_status.short(asked, plan(asked, inventory(asked), policy), inventory(asked), policy)
         assert (found.phase, found.reason, found.message, found.eligible, found.ready) == (
             *expected,
             "it needs 9 hosts and 3 nodes are eligible",
@@ -178,20 +177,20 @@ class TestAState:
     def test_of_a_pool_whose_nodes_only_have_to_recover(self, word: str, expected: tuple[Phase, str]) -> None:
         there = inventory(taints=[Taint(f"node.kubernetes.io/{word}", "", "NoSchedule")])
         asked = pool(size=3, phase=Phase.PENDING)
-        found = pool_states.short(asked, plan(asked, there, Policy()), there, Policy())
+        found = pool_status.short(asked, plan(asked, there, Policy()), there, Policy())
         assert (found.phase, found.reason, found.message) == (*expected, "it needs 3 hosts and 0 nodes are eligible")
 
     def test_of_a_pool_whose_hosts_settle(self) -> None:
         asked = pool(size=2, phase=Phase.PENDING)
-        assert pool_states.settling(plan(asked, inventory(asked), Policy())).message == (
+        assert pool_status.settling(plan(asked, inventory(asked), Policy())).message == (
             "2 hosts marked, and given to it unless somebody slips in"
         )
 
     def test_of_a_pool_counts_hosts_that_serve(self) -> None:
         cordoned = node("node-a", taints=[Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")])
-        asked = pool(size=2, given=["node-a", "node-b"])
+        asked = pool(size=2, assigned=["node-a", "node-b"])
         found = cluster([cordoned, node("node-b")], [asked])
-        state = pool_states.ready(asked, plan(asked, found, Policy()), found, Policy())
+        state = pool_status.ready(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.ready, state.degraded) == (1, ("host 0 (node-a) is cordoned",))
 
     @pytest.mark.parametrize(
@@ -218,9 +217,9 @@ class TestAState:
         names = ["node-a", "node-b", "node-c"]
         theirs = Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")
         there = [node(name, taints=[theirs] if at < taken else []) for at, name in enumerate(names)]
-        asked = pool(size=None, hosts=names, given=names)
+        asked = pool(size=None, hosts=names, assigned=names)
         found = cluster(there, [asked])
-        state = pool_states.ready(asked, plan(asked, found, Policy()), found, Policy())
+        state = pool_status.ready(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.phase, state.reason, state.message, state.ready) == expected
         assert list(state.degraded) == [
             f"host {at} ({name}) belongs to an exclusive HostPool" for at, name in enumerate(names[:taken])
@@ -228,9 +227,9 @@ class TestAState:
 
     def test_of_a_pool_whose_only_host_is_another_s(self) -> None:
         theirs = node("node-a", taints=[Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")])
-        asked = pool(size=1, given=["node-a"])
+        asked = pool(size=1, assigned=["node-a"])
         found = cluster([theirs], [asked])
-        state = pool_states.ready(asked, plan(asked, found, Policy()), found, Policy())
+        state = pool_status.ready(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.phase, state.message) == (
             Phase.FAILED,
             "it has 1 host, which is exclusive to another HostPool",
@@ -240,7 +239,7 @@ class TestAState:
         theirs = node("node-a", taints=[Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")])
         asked = pool(size=None, hosts=["node-a", "node-b", "gone"], phase=Phase.PENDING)
         found = cluster([theirs, node("node-b")], [asked])
-        state = pool_states.short(asked, plan(asked, found, Policy()), found, Policy())
+        state = pool_status.short(asked, plan(asked, found, Policy()), found, Policy())
         assert (state.phase, state.message, list(state.degraded)) == (
             Phase.FAILED,
             "it lists 3 hosts and finds 1 node, as 1 host is exclusive to another HostPool",
@@ -248,7 +247,7 @@ class TestAState:
         )
 
     def test_of_one_too_many_says_so(self) -> None:
-        state = pool_states.surplus("namespace x may have 0 HostPools")
+        state = pool_status.surplus("namespace x may have 0 HostPools")
         assert (state.phase, state.reason, state.message, state.hosts) == (
             Phase.FAILED,
             "TooManyPools",
@@ -257,15 +256,15 @@ class TestAState:
         )
 
     def test_of_a_pool_with_an_empty_place_says_why(self) -> None:
-        asked = pool(size=4, given=["node-a", "node-b", "node-c", "gone"])
+        asked = pool(size=4, assigned=["node-a", "node-b", "node-c", "gone"])
         found = inventory(asked)
-        assert pool_states.ready(asked, plan(asked, found, Policy()), found, Policy()).degraded == (
+        assert pool_status.ready(asked, plan(asked, found, Policy()), found, Policy()).degraded == (
             "it needs 4 hosts and 3 nodes are eligible, so a host that is gone has not been replaced",
         )
 
     @pytest.mark.parametrize(("busy", "words"), [(1, "1 host"), (2, "2 hosts")])
     def test_of_a_pool_that_goes_counts_hosts_in_use(self, busy: int, words: str) -> None:
-        state = pool_states.releasing(pool(size=1, given=["node-a"]), busy)
+        state = pool_status.releasing(pool(size=1, assigned=["node-a"]), busy)
         assert (state.message, state.hosts, state.ready) == (
             f"pods of the pool still run on {words}",
             (PoolHost(0, "node-a", "uid-of-node-a"),),
@@ -273,9 +272,9 @@ class TestAState:
         )
 
     def test_of_an_exclusive_pool_names_strangers(self) -> None:
-        asked = pool(size=1, mode="Exclusive", given=["node-a"])
+        asked = pool(size=1, mode="Exclusive", assigned=["node-a"])
         found = cluster(nodes(1), [asked], [bound_pod("node-a")])
-        assert pool_states.ready(asked, plan(asked, found, Policy()), found, Policy()).degraded == (
+        assert pool_status.ready(asked, plan(asked, found, Policy()), found, Policy()).degraded == (
             "host 0 (node-a) runs a processing element of another pool or job",
         )
 
@@ -288,20 +287,20 @@ class TestAState:
         ids=["which may come", "which nobody would bind there"],
     )
     def test_of_an_exclusive_pool_counts_sleepers(self, policy: Policy, message: str, count: int) -> None:
-        asked = pool(size=1, mode="Exclusive", given=["node-a"])
+        asked = pool(size=1, mode="Exclusive", assigned=["node-a"])
         found = cluster(nodes(1), [asked], [sleeper()])
-        state = pool_states.ready(asked, plan(asked, found, policy), found, policy)
+        state = pool_status.ready(asked, plan(asked, found, policy), found, policy)
         assert (state.message, state.sleepers) == (message, count)
 
     @pytest.mark.parametrize(("mode", "expected"), [("Exclusive", ("DaemonSet logging/agent",)), ("Shared", None)])
     def test_names_guests_of_an_exclusive_pool(
         self, mode: Literal["Exclusive", "Shared"], expected: tuple[str, ...] | None
     ) -> None:
-        asked = pool(size=1, mode=mode, given=["node-a"])
+        asked = pool(size=1, mode=mode, assigned=["node-a"])
         guest = Guest("DaemonSet/agent", ("NoSchedule",))
         there = bound_pod("node-a", job="", pe="", namespace="logging", guest=guest)
         found = cluster(nodes(1), [asked], [there], guests=Guests(()))
-        assert pool_states.ready(asked, plan(asked, found, Policy()), found, Policy()).guests == expected
+        assert pool_status.ready(asked, plan(asked, found, Policy()), found, Policy()).guests == expected
 
 
 def told(before: Pool | None, state: State) -> list[News]:
@@ -324,7 +323,7 @@ class TestNews:
         [_, piece] = told(pool(size=2, phase=Phase.PENDING), state)
         said = "2 pods that wait tolerate its taint and may come to its hosts: only the setting strict keeps them off"
         assert piece == News("Warning", "SleepersWait", said)
-        assert told(replace(pool(size=2, phase=Phase.READY), given=HOSTS), state) == []
+        assert told(replace(pool(size=2, phase=Phase.READY), assigned=HOSTS), state) == []
 
     def test_of_many_ten_are(self) -> None:
         hosts = tuple(PoolHost(index, f"n{index}") for index in range(12))
@@ -332,24 +331,24 @@ class TestNews:
         assert piece.note == "12 hosts: n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more"
 
     def test_a_replacement_names_both(self) -> None:
-        assert told(pool(size=2, given=["old"]), READY) == [
+        assert told(pool(size=2, assigned=["old"]), READY) == [
             News("Normal", "HostReplaced", "host 0: node-a takes the place of old"),
             News("Normal", "HostReplaced", "host 1: node-b takes an empty place"),
         ]
 
     def test_of_many_replacements_ten_are_told(self) -> None:
         hosts = tuple(PoolHost(index, f"n{index}") for index in range(12))
-        found = told(pool(size=12, given=["x"]), State(Phase.READY, "HostsAssigned", "", hosts=hosts))
+        found = told(pool(size=12, assigned=["x"]), State(Phase.READY, "HostsAssigned", "", hosts=hosts))
         assert (len(found), found[-1]) == (11, News("Normal", "HostsReplaced", "2 more hosts are others now"))
 
     def test_trouble_is_a_warning(self) -> None:
-        before = pool(size=1, given=["node-a"])
-        state = State(Phase.READY, "HostsAssigned", "", hosts=before.given, degraded=["x is gone", "y is gone"])
+        before = pool(size=1, assigned=["node-a"])
+        state = State(Phase.READY, "HostsAssigned", "", hosts=before.assigned, degraded=["x is gone", "y is gone"])
         assert told(before, state) == [News("Warning", "Degraded", "x is gone; y is gone")]
 
     def test_guests_are_told_of(self) -> None:
-        before = pool(size=1, given=["node-a"])
-        state = State(Phase.READY, "HostsAssigned", "", hosts=before.given, guests=("DaemonSet a/x",))
+        before = pool(size=1, assigned=["node-a"])
+        state = State(Phase.READY, "HostsAssigned", "", hosts=before.assigned, guests=("DaemonSet a/x",))
         said = "these tolerate its taint and run on its hosts: DaemonSet a/x"
         assert told(before, state) == [News("Normal", "OthersTolerate", said)]
 

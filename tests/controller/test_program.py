@@ -11,7 +11,7 @@ from tests.builders import Json
 from tests.controller.kube import node_path, pool_path
 from tests.controller.kubeserver import KubeServer
 from webhook.cluster.client.errors import ApiError
-from webhook.controller.hostpools.rules import Rules
+from webhook.controller.hostpools.host_choice import Rules
 from webhook.controller.leaderelection.lease_hold import LostError
 from webhook.controller.leaderelection.lease_timing import LeaseTiming
 from webhook.controller.metrics import figures

@@ -9,9 +9,8 @@ from msgspec import Raw
 from tests.builders import cluster
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.watch.store import Store
-from webhook.controller.hostpools.node_kind import NodeCache
-from webhook.controller.hostpools.pool_kind import OWN_POOLS, unreadable
-from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool
+from webhook.controller.hostpools.node_cache import NodeCache
+from webhook.controller.hostpools.pool_object import OWN_POOLS, StoredPool, path_of, read_pool, unreadable
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase, PoolHost
 
@@ -39,13 +38,13 @@ class TestAStoredPool:
     def test_describes_a_pool(self) -> None:
         found = read_pool(body(status={"phase": "Ready", "hosts": [{"index": 0, "name": "a", "uid": "u"}]})).pool
         assert found
-        assert (found.size, found.phase, found.given) == (1, Phase.READY, (PoolHost(0, "a", "u"),))
+        assert (found.size, found.phase, found.assigned) == (1, Phase.READY, (PoolHost(0, "a", "u"),))
 
     @pytest.mark.parametrize("status", [TWICE, {"hosts": 7}, 7, [], {"phase": "Bogus"}], ids=str)
     def test_is_not_believed_what_its_status_says_against_the_rules(self, status: Any) -> None:
         found = read_pool(body(status=status))
         assert found.pool
-        assert (found.pool.size, found.pool.phase, found.pool.given, found.fault) == (1, Phase.PENDING, (), "")
+        assert (found.pool.size, found.pool.phase, found.pool.assigned, found.fault) == (1, Phase.PENDING, (), "")
 
     @pytest.mark.parametrize(
         ("spec", "fault"),

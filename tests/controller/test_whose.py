@@ -7,8 +7,7 @@ import pytest
 
 from tests.builders import bound_pod, node, pool, sleeper
 from tests.controller.quick import clock
-from webhook.controller.hostpools.mark_owners import MarkOwners
-from webhook.controller.hostpools.marks import Mark
+from webhook.controller.hostpools.marks import Mark, MarkOwners
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.triggers import Triggers
 from webhook.controller.workqueue.queue import Queue
@@ -113,9 +112,9 @@ class TestAPool:
 
     async def test_that_lets_go_of_hosts_wakes_those_that_wait(self, desk: Desk) -> None:
         desk.watched.set_pool(waiting("w"))
-        desk.watched.set_pool(pool(name="p", size=1, given=["node-a"]))
+        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
         await desk.lead()
-        desk.watched.set_pool(pool(name="p", size=1, given=["node-b"]))
+        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-b"]))
         assert [await desk.due(), await desk.due(1.1)] == [(["p"], []), (["w"], [])]
 
     async def test_that_is_gone_leaves_nodes_to_look_at(self, desk: Desk) -> None:
@@ -129,8 +128,8 @@ class TestAPool:
 
 class TestASleeper:
     async def test_that_comes_or_goes_is_the_business_of_exclusive_pools_with_hosts(self, desk: Desk) -> None:
-        desk.watched.set_pool(pool(name="p", size=1, mode="Exclusive", given=["node-a"]))
-        desk.watched.set_pool(pool(name="shared", size=1, given=["node-b"]))
+        desk.watched.set_pool(pool(name="p", size=1, mode="Exclusive", assigned=["node-a"]))
+        desk.watched.set_pool(pool(name="shared", size=1, assigned=["node-b"]))
         desk.watched.set_pool(waiting("w", mode="Exclusive"))
         await desk.lead()
         desk.watched.set_pod(sleeper())
@@ -150,7 +149,7 @@ class TestANode:
         ],
     )
     async def test_that_loses_a_mark_is_its_pools_business_at_once(self, desk: Desk, after: Node | None) -> None:
-        desk.watched.set_pool(pool(name="p", size=1, given=["node-a"]))
+        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
         desk.watched.set_node(node(labels={LABEL: "0"}, taints=[OWN]))
         await desk.lead()
         if after is None:
@@ -160,7 +159,7 @@ class TestANode:
         assert await desk.due() == (["p"], [])
 
     async def test_that_changes_otherwise_is_so_soon(self, desk: Desk) -> None:
-        desk.watched.set_pool(pool(name="p", size=1, given=["node-a"]))
+        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
         desk.watched.set_node(host())
         await desk.lead()
         desk.watched.set_node(host(zone="a"))
@@ -191,7 +190,7 @@ class TestANode:
     @pytest.mark.parametrize(
         "found",
         [
-            pytest.param(waiting("w", phase=Phase.READY, given=["node-z"]), id="a complete one"),
+            pytest.param(waiting("w", phase=Phase.READY, assigned=["node-z"]), id="a complete one"),
             pytest.param(Pool("default", "w", "", phase=Phase.FAILED), id="one that nobody can read"),
         ],
     )
@@ -204,14 +203,14 @@ class TestANode:
 
 class TestAPod:
     async def test_on_a_host_is_its_pools_business_soon(self, desk: Desk) -> None:
-        desk.watched.set_pool(pool(name="p", size=1, given=["node-a"]))
+        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
         desk.watched.set_node(host())
         await desk.lead()
         desk.watched.set_pod(bound_pod())
         assert [await desk.due(), await desk.due(0.2)] == [([], []), (["p"], [])]
 
     async def test_of_others_is_nobodys_business(self, desk: Desk) -> None:
-        desk.watched.set_pool(pool(name="p", size=1, given=["node-a"]))
+        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
         desk.watched.set_node(host())
         await desk.lead()
         desk.watched.set_pod(bound_pod(job=""))
@@ -219,7 +218,7 @@ class TestAPod:
 
     async def test_of_others_is_its_pools_business_where_all_are_strangers(self) -> None:
         desk = Desk(Inventory([]))
-        desk.watched.set_pool(pool(name="p", size=1, given=["node-a"]))
+        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
         desk.watched.set_node(host())
         await desk.lead()
         desk.watched.set_pod(bound_pod(job="", uid="u"))
@@ -229,7 +228,7 @@ class TestAPod:
 
     async def test_that_tolerates_its_taint_is_its_pools_business(self) -> None:
         desk = Desk(Inventory(guests=Guests(())))
-        desk.watched.set_pool(pool(name="p", size=1, given=["node-a"]))
+        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
         desk.watched.set_node(host())
         await desk.lead()
         desk.watched.set_pod(bound_pod(job="", uid="u", guest=Guest("DaemonSet/agent", ("NoSchedule",))))

@@ -55,8 +55,8 @@ def too_many() -> str:
 
 HOSTED = cluster(
     [node(labels={TAG: "ib"})],
-    [pool("P", size=1, tags=["ib"], given=["node-a"]), pool("R", size=1, mode="Exclusive", given=["node-a"])],
-    [bound_pod(pools=["P"]), replace(bound_pod("", uid="u"), claim=NodeDemand("pe-0"))],
+    [pool("P", size=1, tags=["ib"], assigned=["node-a"]), pool("R", size=1, mode="Exclusive", assigned=["node-a"])],
+    [bound_pod(pools=["P"]), replace(bound_pod("", uid="u"), demand=NodeDemand("pe-0"))],
 )
 
 

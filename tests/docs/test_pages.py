@@ -17,9 +17,10 @@ from webhook.placement.annotations import hardware_text
 from webhook.placement.inventory import intent, pool_spec
 from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.policy import POOLS
-from webhook.placement.kube import nodeterms, quantity
-from webhook.placement.kube.sizes import WORDS_LIMIT
-from webhook.placement.provision import intended
+from webhook.placement.kube import node_terms as nodeterms
+from webhook.placement.kube import quantity
+from webhook.placement.kube.size_limits import WORDS_LIMIT
+from webhook.placement.provision import intended_hardware as intended
 from webhook.placement.spl import clauses
 from webhook.placement.spl import placement as spl
 from webhook.placement.text import keys, problem

@@ -9,8 +9,8 @@ POOLS = cluster(
     [node("node-a", labels=TAGGED), node("node-b", labels=TAGGED), node("node-c", labels={"disk": "ssd"})],
     [
         pool(tags=["x"]),
-        pool("Sized", size=2, given=["node-a", "node-b"]),
-        pool("Closed", size=1, mode="Exclusive", given=["node-c"]),
+        pool("Sized", size=2, assigned=["node-a", "node-b"]),
+        pool("Closed", size=1, mode="Exclusive", assigned=["node-c"]),
     ],
 )
 OPEN = cluster([node("node-a", labels=TAGGED), node("node-b", labels=TAGGED), node("node-c")], [pool(tags=["x"])])

@@ -43,4 +43,4 @@ def finished(found: Json, inventory: Inventory, policy: Policy) -> Json:
     return made
 
 
-EXCLUSIVE = pool("Closed", size=1, mode="Exclusive", given=["node-a"])
+EXCLUSIVE = pool("Closed", size=1, mode="Exclusive", assigned=["node-a"])

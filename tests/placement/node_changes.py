@@ -12,7 +12,7 @@ IB: Final = {keys.TAG: "ib"}
 HOST: Final = node("node-a", labels=IB)
 BARE: Final = node("node-a")
 OTHERS: Final = [node("node-b", labels=IB), node("node-c")]
-SIZED: Final = pool("P", size=2, tags=["ib"], given=["node-b", "node-a"])
+SIZED: Final = pool("P", size=2, tags=["ib"], assigned=["node-b", "node-a"])
 TAGGED: Final = pool("T", tags=["ib"])
 INFRA: Final = Taint("dedicated", "infra", "NoSchedule")
 EVICTING: Final = Taint("dedicated", "infra", "NoExecute")

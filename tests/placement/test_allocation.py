@@ -65,12 +65,12 @@ def test_a_host_is_known_by_its_uid_too() -> None:
     ],
 )
 def test_an_entry_keeps_its_index(given: list[str], expected: list[str]) -> None:
-    assert allocated(pool(size=2, given=given), cluster(nodes(3)))[0] == expected
+    assert allocated(pool(size=2, assigned=given), cluster(nodes(3)))[0] == expected
 
 
 def test_a_host_is_kept_that_is_no_longer_eligible() -> None:
     tainted = node("node-z", taints=[Taint(keys.EXCLUSIVE, "other.pool", "NoSchedule")])
-    assert allocated(pool(size=1, given=["node-z"]), cluster([*nodes(1), tainted])) == (["0:node-z"], 2, "")
+    assert allocated(pool(size=1, assigned=["node-z"]), cluster([*nodes(1), tainted])) == (["0:node-z"], 2, "")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_literal_pool_is_its_list(hosts: list[str], expected: list[str], reaso
 @pytest.mark.parametrize("by", ["taint", "status"])
 def test_a_node_of_an_exclusive_pool_is_none_of_a_literal_one(by: str) -> None:
     closed = [Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")] if by == "taint" else []
-    others = pool("Other", size=1, mode="Exclusive", given=["node-a"])
+    others = pool("Other", size=1, mode="Exclusive", assigned=["node-a"])
     inventory = cluster([node("node-a", taints=closed), node("node-b")], [others] if by == "status" else [])
     assert allocated(pool(hosts=["node-a", "node-b"]), inventory) == (
         ["1:node-b"],
@@ -118,7 +118,7 @@ def test_a_node_of_an_exclusive_pool_is_none_of_a_literal_one(by: str) -> None:
 
 def test_what_a_literal_pool_has_stays_when_an_exclusive_one_takes_it() -> None:
     closed = [Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")]
-    mine = pool(hosts=["node-a"], given=["node-a"])
+    mine = pool(hosts=["node-a"], assigned=["node-a"])
     assert allocated(mine, cluster([node("node-a", taints=closed)], [mine])) == (["0:node-a"], 1, "")
 
 
@@ -144,7 +144,7 @@ def member(name: str, of: str) -> Node:
 def test_nodes_of_no_pool_come_first_whatever_they_cost(mode: Literal["Shared", "Exclusive"]) -> None:
     there = [member("node-a", "other"), node("node-b"), member("node-c", "other")]
     busy = bound_pod("node-b", job="", requests={"cpu": 4000})
-    inventory = cluster(there, [pool("Other", size=2, given=["node-a", "node-c"])], [busy])
+    inventory = cluster(there, [pool("Other", size=2, assigned=["node-a", "node-c"])], [busy])
     assert allocated(pool(size=2, mode=mode), inventory) == (["0:node-b", "1:node-a"], 3, "")
 
 

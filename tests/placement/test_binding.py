@@ -15,15 +15,15 @@ from webhook.placement.request.world import World
 from webhook.placement.text import keys
 
 ANY: Final = NodeDemand("pe-0")
-RESERVED: Final = pool("R", size=1, mode="Exclusive", given=["node-a"])
-SIZED: Final = pool("P", size=1, given=["node-a"])
+RESERVED: Final = pool("R", size=1, mode="Exclusive", assigned=["node-a"])
+SIZED: Final = pool("P", size=1, assigned=["node-a"])
 MEMBER: Final = Requirement(keys.membership("default", "p"), "Exists")
 OF_POOL: Final = NodeDemand("pe-0", terms=(NodeTerm(match_expressions=(MEMBER,)),))
 
 
-def pod(claim: NodeDemand | None = ANY, **tweaks: object) -> PodInfo:
+def pod(demand: NodeDemand | None = ANY, **tweaks: object) -> PodInfo:
     """A processing element that waits."""
-    return replace(bound_pod("", **tweaks), claim=claim)  # type: ignore[arg-type]  # of bound_pod()
+    return replace(bound_pod("", **tweaks), demand=demand)  # type: ignore[arg-type]  # of bound_pod()
 
 
 def why(found: PodInfo, on: str, *pools: Pool) -> str:
@@ -98,7 +98,7 @@ def test_only_pods_with_a_claim_are_kept_while_they_wait() -> None:
 
 def test_a_pod_that_is_bound_waits_no_more() -> None:
     inventory = there(FIRST)
-    inventory.set_pod(replace(FIRST, node="node-a", claim=None))
+    inventory.set_pod(replace(FIRST, node="node-a", demand=None))
     assert (inventory.waiting, inventory.has_pod("one")) == ({}, True)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.placement.mapped import path
-from webhook.placement.annotations.pod_selection import PodSelection, read_company, unchecked
+from webhook.placement.annotations.pod_selection import PodSelection, read_pod_selection, unchecked
 from webhook.placement.text import keys
 
 WITH, APART = path(keys.RUN_WITH), path(keys.RUN_APART_FROM)
@@ -12,7 +12,7 @@ FORMS = '"key", "!key", "key=value", "key!=value", "key in (a, b)" and "key noti
 
 
 def read(near: str | None = None, away: str | None = None) -> tuple[PodSelection, ...]:
-    found, problems = read_company(near, away)
+    found, problems = read_pod_selection(near, away)
     assert not problems
     return found
 
@@ -44,12 +44,12 @@ REFUSED = {
 
 @pytest.mark.parametrize(("text", "expected"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_selects_no_pods_is_refused(text: str, expected: str) -> None:
-    found, problems = read_company(text, None)
+    found, problems = read_pod_selection(text, None)
     assert (found, [f"{problem.field}: {problem.message}" for problem in problems]) == ((), [expected])
 
 
 def test_all_problems_are_shown_at_once() -> None:
-    _, problems = read_company("a > 1, b=-", "!")
+    _, problems = read_pod_selection("a > 1, b=-", "!")
     assert [problem.field for problem in problems] == [WITH, WITH, APART]
 
 
@@ -59,7 +59,7 @@ def test_all_problems_are_shown_at_once() -> None:
     ids=["in other words", "in another order"],
 )
 def test_the_same_pods_cannot_be_near_and_away(near: str, away: str) -> None:
-    _, problems = read_company(near, away)
+    _, problems = read_pod_selection(near, away)
     message = f"run-with {near} and run-apart-from {away} contradict each other"
     assert [(problem.field, problem.message) for problem in problems] == [(APART, message)]
 

@@ -22,7 +22,7 @@ def refusal(wanted: Pool, policy: Policy | None = None) -> str:
 
 
 def test_a_host_that_a_pool_has_is_never_counted_out() -> None:
-    assert refusal(pool(size=4, tags=["ib"], given=["node-z"], phase=Phase.PENDING)) == (
+    assert refusal(pool(size=4, tags=["ib"], assigned=["node-z"], phase=Phase.PENDING)) == (
         "HostPool MyPool cannot be completed: it needs 4 hosts and 3 nodes are eligible.\n"
         "Nearest fix: add 1 node, or lower size to 3."
     )
@@ -30,7 +30,7 @@ def test_a_host_that_a_pool_has_is_never_counted_out() -> None:
 
 def test_a_host_beyond_the_size_is_none_of_its_own() -> None:
     """Anyone may have edited the status."""
-    wanted = pool(size=1, tags=["ib"], given=["gone", "node-z"], phase=Phase.PENDING)
+    wanted = pool(size=1, tags=["ib"], assigned=["gone", "node-z"], phase=Phase.PENDING)
     found = complete(wanted, World(cluster([TAINTED], [wanted]), Policy()))
     assert [str(reason) for reason in found.reasons] == ["1 node lacks the tag ib"]
 
@@ -39,4 +39,4 @@ def test_a_host_beyond_the_size_is_none_of_its_own() -> None:
     ("given", "refused"), [(["node-a", "node-b"], False), (["node-a", "gone"], True)], ids=["all", "all but one"]
 )
 def test_a_quota_that_was_lowered_is_no_matter_to_a_pool_that_has(given: list[str], refused: bool) -> None:  # noqa: FBT001 -- of a table
-    assert bool(refusal(pool(size=2, mode="Exclusive", given=given), Policy(quota=Quota(1)))) is refused
+    assert bool(refusal(pool(size=2, mode="Exclusive", assigned=given), Policy(quota=Quota(1)))) is refused

@@ -8,7 +8,7 @@ from tests.builders import GIB, NAMESPACE, bound_pod, cluster, node, nodes, pod,
 from tests.placement.equipped import amount, container, required
 from tests.templates import replica
 from webhook.placement.constraints.constraint import Spread
-from webhook.placement.decision.crowd import Crowd
+from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.decision.verdict import constraints_of, judge
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase
@@ -21,27 +21,27 @@ THREE = cluster(nodes(3))
 MANY = 1000
 
 
-def crowd(placement: str | None, inventory: Inventory = THREE, *, leaving: str = "", **tweaks: Any) -> Crowd:
+def crowd(placement: str | None, inventory: Inventory = THREE, *, leaving: str = "", **tweaks: Any) -> ReplicaFit:
     """The hard constraints of such a pod of a workload."""
     world = World(inventory, Policy(), leaving=leaving)
     ask, problems = read(typed(pod(placement, owner="ReplicaSet", **tweaks)), NAMESPACE, world)
     constraints, more, _ = constraints_of(ask, world)
     assert (*problems, *more) == ()
-    return Crowd(ask, judge(constraints, world).hard, world)
+    return ReplicaFit(ask, judge(constraints, world).hard, world)
 
 
 UNEVEN = cluster([node("node-a", cpu=8000), node("node-b", cpu=5000), node("node-c", cpu=1000)])
 TAGGED = {keys.TAG: "x"}
 TAGS = cluster(
     [node("node-a", labels=TAGGED), node("node-b", labels=TAGGED), node("node-c")],
-    [pool(tags=["x"]), pool("P", size=2, given=["node-a", "node-c"]), pool("Q", size=2, phase=Phase.PENDING)],
+    [pool(tags=["x"]), pool("P", size=2, assigned=["node-a", "node-c"]), pool("Q", size=2, phase=Phase.PENDING)],
 )
 HELD = cluster(nodes(3), pods=[replica("node-a", apart="a", together="t", requests={"cpu": 5000})])
 PREFERRED = {keys.PREFERRED: "hostExlocation"}
 PLACED = {keys.HOST_BINDING: "nodeName"}
 BUSY = cluster(nodes(3), pods=[bound_pod("node-a", requests={"cpu": 3500})])
 
-ROOMS: dict[str, tuple[int, Crowd]] = {
+ROOMS: dict[str, tuple[int, ReplicaFit]] = {
     "as many pods as the nodes may run": (330, crowd(None)),
     "one a node, apart": (3, crowd('hostExlocation("a")')),
     "one a node, apart by several tokens": (3, crowd('hostExlocation("a"), hostExlocation("b")')),
@@ -83,7 +83,7 @@ ROOMS: dict[str, tuple[int, Crowd]] = {
 
 
 @pytest.mark.parametrize(("expected", "found"), ROOMS.values(), ids=ROOMS)
-def test_room_is_as_many_pods_as_fit(expected: int, found: Crowd) -> None:
+def test_room_is_as_many_pods_as_fit(expected: int, found: ReplicaFit) -> None:
     assert found.room(MANY) == expected
 
 

@@ -94,7 +94,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         crowded(
             'host(Sized), hostExlocation("a")',
             3,
-            cluster(nodes(3), [pool("Sized", size=2, given=["node-a", "node-b"])]),
+            cluster(nodes(3), [pool("Sized", size=2, assigned=["node-a", "node-b"])]),
         ),
         (
             'host(Sized), hostExlocation("a") and replicas 3 cannot all hold: '

@@ -116,7 +116,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
     ),
     "evenly on the hosts of a pool": (
         crowded(
-            "host(P)", 3, cluster(zones("a", "b", closed="b"), [pool("P", size=2, given=["node-a", "node-b"])]),
+            "host(P)", 3, cluster(zones("a", "b", closed="b"), [pool("P", size=2, assigned=["node-a", "node-b"])]),
             topologySpreadConstraints=spread(),
         ),
         (

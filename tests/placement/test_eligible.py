@@ -23,7 +23,7 @@ def allocated(wanted: Pool, inventory: Inventory) -> tuple[list[str], int, str]:
     return names(found), found.eligible, found.reason
 
 
-OTHER = pool("Other", size=1, mode="Exclusive", given=["node-a"])
+OTHER = pool("Other", size=1, mode="Exclusive", assigned=["node-a"])
 
 
 @pytest.mark.parametrize(

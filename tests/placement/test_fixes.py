@@ -22,7 +22,7 @@ NOTHING = "none by a single change; the pod needs a node that meets all of it"
 
 def closed(*hosts: str, name: str = "X") -> Json:
     """An exclusive pool of these nodes."""
-    return pool(name, size=len(hosts), mode="Exclusive", given=hosts)
+    return pool(name, size=len(hosts), mode="Exclusive", assigned=hosts)
 
 
 def term(**term: object) -> Json:
@@ -60,7 +60,7 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
         pod(BOTH),
         cluster(
             [node(labels={keys.TAG: "red", f"{keys.TAGS}blue": ""})],
-            [pool("Red", tags=["red"], size=1, given=["node-a"]), BLUE],
+            [pool("Red", tags=["red"], size=1, assigned=["node-a"]), BLUE],
         ),
         "label a host of HostPool Red hostpool.streams.ibm.com/red=true, or drop host(Blue) (1 node would fit)",
     ),
@@ -177,7 +177,7 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
     ),
     "no node beside those of a pool": (
         pod('A: host("gone"); B: host(P)'),
-        cluster(nodes(1), [pool("P", size=1, given=["node-a"])]),
+        cluster(nodes(1), [pool("P", size=1, assigned=["node-a"])]),
         'drop host("gone") (1 node would fit)',
     ),
     "no node where the pod's own affinity names one": (
@@ -248,7 +248,7 @@ def test_a_label_in_the_way_comes_before_the_lack_of_a_node() -> None:
 
 
 def test_no_larger_pool_is_proposed_where_the_pod_names_its_node_too() -> None:
-    given = pool("P", size=2, given=["node-a", "node-b"])
+    given = pool("P", size=2, assigned=["node-a", "node-b"])
     message = crowded('host(P), hostExlocation("a")', 2, cluster(nodes(2), [given]), affinity=ON_A).message
     assert message == (
         'hostExlocation("a"), the pod\'s node affinity and replicas 2 cannot all hold: '

@@ -7,7 +7,7 @@ from tests.placement.equipped import FIRST, container, guaranteed, spec
 from webhook.placement.kube.containers import at, resources_at
 from webhook.placement.kube.pod import PodSpec
 from webhook.placement.kube.quantity import NANO
-from webhook.placement.provision.guarantee import amounts, exclusive, flaw
+from webhook.placement.provision.exclusive_cpus import amounts, exclusive, flaw
 
 BOTH = {"cpu": "2", "memory": "1Gi"}
 POD_LEVEL = "the pod has resources of its own beside those of its containers, which the CPU manager does not count"

@@ -6,9 +6,9 @@ import pytest
 
 from tests.builders import NAMESPACE, OUTRIGHT, Json, bound_pod, cluster, decided, job, node, nodes, pod, typed
 from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.inventory.assumed_pods import LIMIT, SECONDS, AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.promises import LIMIT, SECONDS, Promises
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault
@@ -291,45 +291,45 @@ class Clock:
         return self.now
 
 
-def after(promises: Promises, requests: Json) -> str:
-    world = World(TWO, Policy(), promises=promises)
+def after(assumed: AssumedPods, requests: Json) -> str:
+    world = World(TWO, Policy(), assumed=assumed)
     return bound(decide(typed(pod(HOST, requests=requests)), NAMESPACE, world))
 
 
 def test_what_was_promised_counts_as_taken_for_a_while() -> None:
     clock = Clock()
-    promises = Promises(clock)
-    assert after(promises, {"cpu": "1"}) == "node-a"
-    promises.make("first", "node-a", {"cpu": 1000, "pods": 1})
-    assert after(promises, {"cpu": "1"}) == "node-a"
-    promises.make("second", "node-a", {"cpu": 1000, "pods": 1})
-    assert after(promises, {"cpu": "1"}) == ""
+    assumed = AssumedPods(clock)
+    assert after(assumed, {"cpu": "1"}) == "node-a"
+    assumed.make("first", "node-a", {"cpu": 1000, "pods": 1})
+    assert after(assumed, {"cpu": "1"}) == "node-a"
+    assumed.make("second", "node-a", {"cpu": 1000, "pods": 1})
+    assert after(assumed, {"cpu": "1"}) == ""
     clock.now = SECONDS + 1
-    assert after(promises, {"cpu": "1"}) == "node-a"
+    assert after(assumed, {"cpu": "1"}) == "node-a"
 
 
 def test_replicas_that_decide_from_one_state_promise_no_more_than_there_is() -> None:
     """Four of them, none of which sees what the others promise: eight pods of one cpu for a node of eight."""
     given = 0
     for _ in range(4):
-        promises = Promises(Clock())
-        while after(promises, {"cpu": "1"}):
-            promises.make(f"{given}", "node-a", {"cpu": 1000, "pods": 1})
+        assumed = AssumedPods(Clock())
+        while after(assumed, {"cpu": "1"}):
+            assumed.make(f"{given}", "node-a", {"cpu": 1000, "pods": 1})
             given += 1
     assert given == 8
 
 
 def test_a_review_that_is_repeated_promises_once() -> None:
-    promises = Promises(Clock())
+    assumed = AssumedPods(Clock())
     for _ in range(3):
-        promises.make("same", "node-a", {"cpu": 1000})
-    assert promises.on("node-a") == {"cpu": 1000}
-    promises.make("same", "node-b", {"cpu": 500})
-    assert (promises.on("node-a"), promises.on("node-b")) == ({}, {"cpu": 500})
+        assumed.make("same", "node-a", {"cpu": 1000})
+    assert assumed.on("node-a") == {"cpu": 1000}
+    assumed.make("same", "node-b", {"cpu": 500})
+    assert (assumed.on("node-a"), assumed.on("node-b")) == ({}, {"cpu": 500})
 
 
 def test_promises_are_bounded() -> None:
-    promises = Promises(Clock())
+    assumed = AssumedPods(Clock())
     for at in range(LIMIT + 5):
-        promises.make(f"{at}", "node-a", {"pods": 1})
-    assert promises.on("node-a") == {"pods": LIMIT}
+        assumed.make(f"{at}", "node-a", {"pods": 1})
+    assert assumed.on("node-a") == {"pods": LIMIT}

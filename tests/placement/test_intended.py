@@ -8,7 +8,7 @@ from webhook.placement.annotations.hardware import Hardware
 from webhook.placement.inventory.intent import Consumer, Intent, Intents, read_intent
 from webhook.placement.kube.pod import Metadata, OwnerReference
 from webhook.placement.kube.quantity import NANO
-from webhook.placement.provision.intended import consumes, intended, owners
+from webhook.placement.provision.intended_hardware import consumes, intended, owners
 from webhook.placement.text.problem import Fault, Problem, render
 
 EDGE = "edge"

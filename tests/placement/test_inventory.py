@@ -100,7 +100,7 @@ def test_a_pool_that_is_gone_leaves_the_other_of_its_name() -> None:
 
 
 def test_a_pool_that_is_gone_leaves_no_trace() -> None:
-    inventory = cluster(nodes(1), pools=[pool(size=1, given=["node-a"], mode="Exclusive")])
+    inventory = cluster(nodes(1), pools=[pool(size=1, assigned=["node-a"], mode="Exclusive")])
     inventory.pools.hosts(inventory.pools[MY_POOL])
     inventory.remove_pool(*MY_POOL)
     assert (inventory.pools, inventory.pools.members, inventory.pools.named(NAMESPACE, "MyPool")) == ({}, {}, [])
@@ -127,12 +127,12 @@ def test_a_membership_label_leads_to_its_pool() -> None:
     ],
 )
 def test_a_host_is_a_node_of_that_name_and_uid(now: Node, expected: int) -> None:
-    given = pool(size=1, given=["node-a"])
+    given = pool(size=1, assigned=["node-a"])
     assert cluster([now], pools=[given]).pools.hosts(given) == {0: expected}
 
 
 def test_a_recreated_node_is_no_longer_the_host() -> None:
-    given = pool(size=1, given=["node-a"], mode="Exclusive")
+    given = pool(size=1, assigned=["node-a"], mode="Exclusive")
     inventory = cluster([node()], pools=[given])
     before = inventory.pools.hosts(given), inventory.pools.claimed([])
     inventory.set_node(node(uid="another"))
@@ -140,7 +140,7 @@ def test_a_recreated_node_is_no_longer_the_host() -> None:
 
 
 def test_a_changed_label_of_a_node_keeps_its_hosts() -> None:
-    given = pool(size=1, given=["node-a"])
+    given = pool(size=1, assigned=["node-a"])
     inventory = cluster([node()], pools=[given])
     before = inventory.pools.hosts(given)
     inventory.set_node(node(labels={"zone": "1"}))
@@ -148,7 +148,7 @@ def test_a_changed_label_of_a_node_keeps_its_hosts() -> None:
 
 
 def test_a_removed_node_is_no_longer_the_host() -> None:
-    given = pool(size=1, given=["node-a"])
+    given = pool(size=1, assigned=["node-a"])
     inventory = cluster([node()], pools=[given])
     inventory.pools.hosts(given)
     inventory.remove_node("node-a")
@@ -157,8 +157,8 @@ def test_a_removed_node_is_no_longer_the_host() -> None:
 
 def test_only_other_exclusive_pools_claim_their_hosts() -> None:
     pools = [
-        pool("A", size=1, given=["node-a"], mode="Exclusive"),
-        pool("B", size=1, given=["node-b"], mode="Exclusive"),
-        pool("C", size=1, given=["node-c"]),
+        pool("A", size=1, assigned=["node-a"], mode="Exclusive"),
+        pool("B", size=1, assigned=["node-b"], mode="Exclusive"),
+        pool("C", size=1, assigned=["node-c"]),
     ]
     assert cluster(nodes(3), pools=pools).pools.claimed([(NAMESPACE, "a")]) == 0b010

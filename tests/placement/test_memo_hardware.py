@@ -46,7 +46,7 @@ def intent(inventory: Inventory) -> None:
 
 def worker(*, bound: bool) -> Callable[[Inventory], None]:
     """Another pod of the job comes."""
-    return lambda inventory: inventory.set_pod(replace(bound_pod(), bound=bound))
+    return lambda inventory: inventory.set_pod(replace(bound_pod(), cpu_bound=bound))
 
 
 KEPT: dict[str, tuple[Json, Callable[[Inventory], None], bool]] = {
@@ -75,7 +75,7 @@ def test_a_device_that_is_given_back_can_be_wished_for_again() -> None:
 
 
 def test_a_bound_pod_that_goes_leaves_others_free_to_be_otherwise() -> None:
-    inventory = cluster(nodes(1), pods=[replace(bound_pod(uid="1"), bound=True), bound_pod(uid="2")])
+    inventory = cluster(nodes(1), pods=[replace(bound_pod(uid="1"), cpu_bound=True), bound_pod(uid="2")])
     assert not holds(FREE, inventory, lambda found: found.remove_pod("1"))
 
 

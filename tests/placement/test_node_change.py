@@ -12,7 +12,7 @@ BREAKING: dict[str, tuple[Node | None, Pool, str]] = {
     "a host is deleted": (None, SIZED, "HostPool default/p: its host 1 would vanish"),
     "a host of a list is deleted": (
         None,
-        pool("P", hosts=["node-a"], given=["node-a"]),
+        pool("P", hosts=["node-a"], assigned=["node-a"]),
         "HostPool default/p: its host 0 would vanish",
     ),
     "a host loses the tag": (BARE, SIZED, "HostPool default/p: its host 1 would lose the tag ib"),
@@ -47,8 +47,8 @@ def test_a_pool_is_broken_when(after: Node | None, wanted: Pool, expected: str) 
 HARMLESS: dict[str, tuple[Node | None, Pool]] = {
     "nothing changes": (HOST, SIZED),
     "other labels change": (node("node-a", labels=IB | {"a": "b"}), SIZED),
-    "a node that is no host is deleted": (None, replace(SIZED, given=SIZED.given[:1])),
-    "a host of another time is deleted": (None, pool("P", size=1, given=[])),
+    "a node that is no host is deleted": (None, replace(SIZED, assigned=SIZED.assigned[:1])),
+    "a host of another time is deleted": (None, pool("P", size=1, assigned=[])),
     "a taint only discourages": (tainted(Taint("a", "b", "PreferNoSchedule")), SIZED),
     "Kubernetes says that it is not ready": (tainted(Taint("node.kubernetes.io/not-ready", "", "NoExecute")), SIZED),
     "the cloud says that it is shut down": (

@@ -65,7 +65,7 @@ def test_where_there_are_other_nodes_a_taint_matters_if_it(taint: Taint, expecte
 
 
 def test_pods_of_another_pool_of_that_name_do_not_count() -> None:
-    own = pool("P", name="own", job=JOB, size=1, given=["node-c"])
+    own = pool("P", name="own", job=JOB, size=1, assigned=["node-c"])
     said = "HostPool default/own: a node of it would vanish; 2 of its pods run there"
     assert broken(None, SIZED, own, pods=USING[:2])[0] == said
 
@@ -83,7 +83,7 @@ def test_a_refusal_names_the_first_on_its_first_line_and_then_the_others() -> No
 
 
 def test_a_long_refusal_counts_what_it_leaves_out() -> None:
-    pools = [pool(f"P{at}", size=1, given=["node-a"]) for at in range(200)]
+    pools = [pool(f"P{at}", size=1, assigned=["node-a"]) for at in range(200)]
     text = objection("node-a", list(breakages(HOST, None, cluster([HOST], pools))), deleted=False)
     assert text.startswith("node node-a cannot be changed so: HostPool default/p0: its host 0 would vanish\n")
     assert (len(text) <= 1024, " more reasons\nNearest fix: " in text) == (True, True)
@@ -93,14 +93,14 @@ def test_a_long_refusal_counts_what_it_leaves_out() -> None:
 
 
 def test_a_cordon_of_a_host_is_one_line() -> None:
-    pools = [SIZED, TAGGED, pool("Z", size=1, given=["node-c"])]
+    pools = [SIZED, TAGGED, pool("Z", size=1, assigned=["node-c"])]
     assert list(cordoned(HOST, cluster([HOST], pools))) == [
         "node node-a is a host of HostPools default/p, default/t: no new pods come to it until it is uncordoned"
     ]
 
 
 def test_of_many_pools_three_are_named() -> None:
-    pools = [pool(f"P{at}", size=1, given=["node-a"]) for at in range(5)]
+    pools = [pool(f"P{at}", size=1, assigned=["node-a"]) for at in range(5)]
     [said] = cordoned(HOST, cluster([HOST], pools))
     assert said == (
         "node node-a is a host of HostPools default/p0, default/p1, default/p2 and 2 more: "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webhook.placement.kube.nodeterms import TermEdit, conjoin
+from webhook.placement.kube.node_terms import TermEdit, conjoin
 from webhook.placement.kube.pod import NodeAffinity, NodeSelector, NodeTerm, Requirement
 from webhook.placement.text.problem import render
 

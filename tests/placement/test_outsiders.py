@@ -91,7 +91,7 @@ def test_the_refusal_says_what_would_help() -> None:
 
 
 def test_one_that_comes_to_a_host_is_trouble() -> None:
-    has = pool("P", name="p", size=1, mode="Exclusive", given=["node-a"])
+    has = pool("P", name="p", size=1, mode="Exclusive", assigned=["node-a"])
     found = troubles(has, cluster(nodes(1), [has], [pod()], spared=SPARED))
     assert [str(trouble) for trouble in found] == ["host 0 (node-a) runs a pod of others"]
 

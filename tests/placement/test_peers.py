@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.builders import Json
-from webhook.placement.inventory.peers import Peers, peers_of
+from webhook.placement.inventory.template_pods import TemplatePods, template_pods_of
 from webhook.placement.kube.pod import LabelSelector, OwnerReference
 from webhook.placement.text import keys
 
@@ -54,15 +54,15 @@ def test_a_selector_matches_pods_of_the_same_template(
     more: dict[str, Any],
 ) -> None:
     read = None if selector is None else msgspec.convert(selector, LabelSelector)
-    assert Peers(LABELS, kind).match(read, **more) is expected
+    assert TemplatePods(LABELS, kind).match(read, **more) is expected
 
 
 def test_a_label_that_the_template_has_is_not_waited_for() -> None:
-    peers = Peers({HASH: "mine"}, "Deployment")
+    peers = TemplatePods({HASH: "mine"}, "Deployment")
     assert (peers.shared, peers.revised([HASH])) == (frozenset(), False)
 
 
 def test_the_controller_is_the_one_that_says_so() -> None:
     owners = [OwnerReference(kind="Config"), OwnerReference(kind="StatefulSet", controller=True)]
-    assert peers_of({}, owners).kind == "StatefulSet"
-    assert peers_of({}, None).kind == ""
+    assert template_pods_of({}, owners).kind == "StatefulSet"
+    assert template_pods_of({}, None).kind == ""

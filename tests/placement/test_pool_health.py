@@ -19,7 +19,7 @@ OTHERS = Taint(keys.EXCLUSIVE, "default.q", "NoSchedule")
 
 
 def asked(**tweaks: Any) -> Pool:
-    return pool("P", name="p", **{"size": 1, "given": ["node-a"], **tweaks})
+    return pool("P", name="p", **{"size": 1, "assigned": ["node-a"], **tweaks})
 
 
 def found(wanted: Pool, *nodes: Node, pods: tuple[PodInfo, ...] = ()) -> list[tuple[str, str]]:
@@ -90,7 +90,7 @@ def test_its_own_pods_are_none() -> None:
 
 
 def test_troubles_come_in_the_order_of_their_hosts() -> None:
-    wanted = asked(size=2, given=["node-b", "node-a"])
+    wanted = asked(size=2, assigned=["node-b", "node-a"])
     assert [text for _, text in found(wanted)] == ["host 0 (node-b) is gone", "host 1 (node-a) is gone"]
 
 
@@ -99,7 +99,7 @@ AGENT = bound_pod(job="", pe="", uid="a", namespace="logging", guest=Guest("Daem
 
 
 def test_a_pod_with_a_forged_owner_is_trouble_for_an_exclusive_pool() -> None:
-    wanted = asked(mode="Exclusive", size=2, given=["node-a", "node-b"])
+    wanted = asked(mode="Exclusive", size=2, assigned=["node-a", "node-b"])
     inventory = cluster([node(), node("node-b")], [wanted], [FORGED, AGENT], guests=Guests(["kube-system"]))
     said = "host 0 (node-a) runs Pod team-x/x, which says that a DaemonSet made it and is none's of apps/v1"
     assert [(trouble.kind, str(trouble)) for trouble in troubles(wanted, inventory)] == [("forged", said)]
@@ -110,4 +110,4 @@ def test_who_tolerates_the_taint_is_no_trouble_but_named() -> None:
     wanted = asked(mode="Exclusive")
     inventory = cluster([node(), node("node-b")], [wanted], [FORGED, AGENT], guests=Guests(["kube-system"]))
     assert guests(wanted, inventory) == ("DaemonSet logging/agent",)
-    assert guests(asked(mode="Exclusive", given=["node-b"]), inventory) == ()
+    assert guests(asked(mode="Exclusive", assigned=["node-b"]), inventory) == ()

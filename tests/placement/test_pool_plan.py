@@ -48,7 +48,7 @@ def test_or_none_of_them() -> None:
 
 
 def test_but_what_has_been_published_stays() -> None:
-    ready = asked(phase=Phase.READY, given=["node-a", "gone"])
+    ready = asked(phase=Phase.READY, assigned=["node-a", "gone"])
     assert planned(ready, cluster(nodes(1))) == (["0:node-a"], ())
 
 
@@ -75,12 +75,12 @@ def test_what_an_earlier_controller_had_claimed_comes_first(found: list[Node], e
 
 
 def test_a_claim_to_an_index_that_is_given_counts_for_nothing() -> None:
-    ready = asked(phase=Phase.READY, given=["node-a", "node-b"])
+    ready = asked(phase=Phase.READY, assigned=["node-a", "node-b"])
     assert planned(ready, cluster([*nodes(2), labelled("node-c", "1")])) == (["0:node-a", "1:node-b"], ("node-c",))
 
 
 def test_a_claim_to_the_place_of_a_host_that_is_gone_counts() -> None:
-    ready = asked(phase=Phase.READY, given=["node-a", "gone"])
+    ready = asked(phase=Phase.READY, assigned=["node-a", "gone"])
     assert planned(ready, cluster([*nodes(2), labelled("node-z", "1")])) == (["0:node-a", "1:node-z"], ())
 
 
@@ -92,14 +92,14 @@ def test_a_barred_node_is_neither_claimed_nor_chosen() -> None:
 
 def test_a_barred_node_is_none_to_a_literal_pool() -> None:
     literal, inventory = (
-        asked(size=None, hosts=["node-a", "node-b"], phase=Phase.READY, given=["node-a"]),
+        asked(size=None, hosts=["node-a", "node-b"], phase=Phase.READY, assigned=["node-a"]),
         cluster(nodes(2)),
     )
     assert planned(literal, inventory, barred=inventory.nodes.named("node-b")) == (["0:node-a"], ())
 
 
 def test_a_dismissed_host_is_replaced_in_its_place() -> None:
-    ready = asked(phase=Phase.READY, given=["node-a", "node-b"])
+    ready = asked(phase=Phase.READY, assigned=["node-a", "node-b"])
     inventory = cluster([labelled("node-a", "0", CORDONED), labelled("node-b", "1"), node("node-c")])
     assert planned(ready, inventory, dismissed={0}) == (["0:node-c", "1:node-b"], ("node-a",))
 
@@ -112,11 +112,11 @@ def test_labels_of_a_literal_pool_are_no_claims() -> None:
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (asked(phase=Phase.READY, given=["node-a"]), True),
+        (asked(phase=Phase.READY, assigned=["node-a"]), True),
         (asked(phase=Phase.READY), False),
-        (asked(phase=Phase.FAILED, given=["node-a"]), True),
-        (asked(phase=Phase.PENDING, given=["node-a"]), False),
-        (asked(phase=Phase.RELEASING, given=["node-a"]), False),
+        (asked(phase=Phase.FAILED, assigned=["node-a"]), True),
+        (asked(phase=Phase.PENDING, assigned=["node-a"]), False),
+        (asked(phase=Phase.RELEASING, assigned=["node-a"]), False),
     ],
 )
 def test_a_pool_is_published_when_it_is_ready_and_has_hosts(found: Pool, *, expected: bool) -> None:
@@ -124,7 +124,7 @@ def test_a_pool_is_published_when_it_is_ready_and_has_hosts(found: Pool, *, expe
 
 
 OPEN, CLOSED = node("node-a"), node("node-b", taints=[Taint("dedicated", "x", "NoSchedule")])
-HAS = pool("Other", size=1, mode="Exclusive", given=["node-a"])
+HAS = pool("Other", size=1, mode="Exclusive", assigned=["node-a"])
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ HAS = pool("Other", size=1, mode="Exclusive", given=["node-a"])
         pytest.param(asked(size=2), [OPEN, node("node-b", taints=[OTHERS])], True, id="exclusive to another"),
         pytest.param(asked(size=2), [OPEN, node("node-b", taints=[OWN])], False, id="marked for it"),
         pytest.param(asked(size=2), [labelled("node-a", "0")], False, id="labelled for it"),
-        pytest.param(asked(size=2, phase=Phase.READY, given=["node-a"]), [OPEN], False, id="a pool that has hosts"),
+        pytest.param(asked(size=2, phase=Phase.READY, assigned=["node-a"]), [OPEN], False, id="a pool that has hosts"),
         pytest.param(asked(size=None, hosts=["x", "y"]), [OPEN], False, id="a literal pool"),
     ],
 )

@@ -38,7 +38,7 @@ EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"
         pytest.param([made("a", LATE), made("b", EARLY), made("c", EARLY)], ["a"], id="who was created last"),
         pytest.param([made("c"), made("b"), made("a")], ["c"], id="of one second, by name"),
         pytest.param(
-            [made("a", EARLY), made("b", EARLY), made("c", LATE, given=["node-a"])], ["b"], id="who has hosts"
+            [made("a", EARLY), made("b", EARLY), made("c", LATE, assigned=["node-a"])], ["b"], id="who has hosts"
         ),
         pytest.param(
             [made("a", EARLY), made("b", EARLY), made("c", LATE, size=None, phase=Phase.READY)],

@@ -112,14 +112,14 @@ def test_a_selector_that_says_something_else_is_no_matter(selector: dict[str, st
 @pytest.mark.parametrize(("text", "bound"), [("true", True), ("false", False)])
 def test_binding_is_on_or_off(text: str, *, bound: bool) -> None:
     made = provided(found=spec(guaranteed()), bind=text)
-    assert (made.bound, made.problems, bool(made.binding)) == (bound, (), bound)
+    assert (made.cpu_bound, made.problems, bool(made.binding)) == (bound, (), bound)
 
 
 @pytest.mark.parametrize("text", ["", "True", "yes", "1", " true", "\x1b"])
 def test_no_other_word_says_so(text: str) -> None:
     made = provided(bind=text)
     shown = text.replace("\x1b", r"\x1b")
-    assert (refused(made), made.bound) == ([f'{BIND_FIELD}: "{shown}" is neither true nor false'], False)
+    assert (refused(made), made.cpu_bound) == ([f'{BIND_FIELD}: "{shown}" is neither true nor false'], False)
 
 
 def test_limits_are_filled_in_from_requests() -> None:
@@ -226,4 +226,4 @@ def test_nobody_is_warned_of(made: Provision) -> None:
 
 
 def test_the_provision_of_most_pods_says_nothing() -> None:
-    assert (BARE.labels, BARE.grants, BARE.binding, BARE.wanted, BARE.bound) == ((), (), (), (), False)
+    assert (BARE.labels, BARE.grants, BARE.binding, BARE.wanted, BARE.cpu_bound) == ((), (), (), (), False)

@@ -16,7 +16,7 @@ ALPHABET = [node(f"node-{chr(ord('a') + at)}") for at in range(26)]
 def exclusive(name: str, size: int, *given: str, **tweaks: object) -> Pool:
     """An exclusive pool, pending until it has been given something."""
     phase = Phase.READY if given else Phase.PENDING
-    return pool(name, size=size, mode="Exclusive", given=given, **{"phase": phase} | tweaks)  # type: ignore[arg-type]  # of pool()
+    return pool(name, size=size, mode="Exclusive", assigned=given, **{"phase": phase} | tweaks)  # type: ignore[arg-type]  # of pool()
 
 
 @pytest.mark.parametrize(

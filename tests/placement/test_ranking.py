@@ -7,7 +7,7 @@ import pytest
 
 from tests.builders import GIB, NAMESPACE, Json, bound_pod, cluster, node, nodes, pod, pool, typed
 from tests.placement.spreading_pods import APP, apart, spread
-from webhook.placement.decision.crowd import Replicas
+from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World
@@ -150,5 +150,5 @@ def test_replicas_that_are_spread_or_keep_apart_share_what_domains_take() -> Non
 
 
 def test_hosts_of_a_pool_are_shared_like_other_nodes() -> None:
-    inventory = cluster(nodes(3), [pool("P", size=2, given=["node-a", "node-c"])])
+    inventory = cluster(nodes(3), [pool("P", size=2, assigned=["node-a", "node-c"])])
     assert shares(pod("host(P)"), inventory, 4) == {"node-a": 2, "node-c": 2}

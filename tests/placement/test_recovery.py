@@ -6,9 +6,9 @@ from tests.builders import OUTRIGHT, bound_pod, cluster, decided, node, nodes, p
 from tests.templates import crowded
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.wait import Cause
-from webhook.placement.inventory.conditions import PASSING
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Node, Phase, Taint
+from webhook.placement.inventory.passing_conditions import PASSING
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
@@ -200,9 +200,9 @@ def test_a_world_that_has_recovered_is_the_same_but_for_them() -> None:
     later = now.recovered()
     assert later is not None
     assert later.recovered() is None
-    assert later.cluster.nodes.taints.keys() == {CORDONED.key}
+    assert later.inventory.nodes.taints.keys() == {CORDONED.key}
     assert inventory.nodes.taints.keys() == {CORDONED.key, UNREADY[0].key}
-    assert later.cluster.pools is inventory.pools
+    assert later.inventory.pools is inventory.pools
 
 
 def test_recovery_is_of_the_moment() -> None:

@@ -69,7 +69,9 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
     ),
     "two of which one opens hosts that close without it": (
         pod("host(MyPool)", nodeSelector={"a": "1"}),
-        cluster([node("node-a", taints=[INFRA]), node("node-b")], [pool(size=1, mode="Exclusive", given=["node-a"])]),
+        cluster(
+            [node("node-a", taints=[INFRA]), node("node-b")], [pool(size=1, mode="Exclusive", assigned=["node-a"])]
+        ),
         "drop host(MyPool) and nodeSelector a=1 (1 node would fit)",
     ),
     "no clause to drop for what nobody wrote": (
@@ -131,7 +133,7 @@ def test_one_endless_reason_is_cut() -> None:
 def test_no_name_that_the_requester_did_not_write_is_in_a_message() -> None:
     inventory = cluster(
         nodes(3, taints=[INFRA], addresses=["10.0.0.1"]),
-        pools=[pool("Secret", namespace="other"), pool("Closed", size=1, mode="Exclusive", given=["node-b"])],
+        pools=[pool("Secret", namespace="other"), pool("Closed", size=1, mode="Exclusive", assigned=["node-b"])],
         pods=[bound_pod("node-c", pe="parallel-9", labels=APART)],
     )
     for placement in ('host("10.0.0.1")', "host(Nope)", 'hostExlocation("apart")', None):

@@ -127,7 +127,7 @@ def test_who_is_left_out_leaves_no_trace_and_is_still_there() -> None:
 
 def to_cpus(uid: str, *, bound: bool = True) -> PodInfo:
     """A live pod that is bound to cpus, or not."""
-    return replace(bound_pod(uid=uid), bound=bound)
+    return replace(bound_pod(uid=uid), cpu_bound=bound)
 
 
 @pytest.mark.parametrize(
@@ -141,19 +141,19 @@ def to_cpus(uid: str, *, bound: bool = True) -> PodInfo:
 )
 def test_it_is_known_whether_some_are_bound_to_cpus(pods: list[bool]) -> None:
     found = job_of(*((0, to_cpus(str(at), bound=said)) for at, said in enumerate(pods)))
-    assert (found.bound, found.binding("")) == (True in pods, set(pods))
+    assert (found.cpu_bound, found.binding("")) == (True in pods, set(pods))
 
 
 @pytest.mark.parametrize("bound", [True, False])
 def test_who_is_gone_is_bound_no_longer(*, bound: bool) -> None:
     found = job_of((0, to_cpus("1", bound=bound)), (1, to_cpus("2", bound=not bound)))
     found.remove(0, to_cpus("1", bound=bound))
-    assert (found.bound, found.binding("")) == (not bound, {not bound})
+    assert (found.cpu_bound, found.binding("")) == (not bound, {not bound})
 
 
 def test_who_is_left_out_is_not_among_the_bound() -> None:
-    found = job_of((0, replace(replica("node-a"), bound=True)), (0, to_cpus("2", bound=False)))
-    assert (found.without("Deployment/w").bound, found.bound) == (False, True)
+    found = job_of((0, replace(replica("node-a"), cpu_bound=True)), (0, to_cpus("2", bound=False)))
+    assert (found.without("Deployment/w").cpu_bound, found.cpu_bound) == (False, True)
     assert (found.binding("Deployment/w"), found.binding("")) == ({False}, {False, True})
 
 

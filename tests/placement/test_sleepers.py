@@ -20,7 +20,7 @@ ALL: Final[Json] = {"operator": "Exists"}
 OURS: Final[Json] = {"key": keys.EXCLUSIVE, "operator": "Exists"}
 OTHERS: Final[Json] = {"key": "disk", "operator": "Exists"}
 TAINT: Final = Taint(keys.EXCLUSIVE, "default.r", "NoSchedule")
-RESERVED: Final = pool("R", size=1, mode="Exclusive", given=["node-a"])
+RESERVED: Final = pool("R", size=1, mode="Exclusive", assigned=["node-a"])
 
 ON_A: Final[Json] = {keys.HOSTNAME: "node-a"}
 ON_B: Final[Json] = {keys.HOSTNAME: "node-b"}
@@ -34,7 +34,7 @@ def there(*pods: PodInfo, policy: Policy | None = None, pools: tuple[Pool, ...] 
 def wrong(found: Json, world: World | None = None) -> list[Problem]:
     """What is wrong with a pod whose gates have changed, or its nodes."""
     world = world or there()
-    ask = asked(found, world.cluster, world.policy)
+    ask = asked(found, world.inventory, world.policy)
     return list(stir(ask, constraints_of(ask, world).constraints, world))
 
 
@@ -115,7 +115,7 @@ IN_A, IN_B = (NodeTerm((Requirement(keys.HOSTNAME, "In", (name,)),)) for name in
 
 def count(*pods: PodInfo, of: Pool = RESERVED, hosts: Bits = HOSTS) -> int:
     world = there(*pods)
-    return sleepers(of, hosts, world.cluster, world.policy)
+    return sleepers(of, hosts, world.inventory, world.policy)
 
 
 EQUAL: Final = Toleration(key=keys.EXCLUSIVE, operator="Equal", value="default.r", effect="NoSchedule")
@@ -142,7 +142,7 @@ def test_who_counts(found: PodInfo, expected: int) -> None:
 
 
 def test_nobody_counts_for_a_pool_that_is_shared_or_has_no_host() -> None:
-    shared = pool("S", size=1, given=["node-a"])
+    shared = pool("S", size=1, assigned=["node-a"])
     assert (count(sleeper(), of=shared), count(sleeper(), hosts=0)) == (0, 0)
 
 
@@ -151,7 +151,7 @@ def test_sleepers_are_known_until_they_have_a_node_or_are_gone() -> None:
     inventory = cluster(nodes(1), pods=[one, two])
     assert sorted(inventory.sleepers) == ["uid-of-one", "uid-of-two"]
     assert inventory.concerns_pools(one)
-    inventory.set_pod(replace(one, node="node-a", claim=None))
+    inventory.set_pod(replace(one, node="node-a", demand=None))
     inventory.remove_pod("uid-of-two")
     assert (inventory.sleepers, inventory.waiting) == ({}, {})
 

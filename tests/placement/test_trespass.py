@@ -12,7 +12,7 @@ from tests.builders import (
 )  # fmt: skip
 from tests.placement.finished import EXCLUSIVE, finished, problems
 from tests.placement.spreading_pods import spread
-from webhook.placement.decision.trespass import trespass
+from webhook.placement.decision.tolerated_hosts import refuse_tolerations
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
@@ -21,14 +21,14 @@ from webhook.placement.text.problem import Fault, Problem
 
 CLOSED = cluster(
     [node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.closed", "NoSchedule")]), node("node-b")],
-    pools=[EXCLUSIVE, pool("Open", size=1, given=["node-b"])],
+    pools=[EXCLUSIVE, pool("Open", size=1, assigned=["node-b"])],
 )
 
 UNKNOWN = cluster([node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.gone", "NoSchedule")]), node("node-b")])
 
 OVER = cluster(
     [node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.open", "NoSchedule")]), node("node-b")],
-    pools=[pool("Open", size=1, given=["node-b"])],
+    pools=[pool("Open", size=1, assigned=["node-b"])],
 )
 """A cluster with a host of a pool that was exclusive once."""
 
@@ -94,9 +94,9 @@ ALL = [{"operator": "Exists"}]
     ],
 )  # fmt: skip
 def test_a_way_round_an_exclusive_host_is_named(found: Json, inventory: Inventory, expected: list[Problem]) -> None:
-    assert problems(trespass, found, inventory, Policy()) == expected
+    assert problems(refuse_tolerations, found, inventory, Policy()) == expected
 
 
 def test_the_finished_pod_of_an_exclusive_pool_gets_round_nothing() -> None:
     made = finished(pod("host(Closed)"), CLOSED, Policy())
-    assert problems(trespass, made, CLOSED, Policy()) == []
+    assert problems(refuse_tolerations, made, CLOSED, Policy()) == []

@@ -4,8 +4,8 @@ import pytest
 
 from tests.builders import NAMESPACE, Json, bound_pod, cluster, node, nodes, pod, typed
 from tests.placement.equipped import GPU, equipped
-from webhook.placement.decision.crowd import Replicas
 from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.decision.whole_group import LISTED, WholeGroup
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import Json, asked, bound_pod, cluster, pod
 from tests.placement.equipped import FIRST, FPGA, GPU, container, equipped, offering, required, wanted
-from webhook.placement.decision.wishes import Wishes, granted_wishes
+from webhook.placement.decision.optional_hardware import GrantedHardware, granted_hardware
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World
@@ -15,9 +15,9 @@ USED = bound_pod("node-b", job="", requests={GPU: 1})
 LIGHT, HEAVY = wanted(GPU, weight=2), wanted(FPGA, weight=9)
 
 
-def granted(found: Json, inventory: Inventory) -> Wishes:
+def granted(found: Json, inventory: Inventory) -> GrantedHardware:
     """What a pod gets that any node could run."""
-    return granted_wishes(asked(found, inventory), inventory.nodes.everything, World(inventory, Policy()))
+    return granted_hardware(asked(found, inventory), inventory.nodes.everything, World(inventory, Policy()))
 
 
 def wishes(inventory: Inventory, *requirements: Json, **tweaks: Any) -> tuple[list[str], list[str]]:
@@ -129,7 +129,7 @@ def test_a_wish_is_a_choice_of_the_moment() -> None:
 def test_only_the_candidates_count() -> None:
     inventory = cluster([equipped("node-a", 1), equipped("node-b")])
     ask = asked(pod(annotations=required(LIGHT)), inventory)
-    assert granted_wishes(ask, 0b10, World(inventory, Policy())) == ([], [], [none(GPU)])
+    assert granted_hardware(ask, 0b10, World(inventory, Policy())) == ([], [], [none(GPU)])
 
 
 def test_room_for_it_is_on_every_node_that_offers_it_though_it_may_be_in_use() -> None:

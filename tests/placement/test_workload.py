@@ -5,8 +5,8 @@ import pytest
 from tests.builders import NAMESPACE, Json, cluster, decided, node, nodes, pod, pool, typed
 from tests.templates import crowded, replica
 from webhook.placement.decision.additions import NOTHING
-from webhook.placement.decision.crowd import Replicas
 from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys

@@ -20,9 +20,11 @@ def world(found: Pool, count: int = 3) -> World:
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        pytest.param(pool(size=2, given=["node-c", "node-b"]), {0: 0b100, 1: 0b010}, id="a ready pool has its hosts"),
         pytest.param(
-            pool(size=2, given=["gone", "node-b"]), {0: 0b001, 1: 0b010}, id="a vanished host will be replaced"
+            pool(size=2, assigned=["node-c", "node-b"]), {0: 0b100, 1: 0b010}, id="a ready pool has its hosts"
+        ),
+        pytest.param(
+            pool(size=2, assigned=["gone", "node-b"]), {0: 0b001, 1: 0b010}, id="a vanished host will be replaced"
         ),
         pytest.param(pool(size=2, phase=Phase.PENDING), {0: 0b001, 1: 0b010}, id="a pending pool will have hosts"),
         pytest.param(pool(size=4, phase=Phase.PENDING), {}, id="a pool that cannot be completed has none"),

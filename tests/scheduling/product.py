@@ -14,9 +14,9 @@ from tests.scheduling.state import Cluster
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.validate import validate
 from webhook.cluster.snapshot.loader import SnapshotLoader
+from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.promises import Promises
 
 Json = Mapping[str, Any]
 
@@ -49,7 +49,7 @@ class Moment:
 
     def __init__(self, cluster: Cluster, count: int | None = None) -> None:
         self.world = inventory(cluster)
-        self.known = Known(promises=Promises(lambda: 0.0), count=lambda _: count)
+        self.known = Known(assumed=AssumedPods(lambda: 0.0), count=lambda _: count)
 
 
 def inventory(cluster: Cluster) -> Inventory:

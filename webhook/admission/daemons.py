@@ -15,7 +15,7 @@ from webhook.admission.answer import Answer
 from webhook.admission.findings import answer
 from webhook.admission.responses import allowed, denied, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
-from webhook.placement.decision.trespass import opened, opening
+from webhook.placement.decision.tolerated_hosts import opened, opening
 from webhook.placement.decision.verdict import constraints_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -64,7 +64,7 @@ def _completed(pool: Pool, world: World) -> Iterator[Finding]:
     if found.refusal:
         yield Objection(found.refusal)
     elif not world.policy.guard_bindings:
-        count = sleepers(pool, union(map(world.named, found.hosts)), world.cluster, world.policy)
+        count = sleepers(pool, union(map(world.named, found.hosts)), world.inventory, world.policy)
         if count:
             yield f"{in_words(count)}: only the setting strict keeps such pods off"
 

@@ -12,11 +12,11 @@ from webhook.admission.patch import encode, operations
 from webhook.admission.responses import allowed, denied, resumed, tail, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Unreadable, read_review
 from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.promises import Promises
 from webhook.placement.kube.pod import Metadata, Pod
-from webhook.placement.provision.intended import consumes
+from webhook.placement.provision.intended_hardware import consumes
 from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
@@ -57,12 +57,12 @@ class Known(Struct, frozen=True):
     """What is known beside the cluster: rulings that are kept, what was promised, how many pods workloads want.
 
     A ``memo`` keeps rulings for pods that ask the same; it serves one policy, and never changes an answer.
-    ``promises`` are made here, of hosts that pods are bound to. ``count`` says how many pods a workload is to have,
+    ``assumed`` are made here, of hosts that pods are bound to. ``count`` says how many pods a workload is to have,
     ``None`` where that is not known.
     """
 
     memo: Memo[Ruling] | None = None
-    promises: Promises | None = None
+    assumed: AssumedPods | None = None
     count: Callable[[Workload], int | None] = lambda _: None
 
 
@@ -77,7 +77,7 @@ def mutate(body: bytes, cluster: Inventory, policy: Policy, known: Known = _NOTH
         return unreadable(str(error))
     if not review.what("", "Pod", "CREATE"):
         return allowed(review)
-    return _created(review, World(cluster, policy, promises=known.promises), known)
+    return _created(review, World(cluster, policy, assumed=known.assumed), known)
 
 
 def _created(review: Review, world: World, known: Known) -> Answer:
@@ -89,7 +89,7 @@ def _created(review: Review, world: World, known: Known) -> Answer:
         return denied(review, Fault.INVALID, unreadable_object("Pod", error))
     metadata = pod.metadata or _NOTHING
     passes = metadata.deletion_timestamp or MIRROR in (metadata.annotations or {})
-    if passes or not concerned(pod, review.namespace, world.cluster):
+    if passes or not concerned(pod, review.namespace, world.inventory):
         return allowed(review)
     return _asked(pod, review, world, known)
 
@@ -100,10 +100,10 @@ def _asked(pod: Pod, review: Review, world: World, known: Known) -> Answer:
     Who made it is looked at only if it would be refused: a pod of a workload that was decided about may wait.
     """
     small = len(review.object) <= _MEMORABLE  # of a larger object not even its key is made
-    key = key_of(pod, review.namespace, world.cluster) if known.memo is not None and small else None
+    key = key_of(pod, review.namespace, world.inventory) if known.memo is not None and small else None
     ruling = _rule(pod, key, review, world, known)
     if ruling.refused and ruling.fault is Fault.FORBIDDEN and _may_wait(pod, review, world.policy):
-        patient = World(world.cluster, world.policy, promises=known.promises, patient=True)
+        patient = World(world.inventory, world.policy, assumed=known.assumed, patient=True)
         patient_key = key and (*key, _PATIENT)
         patiently = _rule(pod, patient_key, review, patient, known)
         if not patiently.refused:
@@ -138,7 +138,7 @@ def _rule(pod: Pod, key: Key | None, review: Review, world: World, known: Known,
     """What becomes of the pod; kept under the ``key``, which says everything that is read of it."""
     if known.memo is None or key is None:
         return _decided(pod, review, world, known, count)[1]
-    kept = known.memo.find(world.cluster, key)
+    kept = known.memo.find(world.inventory, key)
     if kept is not None:
         return kept
     decision, ruling = _decided(pod, review, world, known, count)
@@ -149,8 +149,8 @@ def _rule(pod: Pod, key: Key | None, review: Review, world: World, known: Known,
 def _decided(pod: Pod, review: Review, world: World, known: Known, count: int | None) -> tuple[Decision, Ruling]:
     """The decision about the pod, and what it comes to; a host that it is bound to is promised to it."""
     decision = decide(pod, review.namespace, world, count)
-    if known.promises and decision.additions and decision.additions.node_name:
-        known.promises.make(review.uid, decision.additions.node_name, decision.ask.requests)
+    if known.assumed and decision.additions and decision.additions.node_name:
+        known.assumed.make(review.uid, decision.additions.node_name, decision.ask.requests)
     return decision, _ruling(pod, decision, world.policy)
 
 

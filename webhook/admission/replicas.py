@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from webhook.admission.document import Document, mapping, sequence
-from webhook.placement.decision.crowd import Replicas
+from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.text import keys
 
 _PERCENT: Final = re.compile(r"([0-9]{1,9})%", re.ASCII)

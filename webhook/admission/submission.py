@@ -20,7 +20,7 @@ from webhook.placement.decision.decision import Decision
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Pod
-from webhook.placement.kube.sizes import oversized
+from webhook.placement.kube.size_limits import oversized
 from webhook.placement.request.ask import read
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault, Problem

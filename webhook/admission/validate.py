@@ -19,12 +19,12 @@ from webhook.placement.checks.sleepers import stir, stirred
 from webhook.placement.checks.verification import undone
 from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.decision import guard
-from webhook.placement.decision.trespass import trespass
+from webhook.placement.decision.tolerated_hosts import refuse_tolerations
 from webhook.placement.decision.verdict import constraints_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Metadata, Pod, Toleration
-from webhook.placement.kube.sizes import oversized
+from webhook.placement.kube.size_limits import oversized
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
@@ -80,7 +80,7 @@ def _created(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Pro
             return
         if not policy.audit:  # nothing was added there that could have been undone
             yield from undone(pod, constraints, world)
-    yield from trespass(ask, constraints, world)
+    yield from refuse_tolerations(ask, constraints, world)
 
 
 def _said(pod: Pod, namespace: str, world: World) -> tuple[Ask, tuple[Constraint, ...], tuple[Problem, ...]]:

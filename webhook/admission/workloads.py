@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from webhook.admission.document import Document, mapping, sequence
 from webhook.admission.misplaced import misplaced
 from webhook.admission.replicas import grown, replicas_of
-from webhook.placement.decision.crowd import Replicas
+from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.spl.placement import format_placement, parse_placement
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem

@@ -8,8 +8,7 @@ from webhook.app.policy import policy_of
 from webhook.app.telling import Settling
 from webhook.cluster.client.service_account import own_namespace
 from webhook.cluster.objects.translate import NAMESPACE
-from webhook.controller.hostpools.dismissals import Replacement
-from webhook.controller.hostpools.rules import Rules
+from webhook.controller.hostpools.host_choice import Replacement, Rules
 from webhook.controller.metrics import figures
 from webhook.controller.program import Controller, LeaseRef
 from webhook.server.background import run_background

@@ -18,8 +18,8 @@ from webhook.cluster.queries.unseen_pods import SECONDS as LOOK_SECONDS
 from webhook.cluster.queries.unseen_pods import Newcomers
 from webhook.cluster.queries.workload_sizes import SECONDS, WorkloadSizes
 from webhook.cluster.watch.live import LiveCluster
+from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.promises import Promises
 from webhook.placement.request.memo import Memo
 from webhook.server.fatal_error import FatalError
 from webhook.server.lifecycle import Announce, Service, run_server
@@ -47,7 +47,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
 def mutator(cluster: Cluster, policy: Policy) -> Reviewer:
     """The reviewer of new pods; with an API server it asks how many pods a workload wants, where that matters."""
     sizes = WorkloadSizes(Writes(cluster.connection, seconds=SECONDS)) if isinstance(cluster, LiveCluster) else None
-    known = Known(Memo(), Promises(time.monotonic), sizes.count if sizes else lambda _: None)
+    known = Known(Memo(), AssumedPods(time.monotonic), sizes.count if sizes else lambda _: None)
 
     def mutating(body: bytes) -> Answer | Awaitable[Answer]:
         answer = mutate(body, cluster.inventory, policy, known)

@@ -82,15 +82,15 @@ def explain(file: str, document: Document, found: Found, world: World) -> PodExp
     """
     pod = msgspec.convert(found.pod, Pod)
     namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE
-    decision = decide_replicas(pod, namespace, world.cluster, world.policy, found.replicas)
+    decision = decide_replicas(pod, namespace, world.inventory, world.policy, found.replicas)
     decision = with_misplaced(decision, found.misplaced, world.policy)
-    asks = concerned(pod, namespace, world.cluster)
+    asks = concerned(pod, namespace, world.inventory)
     unread = decision.refused and not asks and not _objectionable(pod, namespace, found, world)
     steps = operations(pod, decision.additions) if decision.additions and asks else []
     patch = msgspec.json.decode(encode(steps))
     verdict = decision.verdict
     # Where it was decided: the live pods of a workload that is being changed are no neighbours to its new ones.
-    now = World(world.cluster, world.policy, leaving=found.replicas.owner)
+    now = World(world.inventory, world.policy, leaving=found.replicas.owner)
     decided_in = (now.recovered() if decision.recovered else None) or now
     return PodExplanation(
         file=file,
@@ -140,4 +140,4 @@ def _doubts(document: Document, found: Found) -> Iterator[str]:
 
 def names(nodes: Bits, world: World) -> list[str]:
     """The names of the nodes, sorted."""
-    return sorted(world.cluster.nodes.names[slot] for slot in slots(nodes))
+    return sorted(world.inventory.nodes.names[slot] for slot in slots(nodes))

@@ -30,7 +30,7 @@ def explain_pool(file: str, document: Document, world: World) -> PoolExplanation
     """Judge the pool as admission would; it counts as applied, so the world knows it."""
     metadata = document["metadata"]
     name, namespace = metadata["name"], metadata.get("namespace") or NAMESPACE
-    pool = world.cluster.pools[namespace, name]
+    pool = world.inventory.pools[namespace, name]
     found = complete(pool, world)
     out = 0
     for reason in found.reasons:

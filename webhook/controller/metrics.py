@@ -35,12 +35,12 @@ def _in_phase(controller: Controller, phase: Phase) -> float:
 
 
 def _hosts(controller: Controller) -> Iterator[int]:
-    return (len(pool.given) for pool in controller.work.watched.inventory.pools.values())
+    return (len(pool.assigned) for pool in controller.work.watched.inventory.pools.values())
 
 
 def _gone(controller: Controller) -> int:
-    cluster = controller.work.watched.inventory
-    return sum(not nodes for pool in cluster.pools.values() for nodes in cluster.pools.hosts(pool).values())
+    inventory = controller.work.watched.inventory
+    return sum(not nodes for pool in inventory.pools.values() for nodes in inventory.pools.hosts(pool).values())
 
 
 def _lost(controller: Controller) -> int:

@@ -14,7 +14,7 @@ from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.watch.live import STALE, LiveCluster
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.events.events import Events
-from webhook.controller.hostpools.rules import Rules
+from webhook.controller.hostpools.host_choice import Rules
 from webhook.controller.leaderelection.election import Election, own_identity
 from webhook.controller.leaderelection.lease_timing import LeaseTiming
 from webhook.controller.work import Work

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.watch.lists import listed
-from webhook.controller.hostpools import pool_states
+from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.marks import Mark, StoredNode, mark_named, read_node
 from webhook.controller.hostpools.pool_object import COLLECTION, StoredPool, path_of, read_pool
@@ -177,7 +177,7 @@ class Release:
         """The status of a pool that has no hosts any more, and gets some when a controller runs."""
         if stored.leaving or not stored.status.get("hosts"):
             return None
-        patch = status_of(stored, pool_states.returned(), self._now())
+        patch = status_of(stored, pool_status.returned(), self._now())
         return None if patch is None else (f"{stored.path}/status", patch)
 
 

@@ -5,14 +5,14 @@ from msgspec import Struct
 from webhook.cluster.objects.kinds import JOBS, PODS, AnyKind
 from webhook.controller.clock import Clock, seconds
 from webhook.controller.concurrency import gather_or_cancel
-from webhook.controller.hostpools.mark_owners import MarkOwners
-from webhook.controller.hostpools.node_kind import NodeCache
+from webhook.controller.hostpools.host_choice import Rules
+from webhook.controller.hostpools.marks import MarkOwners
+from webhook.controller.hostpools.node_cache import NodeCache
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.orphans import Orphans
-from webhook.controller.hostpools.pool_kind import OWN_POOLS
+from webhook.controller.hostpools.pool_object import OWN_POOLS
 from webhook.controller.hostpools.pool_reports import PoolReports, Server, Tells
 from webhook.controller.hostpools.reconciler import HostPools
-from webhook.controller.hostpools.rules import Rules
 from webhook.controller.hostpools.triggers import Triggers
 from webhook.controller.waiting_pods import WaitingPods
 from webhook.controller.workqueue.queue import Queue

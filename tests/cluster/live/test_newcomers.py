@@ -68,7 +68,7 @@ async def connection(objects: ObjectServer) -> AsyncIterator[Connection]:
         yield opened
 
 
-THERE: Final = cluster(nodes(2), [pool("R", size=1, mode="Exclusive", given=["node-a"])])
+THERE: Final = cluster(nodes(2), [pool("R", size=1, mode="Exclusive", assigned=["node-a"])])
 
 
 async def answered(connection: Connection, name: str = "agent-1", **metadata: str) -> Answer:

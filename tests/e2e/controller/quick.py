@@ -12,8 +12,7 @@ from typing import Final
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from webhook.app.policy import policy_of
 from webhook.cluster.client.configuration import connect
-from webhook.controller.hostpools.dismissals import Replacement
-from webhook.controller.hostpools.rules import Rules
+from webhook.controller.hostpools.host_choice import Replacement, Rules
 from webhook.controller.leaderelection.lease_hold import LostError
 from webhook.controller.leaderelection.lease_timing import LeaseTiming
 from webhook.controller.program import Controller, LeaseRef

@@ -19,7 +19,7 @@ from tests.e2e.live.core import Core
 from tests.e2e.live.crowd import fill
 from tests.e2e.say import say
 from tests.e2e.waiting import until
-from webhook.controller.hostpools.taint_grace_period import SECONDS as SETTLING
+from webhook.controller.hostpools.strangers import SECONDS as SETTLING
 
 CROWD: Final = Scale(5_000, 1_000)
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.builders import JOB, Json, bound_pod, cluster, decided, nodes, pod
 from tests.placement.equipped import BOUND, FIRST, container, guaranteed
 from webhook.placement.constraints.constraint import Spread
-from webhook.placement.constraints.cpu_binding import Bound
+from webhook.placement.constraints.cpu_binding import CpuBinding
 from webhook.placement.decision.additions import ContainerAmounts
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Element, Job, PodInfo
@@ -26,12 +26,12 @@ NOT_FREE = f"{FIELD}: others of its job are bound to cpus and this pod is not to
 
 
 def live(*, bound: bool, **tweaks: Any) -> PodInfo:
-    return replace(bound_pod(**tweaks), bound=bound)
+    return replace(bound_pod(**tweaks), cpu_bound=bound)
 
 
 def one(pods: Iterable[PodInfo] = (), **elements: bool) -> Inventory:
     """A node, live pods, and the Job object that says of each element whether it is bound."""
-    model = Job("default", JOB, tuple(Element(name.replace("_", "-"), bound=bound) for name, bound in elements.items()))
+    model = Job("default", JOB, tuple(Element(name.replace("_", "-"), cpu_bound=on) for name, on in elements.items()))
     return cluster(nodes(1), pods=pods, jobs=[model] if elements else ())
 
 
@@ -124,6 +124,6 @@ def test_a_pod_that_differs_from_its_job_is_refused(found: Json, inventory: Inve
 
 
 def test_binding_closes_no_node_and_has_nothing_to_explain() -> None:
-    world, found = World(one(), Policy()), Bound(())
+    world, found = World(one(), Policy()), CpuBinding(())
     assert (found.filter(world), [*found.explain(world, 0b1)], found.mend(world, 0b1)) == (0b1, [], "")
     assert (found.spread, found.soft, found.verb, found.node) == (Spread.FREE, False, "drop", "")

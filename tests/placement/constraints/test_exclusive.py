@@ -7,8 +7,8 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase, Taint
 from webhook.placement.text import keys
 
-EXCLUSIVE = pool("Closed", size=1, mode="Exclusive", given=["node-a"])
-BOTH = pool("Closed", size=2, mode="Exclusive", given=["node-a", "node-b"])
+EXCLUSIVE = pool("Closed", size=1, mode="Exclusive", assigned=["node-a"])
+BOTH = pool("Closed", size=2, mode="Exclusive", assigned=["node-a", "node-b"])
 TAINTED = node("node-a", taints=[Taint(keys.EXCLUSIVE, "default.closed", "NoSchedule")])
 
 
@@ -26,7 +26,7 @@ def candidates(found: Json, inventory: Inventory) -> int:
         pytest.param(None, cluster([TAINTED, node("node-b")]), 0b10, id="tainted, though the pool is unknown"),
         pytest.param("host(Closed)", cluster([TAINTED, node("node-b")], pools=[EXCLUSIVE]), 0b01, id="its own pods"),
         pytest.param(
-            None, cluster(nodes(2), pools=[pool("Open", size=1, given=["node-a"])]), 0b11, id="shared with everybody"
+            None, cluster(nodes(2), pools=[pool("Open", size=1, assigned=["node-a"])]), 0b11, id="shared with everybody"
         ),
     ],
 )

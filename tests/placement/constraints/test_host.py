@@ -97,7 +97,7 @@ def test_only_the_controller_counts_among_the_owners(owners: list[Json], *, boun
     ("given", "bound"),
     [
         pytest.param(pool(size=1, phase=Phase.PENDING), False, id="pending"),
-        pytest.param(pool(size=1, given=["node-a"]), True, id="ready"),
+        pytest.param(pool(size=1, assigned=["node-a"]), True, id="ready"),
         pytest.param(
             pool(tags=["x"], phase=Phase.PENDING), True, id="without hosts of its own, which are never pending"
         ),

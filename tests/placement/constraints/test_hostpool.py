@@ -30,17 +30,17 @@ def term(*requirements: Requirement) -> tuple[NodeTerm, ...]:
         pytest.param("host(MyPool)", pool(tags=["ib"]), term(ONE_TAG), id="one tag"),
         pytest.param("host(MyPool)", pool(tags=["ib", "blue"]), term(BLUE, IB), id="several tags"),
         pytest.param("host(MyPool)", pool(), (), id="neither size nor tags"),
-        pytest.param("host(MyPool)", pool(size=1, given=["node-a"]), term(IS_MEMBER), id="size"),
+        pytest.param("host(MyPool)", pool(size=1, assigned=["node-a"]), term(IS_MEMBER), id="size"),
         pytest.param(
-            "host(MyPool)", pool(size=1, tags=["ib"], given=["node-a"]), term(IS_MEMBER, ONE_TAG), id="size and tag"
+            "host(MyPool)", pool(size=1, tags=["ib"], assigned=["node-a"]), term(IS_MEMBER, ONE_TAG), id="size and tag"
         ),
         pytest.param(
             "host(MyPool[0])",
-            pool(size=1, given=["node-a"]),
+            pool(size=1, assigned=["node-a"]),
             term(Requirement(MEMBER, "In", ("0",))),
             id="one host of it",
         ),
-        pytest.param("host(MyPool)", pool(hosts=["node-a"], given=["node-a"]), term(IS_MEMBER), id="list of hosts"),
+        pytest.param("host(MyPool)", pool(hosts=["node-a"], assigned=["node-a"]), term(IS_MEMBER), id="list of hosts"),
         pytest.param(
             "host(MyPool)",
             pool(selector=LabelSelector({"disk": "ssd"}, (Requirement("zone", "NotIn", ("x",)),))),
@@ -97,7 +97,7 @@ def test_a_preferred_pool_never_refuses(pools: list[Pool], warning: str) -> None
     assert (found.refused, found.warnings) == (False, (warning,))
 
 
-EXCLUSIVE = pool(size=1, mode="Exclusive", given=["node-a"])
+EXCLUSIVE = pool(size=1, mode="Exclusive", assigned=["node-a"])
 
 
 @pytest.mark.parametrize("effect", ["NoSchedule", "NoExecute"])
@@ -119,7 +119,7 @@ def test_a_pod_of_a_shared_pool_tolerates_nothing() -> None:
     ("found", "candidates"),
     [
         pytest.param(pool(size=2, phase=Phase.PENDING), 0b011, id="pending: the hosts it would get"),
-        pytest.param(pool(size=2, given=["node-c", "gone"]), 0b101, id="a vanished host will be replaced"),
+        pytest.param(pool(size=2, assigned=["node-c", "gone"]), 0b101, id="a vanished host will be replaced"),
         pytest.param(pool(hosts=["node-b"], phase=Phase.PENDING), 0b010, id="the hosts of its list"),
         pytest.param(pool(tags=["ib"], phase=Phase.PENDING), 0b100, id="unsized: whatever has the tags"),
     ],

@@ -49,7 +49,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
     ),
     "not among the hosts": (
         'A: host("node-b"); B: host(MyPool)',
-        cluster(nodes(2), pools=[pool(size=1, given=["node-a"])]),
+        cluster(nodes(2), pools=[pool(size=1, assigned=["node-a"])]),
         (
             'host("node-b") and host(MyPool) cannot both hold: 0 of 2 nodes can run this pod.\n'
             "  1 node is not named node-b\n"
@@ -61,7 +61,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
         "A: host(MyPool); B: host(Other)",
         cluster(
             nodes(4),
-            pools=[pool(size=1, given=["node-a"]), pool("Other", size=1, given=["node-b"])],
+            pools=[pool(size=1, assigned=["node-a"]), pool("Other", size=1, assigned=["node-b"])],
         ),
         (
             "host(MyPool) and host(Other) cannot both hold: 0 of 4 nodes can run this pod.\n"
@@ -72,7 +72,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
     ),
     "not that host of the pool": (
         'A: host("node-b"); B: host(MyPool[0])',
-        cluster(nodes(2), pools=[pool(size=2, given=["node-a", "node-b"])]),
+        cluster(nodes(2), pools=[pool(size=2, assigned=["node-a", "node-b"])]),
         (
             'host("node-b") and host(MyPool[0]) cannot both hold: 0 of 2 nodes can run this pod.\n'
             "  1 node is not named node-b\n"
@@ -82,7 +82,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
     ),
     "several nodes not that host": (
         "A: host(MyPool[0]); B: host(MyPool[1])",
-        cluster(nodes(3), pools=[pool(size=2, given=["node-a", "node-b"])]),
+        cluster(nodes(3), pools=[pool(size=2, assigned=["node-a", "node-b"])]),
         (
             "host(MyPool[0]) and host(MyPool[1]) cannot both hold: 0 of 3 nodes can run this pod.\n"
             "  2 nodes are not host 0 of HostPool MyPool\n"
@@ -105,7 +105,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
         "A: host(MyPool); B: host(Other)",
         cluster(
             nodes(2),
-            pools=[pool(size=3, phase=Phase.PENDING), pool("Other", size=1, mode="Exclusive", given=["node-a"])],
+            pools=[pool(size=3, phase=Phase.PENDING), pool("Other", size=1, mode="Exclusive", assigned=["node-a"])],
         ),
         (
             "host(MyPool) cannot hold: 0 of 2 nodes can run this pod.\n"
@@ -134,7 +134,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
     ),
     "a host that lost its tag": (
         "host(MyPool)",
-        cluster(nodes(2), pools=[pool(size=1, tags=["ib"], given=["node-a"])]),
+        cluster(nodes(2), pools=[pool(size=1, tags=["ib"], assigned=["node-a"])]),
         (
             "host(MyPool) cannot hold: 0 of 2 nodes can run this pod.\n"
             "  1 node is not among the hosts of HostPool MyPool\n"
@@ -145,7 +145,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
     ),
     "hosts that lost their tags": (
         "host(MyPool)",
-        cluster(nodes(2), pools=[pool(size=2, tags=["ib", "blue"], given=["node-a", "node-b"])]),
+        cluster(nodes(2), pools=[pool(size=2, tags=["ib", "blue"], assigned=["node-a", "node-b"])]),
         (
             "host(MyPool) cannot hold: 0 of 2 nodes can run this pod.\n"
             "  2 nodes have lost the tags blue, ib\n"
@@ -156,7 +156,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
     ),
     "hosts that no longer meet the selector": (
         "host(MyPool)",
-        cluster(nodes(3), pools=[pool(size=2, selector=selector("disk", "In", "ssd"), given=["node-a", "node-b"])]),
+        cluster(nodes(3), pools=[pool(size=2, selector=selector("disk", "In", "ssd"), assigned=["node-a", "node-b"])]),
         (
             "host(MyPool) cannot hold: 0 of 3 nodes can run this pod.\n"
             "  2 nodes no longer meet the selector of HostPool MyPool\n"
@@ -168,7 +168,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
         "host(MyPool)",
         cluster(
             [node("node-a", labels={"disk": "ssd"}), node("node-b", labels={keys.TAG: "ib"})],
-            pools=[pool(size=2, tags=["ib"], selector=selector("disk", "In", "ssd"), given=["node-a", "node-b"])],
+            pools=[pool(size=2, tags=["ib"], selector=selector("disk", "In", "ssd"), assigned=["node-a", "node-b"])],
         ),
         (
             "host(MyPool) cannot hold: 0 of 2 nodes can run this pod.\n"
@@ -202,7 +202,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
         "A: host(MyPool); B: host(Other)",
         cluster(
             [node("node-a", labels={keys.TAG: "ib"}), *nodes(3)[1:]],
-            pools=[pool(size=2, tags=["ib"], given=["node-a", "node-b"]), pool("Other", tags=["blue"])],
+            pools=[pool(size=2, tags=["ib"], assigned=["node-a", "node-b"]), pool("Other", tags=["blue"])],
         ),
         (
             "host(Other) cannot hold: 0 of 3 nodes can run this pod.\n"
@@ -217,7 +217,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
         "A: host(MyPool[0]); B: host(Other)",
         cluster(
             [node("node-a", labels={keys.TAG: "ib", f"{keys.TAGS}blue": ""})],
-            pools=[pool(size=1, tags=["ib"], given=["node-a"]), pool("Other", tags=["blue"])],
+            pools=[pool(size=1, tags=["ib"], assigned=["node-a"]), pool("Other", tags=["blue"])],
         ),
         (
             "host(Other) cannot hold: 0 of 1 node can run this pod.\n"
@@ -229,7 +229,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
     ),
     "hosts that fit nothing else": (
         "host(MyPool)",
-        cluster([node(taints=[Taint("x", "", "NoSchedule")])], pools=[pool(size=1, given=["node-a"])]),
+        cluster([node(taints=[Taint("x", "", "NoSchedule")])], pools=[pool(size=1, assigned=["node-a"])]),
         (
             "No node is open to this pod: 0 of 1 node can run this pod.\n"
             "  1 node has the taint x:NoSchedule\n"

@@ -7,7 +7,7 @@ import pytest
 from tests.builders import cluster, node, nodes
 from tests.placement.spreading_pods import APP, HOST, OF_APP, ZONE, apart, zones
 from tests.templates import crowded, replica
-from webhook.placement.constraints.own_anti_affinity import Repelling
+from webhook.placement.constraints.own_anti_affinity import OwnAntiAffinity
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
@@ -80,6 +80,6 @@ def test_one_pod_alone_goes_anywhere() -> None:
 
 
 def test_no_node_is_out_for_it() -> None:
-    found = Repelling(HOST, World(HOSTS, Policy()), growing=True)
+    found = OwnAntiAffinity(HOST, World(HOSTS, Policy()), growing=True)
     assert (list(found.explain(found.world, 1)), found.mend(found.world, 1)) == ([], "")
     assert (found.filter(found.world), list(found.inject(found.world))) == (found.world.everything, [])

@@ -292,7 +292,7 @@ def test_what_the_job_object_says_changes_nothing_here() -> None:
 def test_exclusive_hosts_of_others_count_as_tainted() -> None:
     closed = cluster(
         zones("a", "b"),
-        [pool("X", size=1, mode="Exclusive", given=["node-b"])],
+        [pool("X", size=1, mode="Exclusive", assigned=["node-b"])],
         pods=[bound_pod("node-a")],
     )
     assert decided(pod(None, topologySpreadConstraints=spread()), closed).refused

@@ -146,7 +146,7 @@ class Asked:
 
     def _incomplete(self, pool: Pool) -> bool:
         """Whether a host of the pool is yet to get its label."""
-        whole = pool.phase == "Ready" and len(standing(pool, self.cluster.nodes)) == len(pool.given)
+        whole = pool.phase == "Ready" and len(standing(pool, self.cluster.nodes)) == len(pool.assigned)
         return pool.sized and not whole
 
     @property

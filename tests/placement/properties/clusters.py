@@ -34,7 +34,7 @@ class Cluster:
 def standing(pool: Pool, nodes: Iterable[Node]) -> dict[int, str]:
     """The hosts in the pool's status that still are the same nodes, by index."""
     there = {node.name: node.uid for node in nodes}
-    return {host.index: host.name for host in pool.given if there.get(host.name) == host.uid}
+    return {host.index: host.name for host in pool.assigned if there.get(host.name) == host.uid}
 
 
 def is_host(node: Node, text: str) -> bool:

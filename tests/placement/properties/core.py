@@ -74,7 +74,7 @@ def hosts_of_pools(cluster: Cluster) -> dict[Name, dict[int, str]]:
         if not pool.sized:
             continue
         kept = standing(pool, cluster.nodes)
-        if pool.phase is not Phase.READY or len(kept) < len(pool.given):
+        if pool.phase is not Phase.READY or len(kept) < len(pool.assigned):
             whole = whole or inventory(cluster)
             allocation = allocate(pool, whole, POLICY)
             some = pool.phase is Phase.READY or pool.elastic or not allocation.reason

@@ -7,8 +7,8 @@ from tests.placement.properties.asked import Asked
 from tests.placement.properties.clusters import TEAM, Cluster, Json
 from tests.placement.properties.oracle import Oracle
 from tests.placement.properties.topology import Domains
-from webhook.placement.decision.crowd import Replicas
 from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.objects import Node
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.workload.workload import decide_replicas

@@ -186,7 +186,7 @@ def made_eligible(cluster: Cluster, names: list[str], labels: Mapping[str, str])
     made = (replace(node, labels=poolable(node, labels), taints=()) for node in cluster.nodes if node.name in chosen)
     others = (node for node in cluster.nodes if node.name not in chosen)
     pods = tuple(pod for pod in cluster.pods if pod.node not in chosen)
-    taking = {pool.name for pool in cluster.pools if chosen & {host.name for host in pool.given}}
+    taking = {pool.name for pool in cluster.pools if chosen & {host.name for host in pool.assigned}}
     pools = tuple(pool for pool in cluster.pools if pool.mode != "Exclusive" or pool.name not in taking)
     return dataclasses.replace(cluster, nodes=(*made, *others), pods=pods, pools=pools)
 
@@ -213,7 +213,7 @@ def larger(pod: Json, cluster: Cluster, name: str, missing: int) -> Iterator[Cas
             more = [like(node, f"zz-new-{at}") for at in range(missing)]
             given = [PoolHost(at, host, uid_of(cluster, host)) for at, host in enumerate(hosts.values())]
             given += [PoolHost(len(given) + at, new.name, new.uid) for at, new in enumerate(more)]
-            grown = replace(pool, size=len(given), hosts=None, given=tuple(given), phase="Ready")
+            grown = replace(pool, size=len(given), hosts=None, assigned=tuple(given), phase="Ready")
             yield pod, with_pool(dataclasses.replace(cluster, nodes=(*cluster.nodes, *more)), grown)
 
 

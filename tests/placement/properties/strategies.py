@@ -79,7 +79,7 @@ def pool(dice: Dice, at: int, names: Sequence[str]) -> Pool:
         mode="Exclusive" if kind == "exclusive" else "Shared",
         elastic=dice.chance(1),
         phase=phase,
-        given=tuple(PoolHost(index, name, "1" + name.removeprefix(SECRET)) for index, name in enumerate(given)),
+        assigned=tuple(PoolHost(index, name, "1" + name.removeprefix(SECRET)) for index, name in enumerate(given)),
     )
 
 
@@ -110,7 +110,7 @@ def bound(dice: Dice, at: int, names: Sequence[str]) -> PodInfo:
         labels=labels,
         isolated=("Sink",) if dice.chance(2) else (),
         terminating=dice.chance(1),
-        bound=dice.face(40) == 1,
+        cpu_bound=dice.face(40) == 1,
         guards=(HOSTNAME,) if repels else (),
         repels=repels,
     )

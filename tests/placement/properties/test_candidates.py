@@ -15,10 +15,10 @@ from tests.placement.properties.strategies import SPL_NAMES, clusters
 
 BINDING = "streams.ibm.com/host-binding"
 FAMILIES = {
-    "host": "named", "hostpool": "pooled", "nodeselector": "own", "taints": "untainted", "exclusive": "nobody_elses",
+    "host": "named", "hostpool": "pooled", "node_selector": "own", "taints": "untainted", "exclusive": "nobody_elses",
     "resources": "roomy", "colocation": "together", "exlocation": "apart", "isolation": "isolated",
-    "node_label": "mapped", "uniform": "uniform", "company": "accompanied",
-    "neighbours": "tolerated", "topology_spread": "even",
+    "node_label": "mapped", "uniform": "uniform", "run_with": "accompanied",
+    "pod_terms": "tolerated", "topology_spread": "even",
 }  # fmt: skip
 """The core's families, which are modules, by the judge's names for them."""
 

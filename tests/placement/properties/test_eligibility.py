@@ -16,7 +16,7 @@ from webhook.placement.request.world import World
 @examples(200)
 def test_the_nodes_that_clear_every_hurdle_are_the_eligible_ones(cluster: Cluster) -> None:
     world = World(core.inventory(cluster), core.POLICY)
-    for pool in world.cluster.pools.values():
+    for pool in world.inventory.pools.values():
         left = world.everything
         for rule in hurdles(pool, world):
             left &= rule.nodes
@@ -28,7 +28,7 @@ def test_the_nodes_that_clear_every_hurdle_are_the_eligible_ones(cluster: Cluste
 @examples(100)
 def test_every_other_node_is_ruled_out_once(cluster: Cluster) -> None:
     world = World(core.inventory(cluster), core.POLICY)
-    for pool in world.cluster.pools.values():
+    for pool in world.inventory.pools.values():
         out = [reason.nodes for reason in ruled_out(hurdles(pool, world), world)]
         clear = world.everything & ~sum(out)
         assert sum(nodes.bit_count() for nodes in out) + clear.bit_count() == world.everything.bit_count()
@@ -39,8 +39,8 @@ def test_every_other_node_is_ruled_out_once(cluster: Cluster) -> None:
 @examples(100)
 def test_a_pool_is_objected_to_exactly_if_it_cannot_have_all_of_its_hosts(cluster: Cluster) -> None:
     world = World(core.inventory(cluster), core.POLICY)
-    for pool in world.cluster.pools.values():
+    for pool in world.inventory.pools.values():
         if pool.sized:
             found = complete(pool, world)
-            assert bool(found.refusal or found.warning) == bool(allocate(pool, world.cluster, core.POLICY).reason)
+            assert bool(found.refusal or found.warning) == bool(allocate(pool, world.inventory, core.POLICY).reason)
             assert not (found.refusal and pool.elastic)

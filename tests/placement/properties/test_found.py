@@ -22,7 +22,7 @@ def sibling(where: str, *, cpu: int = 0, token: str = "", **said: Any) -> PodInf
 
 def ready(name: str, *hosts: str, **said: Any) -> Pool:
     given = tuple(PoolHost(index, host, host) for index, host in enumerate(hosts))
-    return Pool(TEAM, name.lower(), name, size=len(hosts), phase=Phase.READY, given=given, **said)
+    return Pool(TEAM, name.lower(), name, size=len(hosts), phase=Phase.READY, assigned=given, **said)
 
 
 def decided(

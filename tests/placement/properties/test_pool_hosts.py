@@ -131,6 +131,6 @@ def test_a_pool_that_has_its_hosts_keeps_them(cluster: Cluster) -> None:
     inventory = core.inventory(cluster)
     for pool in created(cluster):
         hosts = allocate(pool, inventory, core.POLICY).hosts
-        settled = msgspec.structs.replace(pool, given=hosts)
+        settled = msgspec.structs.replace(pool, assigned=hosts)
         inventory.set_pool(settled)
         assert allocate(settled, inventory, core.POLICY).hosts == hosts

@@ -11,8 +11,8 @@ from tests.placement.properties.clusters import Cluster, Json
 from tests.placement.properties.dice import examples
 from tests.placement.properties.requested import requested
 from tests.placement.properties.strategies import clusters
-from webhook.placement.inventory.conditions import PASSING
 from webhook.placement.inventory.objects import Taint
+from webhook.placement.inventory.passing_conditions import PASSING
 
 TAINTS = [Taint(key, "", effect) for key in PASSING for effect in ("NoSchedule", "NoExecute")]
 

@@ -16,9 +16,9 @@ from tests.placement.properties.requested import requested
 from tests.placement.properties.rewrite import without
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_refusals import named, words
-from webhook.placement.decision.crowd import Crowd
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.inventory.objects import Phase
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault
@@ -52,7 +52,7 @@ def test_there_is_room_for_as_many_as_a_count_node_by_node_finds(cluster: Cluste
     many = Many(pod, cluster)
     found = many.room(most)
     event(f"room for {found}")
-    assert Crowd(decision.ask, decision.verdict.hard, world).room(most) == found
+    assert ReplicaFit(decision.ask, decision.verdict.hard, world).room(most) == found
 
 
 @given(clusters(), requested(), COUNTS)
@@ -175,7 +175,7 @@ def test_pods_of_its_own_count_as_if_they_were_gone(cluster: Cluster, pod: Json,
     """As neighbours: what they use is free only for who waits, and pools that get hosts see who runs where."""
     assume(not Many(pod, cluster).asked.bound)
     assume(all(pool.phase is Phase.READY for pool in cluster.pools if pool.sized))
-    assume(all(len(standing(pool, cluster.nodes)) == len(pool.given) for pool in cluster.pools))
+    assume(all(len(standing(pool, cluster.nodes)) == len(pool.assigned) for pool in cluster.pools))
     own = {at for at, found in enumerate(cluster.pods) if found.job and found.namespace == TEAM and at % 2}
     run = owner.replace("CronJob/w", "Job/w-29391840")
     live = tuple(replace(found, owner=run) if at in own else found for at, found in enumerate(cluster.pods))

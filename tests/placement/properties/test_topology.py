@@ -12,8 +12,8 @@ from tests.placement.properties import core
 from tests.placement.properties.clusters import TEAM, Cluster, Json
 from tests.placement.properties.dice import Dice, examples, thrown
 from tests.placement.properties.topology import PREFIX
-from webhook.placement.decision.crowd import Replicas
 from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.objects import Node, PodInfo, Taint
 from webhook.placement.workload.workload import decide_replicas
 

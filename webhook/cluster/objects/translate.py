@@ -102,9 +102,9 @@ def bound_pod(source: wire.Pod) -> tuple[PodInfo | None, Notes]:
         pools=pools,
         isolated=isolated,
         terminating=metadata.deletion_timestamp is not None,
-        bound=bool(job) and to_cpus(metadata),
+        cpu_bound=bool(job) and to_cpus(metadata),
         owner=sys.intern(_owner(metadata, spec, job, daemons)),
-        claim=claim_of(name, spec) if not spec.node_name and (job or _sleeps(spec, daemons)) else None,
+        demand=demand_of(name, spec) if not spec.node_name and (job or _sleeps(spec, daemons)) else None,
         guards=_guards(spec),
         repels=repels,
         waits=_waits(name, metadata, spec),
@@ -122,7 +122,7 @@ def pool(source: wire.HostPool) -> Pool:
     return replace(
         pool_of_spec(spec, metadata.namespace or NAMESPACE, name),
         phase=phase if metadata.deletion_timestamp is None else Phase.RELEASING,
-        given=tuple(PoolHost(host.index, host.name, host.uid or "") for host in status.hosts or ()),
+        assigned=tuple(PoolHost(host.index, host.name, host.uid or "") for host in status.hosts or ()),
         reason=next((_reason(found) for found in status.conditions or () if found.type == "Ready"), ""),
         created=(source.metadata and source.metadata.creation_timestamp) or "",
     )
@@ -281,7 +281,7 @@ def to_cpus(metadata: wire.Metadata) -> bool:
     return metadata.annotations is not None and metadata.annotations.bind == "true"
 
 
-def claim_of(name: str, spec: PodSpec) -> NodeDemand:
+def demand_of(name: str, spec: PodSpec) -> NodeDemand:
     """Its node selector and required node affinity; preferences demand nothing."""
     affinity = spec.affinity.node_affinity if spec.affinity else None
     required = affinity.required if affinity else None

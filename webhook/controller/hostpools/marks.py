@@ -4,6 +4,7 @@ Both in one merge patch, guarded by the node's version, with the whole list of t
 whatever others have written into it since it was read makes the patch a conflict, and not a loss.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Raw, Struct, field
@@ -11,8 +12,10 @@ from msgspec.structs import replace
 
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
+from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.placement.inventory.objects import Node, Pool, Taint
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.pool_index import Name
 from webhook.placement.pools.pool_plan import taint_of
 from webhook.placement.text import keys
 
@@ -128,3 +131,41 @@ def _patch(node: StoredNode, labels: dict[str, str | None], taints: list[RawTain
 
 def _written(taint: Taint) -> RawTaint:
     return {"key": taint.key, "value": taint.value, "effect": taint.effect}
+
+
+class MarkOwners:
+    """Knows the pools of ``watched`` by their labels and taints; to be made before anything is known."""
+
+    def __init__(self, watched: ObservedInventory) -> None:
+        self._by_label = watched.inventory.pools.members
+        self._by_value: dict[str, Name] = {}
+        watched.on_pool.append(self._pool)
+
+    def pools(self, node: Node | None) -> set[Name]:
+        """Pools whose label or taint the node carries."""
+        found = (self._owner(key, value) for key, value in marks(node))
+        return {name for name in found if name is not None}
+
+    def nobodys(self, node: Node | None) -> list[Mark]:
+        """The marks that no pool stands for."""
+        return [
+            Mark("", value) if key == keys.EXCLUSIVE else Mark(key, "")
+            for key, value in marks(node)
+            if self._owner(key, value) is None
+        ]
+
+    def _owner(self, key: str, value: str) -> Name | None:
+        return self._by_value.get(value) if key == keys.EXCLUSIVE else self._by_label.get(key)
+
+    def _pool(self, name: Name, _: Pool | None, after: Pool | None) -> None:
+        if after is None:
+            self._by_value.pop(keys.exclusive(*name), None)
+        else:
+            self._by_value[keys.exclusive(*name)] = name
+
+
+def marks(node: Node | None) -> Iterator[tuple[str, str]]:
+    """The marks on a node, whosever they are: labels of membership, and keys and values of taints."""
+    if node is not None:
+        yield from ((key, value) for key, value in node.labels.items() if key.startswith(keys.MEMBERSHIP))
+        yield from ((taint.key, taint.value) for taint in node.taints if taint.key == keys.EXCLUSIVE)

@@ -8,8 +8,7 @@ from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.watch.lists import Reader, listed
 from webhook.controller.clock import Clock, seconds
 from webhook.controller.hostpools.claims import Claims, Nodes
-from webhook.controller.hostpools.mark_owners import MarkOwners
-from webhook.controller.hostpools.marks import mark_named
+from webhook.controller.hostpools.marks import MarkOwners, mark_named
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 
@@ -20,9 +19,9 @@ GRACE: Final = 3.0
 class Orphans:
     """Takes marks off nodes that no pool stands for."""
 
-    def __init__(self, nodes: Nodes, cluster: Inventory, whose: MarkOwners, *, clock: Clock = seconds) -> None:
+    def __init__(self, nodes: Nodes, inventory: Inventory, whose: MarkOwners, *, clock: Clock = seconds) -> None:
         self._claims = Claims(nodes, lambda _: None)
-        self._cluster = cluster
+        self._inventory = inventory
         self._whose = whose
         self._clock = clock
         self._names = PoolNames(nodes, clock)
@@ -30,7 +29,7 @@ class Orphans:
 
     async def reconcile(self, name: str) -> float | None:
         """Look at that node; returns seconds after which to look again. Raises ApiError."""
-        marks = self._whose.nobodys(self._cluster.nodes.get(name))
+        marks = self._whose.nobodys(self._inventory.nodes.get(name))
         if not marks:
             self._since.pop(name, None)
             return None

@@ -3,13 +3,59 @@
 from typing import Any, Final
 
 from msgspec import Raw, Struct, field
+from msgspec.structs import replace
 
+from webhook.cluster.client.api_types import Identified
 from webhook.cluster.client.errors import ApiError, Cause
-from webhook.cluster.objects import items
-from webhook.cluster.objects.translate import NAMESPACE, MalformedError
-from webhook.controller.hostpools.pool_kind import read_believed, reason_of
-from webhook.placement.inventory.objects import Pool
+from webhook.cluster.objects import items, wire
+from webhook.cluster.objects.kinds import POOLS, AnyKind
+from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes, pool
+from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.inventory.pool_spec import HostPoolSpec
+
+
+class _Believed(Struct, frozen=True, gc=False):
+    """A HostPool without its status."""
+
+    metadata: wire.PoolMetadata | None = None
+    spec: HostPoolSpec | None = None
+
+
+def read_believed(item: Raw) -> tuple[Pool, Notes]:
+    """The pool, without its status if that breaks rules; raises ``MalformedError`` or one of :data:`items.ERRORS`."""
+    try:
+        return pool(items.decode(item, wire.HostPool)), []
+    except (MalformedError, *items.ERRORS) as error:
+        rest = items.decode(item, _Believed)
+        found = pool(wire.HostPool(rest.metadata, rest.spec))
+        return found, [f"{reason_of(error)}, so its status is written anew"]
+
+
+def reason_of(error: Exception) -> str:
+    """What is wrong with an object that cannot be used."""
+    return str(error) if isinstance(error, MalformedError) else items.reason(error)
+
+
+def unreadable(pool: Pool) -> bool:
+    """Whether nothing is known of the pool but its name."""
+    return not pool.spl_name
+
+
+def _read(item: Raw) -> tuple[Pool, Notes]:
+    try:
+        return read_believed(item)
+    except (MalformedError, *items.ERRORS) as error:
+        identity = items.decode(item, Identified).metadata
+        if not identity.name:
+            raise
+        # No pod can name it, as no name is empty.
+        stand_in = Pool(identity.namespace or NAMESPACE, identity.name, "", phase=Phase.FAILED)
+        return stand_in, [reason_of(error)]
+
+
+OWN_POOLS: AnyKind = replace(POOLS, read=_read)
+
 
 FINALIZER: Final = "streams.ibm.com/hosts"
 """As long as a pool has it, it is not gone before its hosts are released (Kubernetes, finalizers)."""

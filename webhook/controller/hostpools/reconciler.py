@@ -10,19 +10,15 @@ from typing import Final
 
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.clock import Clock, seconds
-from webhook.controller.hostpools import pool_states
-from webhook.controller.hostpools.choices import Choice, Choices
+from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.claims import Claims
+from webhook.controller.hostpools.host_choice import Choice, Choices, Rules
 from webhook.controller.hostpools.marks import mark_named
-from webhook.controller.hostpools.pool_events import RELEASED, stranger
-from webhook.controller.hostpools.pool_kind import unreadable
-from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool
-from webhook.controller.hostpools.pool_reports import PoolReports, Server
+from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool, unreadable
+from webhook.controller.hostpools.pool_reports import RELEASED, PoolReports, Server, stranger
 from webhook.controller.hostpools.pool_status import State
-from webhook.controller.hostpools.rules import Rules
 from webhook.controller.hostpools.status_cache import RESYNC, StatusCache
-from webhook.controller.hostpools.strangers import hosts_in_use, strangers_on
-from webhook.controller.hostpools.taint_grace_period import TaintGracePeriod
+from webhook.controller.hostpools.strangers import TaintGracePeriod, hosts_in_use, strangers_on
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.pool_index import Name
@@ -46,7 +42,7 @@ class HostPools:
     def __init__(
         self,
         server: Server,
-        cluster: Inventory,
+        inventory: Inventory,
         reports: PoolReports,
         rules: Rules,
         *,
@@ -54,13 +50,13 @@ class HostPools:
         clock: Clock = seconds,
     ) -> None:
         self._server = server
-        self._cluster = cluster
+        self._inventory = inventory
         self._reports = reports
         self._policy = rules.policy
-        self._choices = Choices(cluster, rules.policy, rules.replacement, clock)
+        self._choices = Choices(inventory, rules.policy, rules.replacement, clock)
         self._claims = Claims(server, learn)
-        self._settling = TaintGracePeriod(clock)
-        self._told = StatusCache(clock)
+        self._grace = TaintGracePeriod(clock)
+        self._statuses = StatusCache(clock)
         self._choosing = asyncio.Lock()
         """One choice at a time: the next one knows what this one took."""
 
@@ -81,48 +77,48 @@ class HostPools:
                 return SOON
             if failure.cause is not Cause.MISSING:
                 raise
-            for table in (self._settling, self._choices, self._told):
+            for table in (self._grace, self._choices, self._statuses):
                 table.end(name)
-            return LATER if name in self._cluster.pools else None
+            return LATER if name in self._inventory.pools else None
 
     def _calm(self, name: Name) -> float:
         """Seconds for which there is nothing to do for the pool, going by what is known; 0 if there is."""
-        pool = self._cluster.pools.get(name)
+        pool = self._inventory.pools.get(name)
         if pool is None or unreadable(pool):
             return 0.0
         if pool.phase is Phase.RELEASING:
-            busy = users(pool, self._cluster).bit_count()
-            return self._told.left(pool, pool_states.releasing(pool, busy)) if busy else 0.0
+            busy = users(pool, self._inventory).bit_count()
+            return self._statuses.left(pool, pool_status.releasing(pool, busy)) if busy else 0.0
         if (state := self._without(pool)) is not None:
-            return 0.0 if marked_nodes(name, self._cluster) else self._told.left(pool, state)
-        waits = self._told.roughly(pool) if hopeless(pool, self._cluster) else 0.0
+            return 0.0 if marked_nodes(name, self._inventory) else self._statuses.left(pool, state)
+        waits = self._statuses.roughly(pool) if hopeless(pool, self._inventory) else 0.0
         return waits or self._chosen(pool)
 
     def _chosen(self, pool: Pool) -> float:
         """The same for a pool that is to have hosts, by the choice of them."""
         name, choice = (pool.namespace, pool.name), self._choices.of(pool)
-        if choice.unmarked or choice.gone or choice.plan.stray or self._settling.unseen(name, choice.fresh):
+        if choice.unmarked or choice.gone or choice.plan.stray or self._grace.unseen(name, choice.fresh):
             return 0.0
         if choice.fresh:
-            return self._settling.left(name, choice.fresh) if pool.exclusive else 0.0
-        return min(self._told.left(pool, self._outcome(pool, choice)), choice.due or RESYNC)
+            return self._grace.left(name, choice.fresh) if pool.exclusive else 0.0
+        return min(self._statuses.left(pool, self._outcome(pool, choice)), choice.due or RESYNC)
 
     def _without(self, pool: Pool) -> State | None:
         """What there is to say of a pool that is to have no hosts of its own, whatever nodes there are."""
-        if over := surplus(pool, self._cluster, self._policy.pool_quota):
-            return pool_states.surplus(str(over))
-        return None if pool.sized else pool_states.unsized(pool, self._cluster)
+        if over := surplus(pool, self._inventory, self._policy.pool_quota):
+            return pool_status.surplus(str(over))
+        return None if pool.sized else pool_status.unsized(pool, self._inventory)
 
     def _outcome(self, pool: Pool, choice: Choice) -> State:
         """What there is to say when all hosts of the choice are marked and have settled."""
         if not choice.plan.hosts:
-            return pool_states.short(pool, choice.plan, self._cluster, self._policy)
-        return pool_states.ready(pool, choice.plan, self._cluster, self._policy)
+            return pool_status.short(pool, choice.plan, self._inventory, self._policy)
+        return pool_status.ready(pool, choice.plan, self._inventory, self._policy)
 
     async def _provide(self, stored: StoredPool) -> float:
         pool = stored.pool
         if pool is None:
-            await self._reports.say(stored, pool_states.invalid(stored.fault))
+            await self._reports.say(stored, pool_status.invalid(stored.fault))
             return RESYNC
         if (state := self._without(pool)) is not None:
             await self._free(stored)
@@ -136,23 +132,23 @@ class HostPools:
             if left is not None:
                 return left
         await self._say(stored, pool, self._outcome(pool, choice))
-        self._settling.end(stored.name)
+        self._grace.end(stored.name)
         await self._claims.release_all(choice.plan.stray, self._choices.mark(pool))
         return min(RESYNC, choice.due or RESYNC)
 
     async def _take(self, pool: Pool) -> Choice:
         """Choose the hosts and mark them, and let go of what carries the mark without ever having been one."""
         name, mark = (pool.namespace, pool.name), self._choices.mark(pool)
-        had = {host.name for host in pool.given if published(pool)}
+        had = {host.name for host in pool.assigned if published(pool)}
         async with self._choosing:
             for _ in range(CHOICES):
                 choice = self._choices.of(pool)
                 if behind := await self._claims.standing(choice.gone):
                     raise ApiError(Cause.BUSY, f"node {behind[0].name} is not known yet as it is")
                 # What an earlier controller may have marked is looked at, whatever the caches say.
-                unseen = self._settling.unseen(name, choice.fresh)
+                unseen = self._grace.unseen(name, choice.fresh)
                 claimed = await self._claims.claim_all(dict.fromkeys((*choice.unmarked, *unseen)), mark)
-                self._settling.begin(name, dict.fromkeys((*claimed.written, *unseen)))
+                self._grace.begin(name, dict.fromkeys((*claimed.written, *unseen)))
                 self._choices.bar(pool, claimed.lost)
                 if not claimed.lost:
                     # A host that was published is let go once it is published that another one has its place.
@@ -162,17 +158,17 @@ class HostPools:
 
     async def _unsettled(self, stored: StoredPool, pool: Pool, choice: Choice) -> float | None:
         """Seconds until the fresh hosts can be given away; ``None`` if they can be now."""
-        left = self._settling.left(stored.name, choice.fresh)
+        left = self._grace.left(stored.name, choice.fresh)
         if left:
             if not published(pool):
-                await self._reports.say(stored, pool_states.settling(choice.plan))
+                await self._reports.say(stored, pool_status.settling(choice.plan))
             return left
-        strange = await strangers_on(choice.fresh, pool, self._cluster, self._server)
+        strange = await strangers_on(choice.fresh, pool, self._inventory, self._server)
         if not strange:
             return None
         self._choices.bar(pool, strange)
         for host in strange:
-            self._reports.tell(stored, stranger(host.name, self._cluster.outsiders.stranger))
+            self._reports.tell(stored, stranger(host.name, self._inventory.outsiders.stranger))
         await self._claims.release_all([host.name for host in strange], self._choices.mark(pool))
         return 0.0
 
@@ -180,10 +176,10 @@ class HostPools:
         """Free the hosts once no pod of the pool is left on them, and let the object go."""
         pool = stored.pool
         if pool is not None and pool.sized:
-            known = users(pool, self._cluster).bit_count()
-            busy = known or await hosts_in_use(pool, self._cluster, self._server)
+            known = users(pool, self._inventory).bit_count()
+            busy = known or await hosts_in_use(pool, self._inventory, self._server)
             if busy:
-                await self._say(stored, pool, pool_states.releasing(pool, busy))
+                await self._say(stored, pool, pool_status.releasing(pool, busy))
                 return RESYNC if known else LATER
         await self._free(stored)
         if stored.held:
@@ -193,13 +189,13 @@ class HostPools:
 
     async def _free(self, stored: StoredPool) -> None:
         """Take the marks off all nodes."""
-        given = (host.name for host in stored.pool.given) if stored.pool else ()
-        names = {*marked_nodes(stored.name, self._cluster), *given}
+        assigned = (host.name for host in stored.pool.assigned) if stored.pool else ()
+        names = {*marked_nodes(stored.name, self._inventory), *assigned}
         await self._claims.release_all(sorted(names), mark_named(*stored.name))
 
     async def _say(self, stored: StoredPool, pool: Pool, state: State) -> None:
         """Say it, and remember it if it was said already."""
         if await self._reports.say(stored, state):
-            self._told.end(stored.name)  # what it said before is not what it says now
+            self._statuses.end(stored.name)  # what it said before is not what it says now
         else:
-            self._told.note(pool, state)
+            self._statuses.note(pool, state)

@@ -6,8 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.controller.clock import Clock
-from webhook.controller.hostpools.pool_states import WAITING
-from webhook.controller.hostpools.pool_status import State
+from webhook.controller.hostpools.pool_status import WAITING, State
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
 

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Iterator
 from typing import Final
 
-from webhook.controller.hostpools.mark_owners import MarkOwners, marks
+from webhook.controller.hostpools.marks import MarkOwners, marks
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
-from webhook.controller.hostpools.pool_kind import unreadable
+from webhook.controller.hostpools.pool_object import unreadable
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.objects import Node, Phase, PodInfo, Pool
 from webhook.placement.inventory.pool_index import Name
@@ -80,7 +80,7 @@ class Triggers:
     """
 
     def __init__(self, watched: ObservedInventory, whose: MarkOwners, pools: Queue[Name], nodes: Queue[str]) -> None:
-        self._cluster = watched.inventory
+        self._inventory = watched.inventory
         self._whose = whose
         self._pools = pools
         self._nodes = nodes
@@ -97,9 +97,9 @@ class Triggers:
     def begin(self) -> None:
         """Look at all that there is, and from now on at what changes."""
         self._leading = True
-        for name in self._cluster.pools:
+        for name in self._inventory.pools:
             self._pools.add(name)
-        for node in self._cluster.nodes.nodes.values():
+        for node in self._inventory.nodes.nodes.values():
             self._orphaned(node)
 
     def _pool(self, name: Name, before: Pool | None, after: Pool | None) -> None:
@@ -109,17 +109,17 @@ class Triggers:
         if not self._leading:
             return
         self._pools.add(name)
-        if before is not None and (after is None or before.given != after.given):
+        if before is not None and (after is None or before.assigned != after.assigned):
             self._waiting.ask()  # nodes may have become free
         if after is None:
-            for node in marked_nodes(name, self._cluster):
+            for node in marked_nodes(name, self._inventory):
                 self._nodes.add(node)
 
     def _rounds(self, pool: Pool) -> Iterator[Debounce]:
         """The rounds that the pool takes part in."""
         if unreadable(pool):
             return
-        if pool.exclusive and pool.given:
+        if pool.exclusive and pool.assigned:
             yield self._open
         if pool.phase is Phase.READY and not pool.sized:
             yield self._counted
@@ -142,10 +142,10 @@ class Triggers:
             return
         if any(pod is not None and pod.sleeps for pod in (before, after)):
             self._open.ask()
-        concerning = (pod for pod in (before, after) if pod is not None and self._cluster.concerns_pools(pod))
+        concerning = (pod for pod in (before, after) if pod is not None and self._inventory.concerns_pools(pod))
         seen = {pod.node for pod in concerning if pod.node}
         for node in seen:
-            for pool in self._whose.pools(self._cluster.nodes.get(node)):
+            for pool in self._whose.pools(self._inventory.nodes.get(node)):
                 self._pools.add_after(pool, TOGETHER)
         if seen and (after is None or after.terminating):
             self._waiting.ask()
@@ -157,4 +157,4 @@ class Triggers:
 
 def _incomplete(pool: Pool) -> bool:
     wanted = pool.size if pool.hosts is None else len(pool.hosts)
-    return pool.phase is not Phase.READY or len(pool.given) < (wanted or 0)
+    return pool.phase is not Phase.READY or len(pool.assigned) < (wanted or 0)

@@ -44,15 +44,15 @@ def _together(
     Of several affinity terms Kubernetes counts only a pod that meets them all, and lets one that meets its own terms
     go anywhere while there is none (``satisfyPodAffinity`` of its scheduler).
     """
-    company = [beside.clause for beside in mapping.company if beside.near]
+    beside_others = [beside.clause for beside in mapping.pod_selections if beside.near]
     colocated = dict.fromkeys(clause.text for clause in hard if clause.name is ClauseName.COLOCATION)
     near = [" and ".join(colocated)] if colocated else []
     near += [f"uniform {uniform}"] if uniform == "all-same-node" else []
-    near += company
+    near += beside_others
     own = bool(near) and any(_foreign(term, mapping) for term in _required(affinity))
     near += [_OWN] if own else []
     if len(near) > 1:
-        field = _OWN_FIELD if own else annotation(keys.RUN_WITH if company else keys.UNIFORM)
+        field = _OWN_FIELD if own else annotation(keys.RUN_WITH if beside_others else keys.UNIFORM)
         both = ("both", "both") if len(near) == 2 else ("all", "all of them")  # noqa: PLR2004 - two are both
         message = f"{', '.join(near[:-1])} and {near[-1]} cannot {both[0]} be required"
         rule = f"Kubernetes looks for one pod that meets {both[1]} at once; keep one"
@@ -68,4 +68,4 @@ def _foreign(term: PodTerm, mapping: WorkerMapping) -> bool:
     """Whether the term is the user's own: neither that of a colocation group, nor of workers, nor of ``run-with``."""
     needs = (term.label_selector.match_expressions if term.label_selector else None) or ()
     ours = any(need.key == keys.WORKER or need.key.startswith(keys.COLOCATION) for need in needs)
-    return not ours and not any(beside.near and beside.needs == needs for beside in mapping.company)
+    return not ours and not any(beside.near and beside.needs == needs for beside in mapping.pod_selections)

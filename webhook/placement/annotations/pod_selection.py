@@ -38,7 +38,7 @@ class PodSelection(Struct, frozen=True, gc=False):
         return all(holds(need, labels.get(need.key)) for need in self.needs)
 
 
-def read_company(near: str | None, away: str | None) -> tuple[tuple[PodSelection, ...], tuple[Problem, ...]]:
+def read_pod_selection(near: str | None, away: str | None) -> tuple[tuple[PodSelection, ...], tuple[Problem, ...]]:
     """What the two annotations say, ``None`` for one that is not there, and what is wrong with them."""
     found: list[PodSelection] = []
     problems: list[Problem] = []
@@ -48,23 +48,23 @@ def read_company(near: str | None, away: str | None) -> tuple[tuple[PodSelection
             name = key.removeprefix(keys.PREFIX)
             found += [] if wrong else [PodSelection(f"{name} {' '.join(text.split())}", needs, key == keys.RUN_WITH)]
             problems += wrong
-    if len({_meaning(company) for company in found}) < len(found):
+    if len({_meaning(selection) for selection in found}) < len(found):
         message = f"{found[0].clause} and {found[1].clause} contradict each other"
         problems.append(Problem(annotation(keys.RUN_APART_FROM), message))
     return tuple(found), tuple(problems)
 
 
-def unchecked(company: PodSelection) -> str:
+def unchecked(selection: PodSelection) -> str:
     """A warning that it is not known where such pods are; the scheduler knows, and waits."""
-    clause = shorten(company.clause, CLAUSE_LIMIT)
-    if company.near:
+    clause = shorten(selection.clause, CLAUSE_LIMIT)
+    if selection.near:
         return f"{clause}: which pods these are is not checked; until one runs where this pod fits, it waits"
     return f"{clause}: which nodes run such pods is not checked; while all that fit do, this pod waits"
 
 
-def _meaning(company: PodSelection) -> frozenset[tuple[str, str, frozenset[str]]]:
+def _meaning(selection: PodSelection) -> frozenset[tuple[str, str, frozenset[str]]]:
     """The same for selectors that say the same in another order."""
-    return frozenset((need.key, need.operator, frozenset(need.values or ())) for need in company.needs)
+    return frozenset((need.key, need.operator, frozenset(need.values or ())) for need in selection.needs)
 
 
 def _needs(text: str, field: str) -> tuple[tuple[Requirement, ...], list[Problem]]:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from webhook.placement.annotations.expression_text import read_list, read_one
 from webhook.placement.annotations.expressions import in_words
 from webhook.placement.annotations.placement_text import annotation
-from webhook.placement.annotations.pod_selection import PodSelection, read_company, unchecked
+from webhook.placement.annotations.pod_selection import PodSelection, read_pod_selection, unchecked
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.spl.placement import TEXT_LIMIT
 from webhook.placement.spl.reader import unreadable
@@ -47,7 +47,7 @@ class WorkerMapping(Struct, frozen=True, gc=False):
 
     expressions: tuple[Expression, ...] = ()
     uniform: Uniform = "none"
-    company: tuple[PodSelection, ...] = ()
+    pod_selections: tuple[PodSelection, ...] = ()
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -81,10 +81,10 @@ def _read(words: Words) -> WorkerMapping:
     switch, *parts, uniform, near, away = words
     needs, problems, ignored = _mapped(switch, *parts)
     chosen, misspelt = _uniform(uniform)
-    company, unsuited = read_company(near, away)
+    pod_selections, unsuited = read_pod_selection(near, away)
     expressions = (Expression(f"mapping {in_words(need)}", need) for need in dict.fromkeys(needs))
-    warnings = (*ignored, *map(unchecked, company))
-    return WorkerMapping(tuple(expressions), chosen, company, (*problems, *misspelt, *unsuited), warnings)
+    warnings = (*ignored, *map(unchecked, pod_selections))
+    return WorkerMapping(tuple(expressions), chosen, pod_selections, (*problems, *misspelt, *unsuited), warnings)
 
 
 _kept = functools.lru_cache(_KEPT)(_read)
@@ -99,7 +99,7 @@ def without(mapping: WorkerMapping, texts: Collection[str]) -> WorkerMapping:
         mapping,
         expressions=tuple(expression for expression in mapping.expressions if expression.clause not in texts),
         uniform="none" if uniformly(mapping.uniform) in texts else mapping.uniform,
-        company=tuple(company for company in mapping.company if company.clause not in texts),
+        pod_selections=tuple(chosen for chosen in mapping.pod_selections if chosen.clause not in texts),
     )
 
 

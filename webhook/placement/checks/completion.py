@@ -34,11 +34,11 @@ class Completion(Struct, frozen=True):
 
 def complete(pool: Pool, world: World) -> Completion:
     """Pure and total; the pool need not be in the cluster."""
-    if too_many := surplus(pool, world.cluster, world.policy.pool_quota):
+    if too_many := surplus(pool, world.inventory, world.policy.pool_quota):
         return Completion(refusal=f"{_first(pool, str(too_many))}\nNearest fix: {too_many.remedy}.")
     if not pool.sized:
         return _unsized(pool, world)
-    over = excess(pool, world.cluster, world.policy.quota, wanted)
+    over = excess(pool, world.inventory, world.policy.quota, wanted)
     if over and not world.complete(pool):
         return Completion(refusal=_over_quota(pool, over), reasons=tuple(ruled_out(hurdles(pool, world), world)))
     found = _literal(pool, world) if pool.hosts is not None else _sized(pool, world)
@@ -86,7 +86,7 @@ def _literal(pool: Pool, world: World) -> Completion:
     hosts = tuple(host.name for host in allocation.hosts)
     if not allocation.reason:
         return Completion(hosts)
-    faulty = [entry for entry in entries(pool, world.cluster, world.policy) if entry.fault]
+    faulty = [entry for entry in entries(pool, world.inventory, world.policy) if entry.fault]
     lines = [f"  {shorten(entry.fault, REASON_LIMIT)}" for entry in faulty]
     which = " that is exclusive to no other HostPool" if any(entry.taken for entry in faulty) else ""
     last = f"Nearest fix: list each host once, by the name or an address of a node{which}."
@@ -96,7 +96,7 @@ def _literal(pool: Pool, world: World) -> Completion:
 def _unsized(pool: Pool, world: World) -> Completion:
     needs = labels_of(pool)
     reasons = tuple(ruled_out(hurdles(pool, world)[:1], world))
-    if matching_all(world.cluster.nodes, needs):
+    if matching_all(world.inventory.nodes, needs):
         return Completion(reasons=reasons)
     rules = [f"has the {tags_of(pool)}"] if pool.tags else []
     rules += ["meets the selector"] if pool.selector else []

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec import Struct
 
 from webhook.placement.constraints.constraint import Reason
-from webhook.placement.constraints.exclusive import NobodyElses
+from webhook.placement.constraints.exclusive import NoForeignExclusiveHosts
 from webhook.placement.constraints.taints import Tolerated, in_words
-from webhook.placement.decision.word_nodes import without_each
+from webhook.placement.decision.clause_nodes import without_each
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_labels import SETTABLE, labels_of, setting, tag_requirements, tags_of
 from webhook.placement.kube.bits import Bits, union
@@ -39,7 +39,7 @@ class Hurdle(Struct, frozen=True):
 
 def hurdles(pool: Pool, world: World) -> tuple[Hurdle, ...]:
     """The rules for hosts of a sized pool, in the order of blame; what it holds already keeps all of them."""
-    held = union(nodes for index, nodes in world.cluster.pools.hosts(pool).items() if index < (pool.size or 0))
+    held = union(nodes for index, nodes in world.inventory.pools.hosts(pool).items() if index < (pool.size or 0))
     found = (_labelled(pool, world), _poolable(world), _untainted(world), _free(pool, world), _alone(pool, world))
     return tuple(Hurdle(one.nodes | held, one.explain, one.fixes) for one in found)
 
@@ -64,7 +64,7 @@ def best_fix(rules: tuple[Hurdle, ...], world: World) -> Fix | None:
 
 
 def _labelled(pool: Pool, world: World) -> Hurdle:
-    tagged = matching_all(world.cluster.nodes, tag_requirements(pool.tags))
+    tagged = matching_all(world.inventory.nodes, tag_requirements(pool.tags))
     needs = labels_of(pool)
     others = [need for need in needs if need.operator not in SETTABLE]
 
@@ -75,15 +75,15 @@ def _labelled(pool: Pool, world: World) -> Hurdle:
             yield Reason("does not meet the selector", "do not meet the selector", out & tagged)
 
     def fixes(out: Bits) -> Iterator[Fix]:
-        yield Fix(out & matching_all(world.cluster.nodes, others), "label", f" {setting(needs)}")
+        yield Fix(out & matching_all(world.inventory.nodes, others), "label", f" {setting(needs)}")
 
-    return Hurdle(matching_all(world.cluster.nodes, needs), explain, fixes)
+    return Hurdle(matching_all(world.inventory.nodes, needs), explain, fixes)
 
 
 def _poolable(world: World) -> Hurdle:
     reason = "may not be pooled (poolable nodes)"
     return Hurdle(
-        matching_all(world.cluster.nodes, requirements_of(world.policy.poolable)),
+        matching_all(world.inventory.nodes, requirements_of(world.policy.poolable)),
         lambda out: (Reason(reason, reason, out),),
         lambda out: (Fix(out, "let HostPools have", " (poolable nodes)"),),
     )
@@ -98,7 +98,7 @@ def _untainted(world: World) -> Hurdle:
 
     def fixes(out: Bits) -> Iterator[Fix]:
         by_cure: dict[tuple[str, str], Bits] = {}
-        for key, by_taint in world.cluster.nodes.taints.items():
+        for key, by_taint in world.inventory.nodes.taints.items():
             for taint, nodes in by_taint.items() if key != EXCLUSIVE else ():
                 cure = _CURES.get(in_words(taint), (f"take the taint {taint} off", ""))
                 by_cure[cure] = by_cure.get(cure, 0) | nodes & out
@@ -113,14 +113,14 @@ def _untainted(world: World) -> Hurdle:
 
 
 def _free(pool: Pool, world: World) -> Hurdle:
-    own = NobodyElses(((pool.namespace, pool.name),))
+    own = NoForeignExclusiveHosts(((pool.namespace, pool.name),))
     release = ("release", " from another exclusive HostPool")
     return Hurdle(own.filter(world), lambda out: own.explain(world, out), lambda out: (Fix(out, *release),))
 
 
 def _alone(pool: Pool, world: World) -> Hurdle:
-    nodes = world.everything & ~strangers(pool, world.cluster) if pool.exclusive else world.everything
-    outsiders = world.cluster.outsiders
+    nodes = world.everything & ~strangers(pool, world.inventory) if pool.exclusive else world.everything
+    outsiders = world.inventory.outsiders
     return Hurdle(
         nodes,
         lambda out: (Reason(f"runs {outsiders.stranger}", f"run {outsiders.stranger}", out),),

@@ -50,14 +50,14 @@ class Bystanders(Struct, frozen=True, gc=False):
 Broken = Breakage | Bystanders
 
 
-def breakages(before: Node, after: Node | None, cluster: Inventory) -> Iterator[Broken]:
+def breakages(before: Node, after: Node | None, inventory: Inventory) -> Iterator[Broken]:
     """Everything that the change breaks, by namespace and name of the pool; ``after`` is ``None`` for a deletion."""
-    here = list(_running_on(before.name, cluster))
+    here = list(_running_on(before.name, inventory))
     old, new = _alone(before), _alone(after) if after else None
     closing = _closing(before, after) if after else []
-    for name, pool in _standing(cluster):
-        what = _subject(pool, before, old, cluster)
-        pods = sum(not is_stranger(pod, pool, cluster) for pod in here)
+    for name, pool in _standing(inventory):
+        what = _subject(pool, before, old, inventory)
+        pods = sum(not is_stranger(pod, pool, inventory) for pod in here)
         # Pods that run stay where new ones are kept away.
         fate = _fate(pool, old, new, closing if what else [taint for taint in closing if taint.effect == "NoExecute"])
         if fate and (what or pods):
@@ -73,10 +73,10 @@ def objection(name: str, broken: Sequence[Broken], *, deleted: bool) -> str:
     return within_limit(first, lines, "Nearest fix: delete the HostPool first, or let the setting guard_nodes be warn.")
 
 
-def cordoned(before: Node, cluster: Inventory) -> Iterator[str]:
+def cordoned(before: Node, inventory: Inventory) -> Iterator[str]:
     """A warning if new pods of some pool can no longer come to the node, or to any."""
     old = _alone(before)
-    found = ["/".join(name) for name, pool in _standing(cluster) if _subject(pool, before, old, cluster)]
+    found = ["/".join(name) for name, pool in _standing(inventory) if _subject(pool, before, old, inventory)]
     if found:
         names = enumerated(found, _SHOWN)
         pools = f"HostPool{'s' * (len(found) != 1)} {names}"
@@ -87,24 +87,24 @@ _SHOWN = 3
 """Pools named in one line."""
 
 
-def _standing(cluster: Inventory) -> Iterator[tuple[Name, Pool]]:
+def _standing(inventory: Inventory) -> Iterator[tuple[Name, Pool]]:
     """Pools that have something to lose, by namespace and name: not those that are going, or were never completed."""
-    for name in sorted(cluster.pools):
-        pool = cluster.pools[name]
+    for name in sorted(inventory.pools):
+        pool = inventory.pools[name]
         if pool.phase not in (Phase.FAILED, Phase.RELEASING) and (pool.sized or labels_of(pool)):
             yield name, pool
 
 
-def _subject(pool: Pool, node: Node, alone: NodeIndex, cluster: Inventory) -> str:
+def _subject(pool: Pool, node: Node, alone: NodeIndex, inventory: Inventory) -> str:
     """What the node is to the pool: one of its hosts, or the last of its nodes; nothing if it would not be missed."""
     if pool.sized:
-        index = next((host.index for host in pool.given if _same(host.name, host.uid, node)), None)
+        index = next((host.index for host in pool.assigned if _same(host.name, host.uid, node)), None)
         return "" if index is None else f"its host {index}"
     needs = labels_of(pool)
     # Of an elastic pool nodes come and go.
     if pool.elastic or not _meets(alone, needs):
         return ""
-    others = matching_all(cluster.nodes, needs) & ~cluster.nodes.kept_away() & ~cluster.nodes.named(node.name)
+    others = matching_all(inventory.nodes, needs) & ~inventory.nodes.kept_away() & ~inventory.nodes.named(node.name)
     return "" if others else "its last node"
 
 
@@ -141,9 +141,9 @@ def _same(name: str, uid: str, node: Node) -> bool:
     return name == node.name and (not uid or not node.uid or uid == node.uid)
 
 
-def _running_on(name: str, cluster: Inventory) -> Iterator[PodInfo]:
+def _running_on(name: str, inventory: Inventory) -> Iterator[PodInfo]:
     """The live processing elements on the node."""
-    node = cluster.nodes.named(name)
-    for _, siblings in cluster.jobs_with_pods():
+    node = inventory.nodes.named(name)
+    for _, siblings in inventory.jobs_with_pods():
         if siblings.everyone.nodes & node:
             yield from (pod for _, pod in siblings.pods.values() if pod.node == name)

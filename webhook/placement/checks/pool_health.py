@@ -34,26 +34,26 @@ class HostCondition(Struct, frozen=True):
         return f"host {self.host.index} ({self.host.name}) {self.text}"
 
 
-def troubles(pool: Pool, cluster: Inventory) -> Iterator[HostCondition]:
+def troubles(pool: Pool, inventory: Inventory) -> Iterator[HostCondition]:
     """Everything that is wrong with the hosts in the pool's status, by index."""
-    hosts = cluster.pools.hosts(pool)
+    hosts = inventory.pools.hosts(pool)
     serving = union(hosts.values())
-    tagged = _tagged(pool, cluster)
-    foreign = strangers(pool, cluster) & serving if pool.exclusive else 0
-    liars = list(cluster.guests.on(serving, forged=True)) if pool.exclusive else []
-    for host in pool.given:
+    tagged = _tagged(pool, inventory)
+    foreign = strangers(pool, inventory) & serving if pool.exclusive else 0
+    liars = list(inventory.guests.on(serving, forged=True)) if pool.exclusive else []
+    for host in pool.assigned:
         node = hosts[host.index]
         if not node:
             yield HostCondition(host, "gone", "is gone")
             continue
-        if _taken(node, pool, cluster):
+        if _taken(node, pool, inventory):
             yield HostCondition(host, "taken", "belongs to an exclusive HostPool")
-        elif why := _kept_away(node, cluster):
+        elif why := _kept_away(node, inventory):
             yield HostCondition(host, "unusable", why)
         if not node & tagged:
             yield HostCondition(host, "unlabelled", "has lost a tag or label that the pool asks for")
         if node & foreign:
-            yield HostCondition(host, "shared", f"runs {cluster.outsiders.stranger}")
+            yield HostCondition(host, "shared", f"runs {inventory.outsiders.stranger}")
         for who, here in liars:
             if node & here:
                 yield HostCondition(
@@ -61,31 +61,31 @@ def troubles(pool: Pool, cluster: Inventory) -> Iterator[HostCondition]:
                 )
 
 
-def guests(pool: Pool, cluster: Inventory) -> tuple[str, ...]:
+def guests(pool: Pool, inventory: Inventory) -> tuple[str, ...]:
     """Who else may run on the hosts in the pool's status, and does, in words: he tolerates their taint."""
-    serving = union(cluster.pools.hosts(pool).values())
-    return tuple(who for who, _ in cluster.guests.on(serving, forged=False))
+    serving = union(inventory.pools.hosts(pool).values())
+    return tuple(who for who, _ in inventory.guests.on(serving, forged=False))
 
 
-def _tagged(pool: Pool, cluster: Inventory) -> Bits:
+def _tagged(pool: Pool, inventory: Inventory) -> Bits:
     """Nodes that carry what the pool asks for."""
     if pool.hosts is not None:
-        return cluster.nodes.everything
-    return matching_all(cluster.nodes, labels_of(pool))
+        return inventory.nodes.everything
+    return matching_all(inventory.nodes, labels_of(pool))
 
 
-def _kept_away(node: Bits, cluster: Inventory) -> str:
+def _kept_away(node: Bits, inventory: Inventory) -> str:
     """The first of the taints that keep pods away from it, in words; nothing if there is none but for exclusiveness."""
-    if not node & cluster.nodes.kept_away():
+    if not node & inventory.nodes.kept_away():
         return ""
-    by_key = cluster.nodes.taints
+    by_key = inventory.nodes.taints
     found = (taint for key in by_key if key != EXCLUSIVE for taint, nodes in by_key[key].items() if nodes & node)
     return in_words(min(found))
 
 
-def _taken(node: Bits, pool: Pool, cluster: Inventory) -> bool:
+def _taken(node: Bits, pool: Pool, inventory: Inventory) -> bool:
     """Whether an exclusive pool has taken it: it may, as long as nothing runs there."""
     own = exclusive(pool.namespace, pool.name)
-    taints = cluster.nodes.taints.get(EXCLUSIVE, {})
+    taints = inventory.nodes.taints.get(EXCLUSIVE, {})
     others = (nodes for taint, nodes in taints.items() if taint.value != own)
     return any(nodes & node for nodes in others)

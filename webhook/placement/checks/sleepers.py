@@ -10,7 +10,7 @@ from typing import Final
 
 from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.constraints.taints import tolerates
-from webhook.placement.decision.trespass import TOLERATIONS, covers, foreign_hosts, own_pools, reach
+from webhook.placement.decision.tolerated_hosts import TOLERATIONS, covers, foreign_hosts, own_pools, reach
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import NodeDemand, Pool
 from webhook.placement.inventory.policy import Policy
@@ -69,18 +69,18 @@ def opening(tolerations: Sequence[Toleration] | None) -> tuple[Toleration, ...]:
     return tuple(filter(_opens, tolerations)) if tolerations else ()
 
 
-def sleepers(pool: Pool, hosts: Bits, cluster: Inventory, policy: Policy) -> int:
+def sleepers(pool: Pool, hosts: Bits, inventory: Inventory, policy: Policy) -> int:
     """How many pods wait that tolerate the taint of the pool, are not its own, and may select one of the hosts."""
     taint = taint_of(pool, policy)
     if taint is None or not hosts:
         return 0
     found = 0
-    for pod in cluster.sleepers.values():
-        claim = pod.claim
-        if claim is None or pod.terminating or pod.namespace in policy.excluded or is_user(pod, pool, cluster):
+    for pod in inventory.sleepers.values():
+        demand = pod.demand
+        if demand is None or pod.terminating or pod.namespace in policy.excluded or is_user(pod, pool, inventory):
             continue
-        tolerated = any(tolerates(toleration, taint) for toleration in claim.tolerates)
-        found += bool(tolerated and hosts & demanded(claim, cluster.nodes))
+        tolerated = any(tolerates(toleration, taint) for toleration in demand.tolerates)
+        found += bool(tolerated and hosts & demanded(demand, inventory.nodes))
     return found
 
 
@@ -90,10 +90,10 @@ def in_words(count: int) -> str:
     return f"{count} {which} come to its hosts"
 
 
-def demanded(claim: NodeDemand, nodes: Nodes) -> Bits:
+def demanded(demand: NodeDemand, nodes: Nodes) -> Bits:
     """The nodes that the pod selects."""
-    found = matching_all(nodes, claim.selector)
-    return found if claim.terms is None else found & matching_any(nodes, claim.terms)
+    found = matching_all(nodes, demand.selector)
+    return found if demand.terms is None else found & matching_any(nodes, demand.terms)
 
 
 def _opens(toleration: Toleration) -> bool:
@@ -106,7 +106,7 @@ def _opened(toleration: Toleration, own: Collection[Name], world: World) -> Bits
         return foreign_hosts(own, world) if covers(toleration, world) else 0
     values = {exclusive(*name) for name in own}
     found = 0
-    for taint, nodes in world.cluster.nodes.taints.get(EXCLUSIVE, {}).items():
+    for taint, nodes in world.inventory.nodes.taints.get(EXCLUSIVE, {}).items():
         if taint.value not in values and tolerates(toleration, taint):
             found |= nodes
     return found

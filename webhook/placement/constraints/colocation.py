@@ -14,8 +14,8 @@ from webhook.placement.annotations.placement_text import annotation, joined
 from webhook.placement.constraints import pod_terms as neighbours
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.constraints.shared_room import room_beside
+from webhook.placement.inventory.job_model import tokens_of
 from webhook.placement.inventory.job_pods import Mark
-from webhook.placement.inventory.jobmodel import tokens_of
 from webhook.placement.kube.bits import Bits
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, Effect, NearPods
 from webhook.placement.request.ask import Ask
@@ -25,7 +25,7 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
 
 
-class Together(Struct, frozen=True, gc=False):
+class Colocated(Struct, frozen=True, gc=False):
     """A pod's colocation group: its own ``tokens``, the whole ``group``, and where its live pods are.
 
     ``held`` are the nodes with pods of the group, ``roomy`` those of them with room for one more beside the others.
@@ -44,7 +44,7 @@ class Together(Struct, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """The nodes that run the group, if any, else all that have a host name of their own."""
-        return world.cluster.nodes.own_hostname & (self.roomy if self.held else world.everything)
+        return world.inventory.nodes.own_hostname & (self.roomy if self.held else world.everything)
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """A label for each token, one for the group if there are several, and one term."""
@@ -96,7 +96,7 @@ def _problems(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[P
     tokens = tokens_of(clauses)
     if len(tokens) < 2 or ClauseName.COLOCATION in ask.soft:  # noqa: PLR2004 - one token needs no group
         return
-    model = world.cluster.jobs.get((ask.namespace, ask.job))
+    model = world.inventory.jobs.get((ask.namespace, ask.job))
     listed = joined(clauses)
     if model is None:
         message = f"{listed} join into one group that all pods of the job must know: a Job object of that name says so"
@@ -108,9 +108,9 @@ def _problems(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[P
         yield Problem(annotation(keys.PLACEMENT), message)
 
 
-def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Together | str]:
+def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Colocated | str]:
     tokens = tokens_of(clauses)
-    model = world.cluster.jobs.get((ask.namespace, ask.job))
+    model = world.inventory.jobs.get((ask.namespace, ask.job))
     group = tuple(sorted(model.group(tokens) if model else tokens))
     marks = [*map(token_mark, group), group_mark(group)]
     siblings = world.siblings(ask.namespace, ask.job)
@@ -118,7 +118,7 @@ def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[T
     roomy = room_beside(held, marks, siblings, ask.requests, world)
     clause = joined(clauses)
     soft = ClauseName.COLOCATION in ask.soft
-    yield Together(clause, soft, ask.job, tuple(sorted(tokens)), group, held, roomy)
+    yield Colocated(clause, soft, ask.job, tuple(sorted(tokens)), group, held, roomy)
     if not soft:
         yield from neighbours.shared_hostnames(world)
         if not held:

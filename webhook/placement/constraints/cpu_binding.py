@@ -20,7 +20,7 @@ from webhook.placement.text.keys import BIND
 from webhook.placement.text.problem import Fault, Problem
 
 
-class Bound(Struct, frozen=True, gc=False):
+class CpuBinding(Struct, frozen=True, gc=False):
     """Limits that are missing beside the requests of a bound worker; any node will do."""
 
     verb: ClassVar[str] = "drop"
@@ -49,18 +49,18 @@ class Bound(Struct, frozen=True, gc=False):
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """The limits to add, unless others of the job are bound and this pod is not, or the other way round."""
-    bound = ask.provision.bound
+    bound = ask.provision.cpu_bound
     if ask.job and (why := _differs(ask, world, bound=bound)):
         return (Problem(annotation(BIND), why, fault=Fault.FORBIDDEN),)
-    return (Bound(ask.provision.binding),) if ask.provision.binding else ()
+    return (CpuBinding(ask.provision.binding),) if ask.provision.binding else ()
 
 
 def _differs(ask: Ask, world: World, *, bound: bool) -> str:
     """Who of the job says otherwise, in words; nothing if nobody does."""
     siblings = world.siblings(ask.namespace, ask.job)
-    model = world.cluster.jobs.get((ask.namespace, ask.job))
+    model = world.inventory.jobs.get((ask.namespace, ask.job))
     others: Collection[bool] = model.binding(ask.pe) if model else ()
-    if bound or siblings.bound:
+    if bound or siblings.cpu_bound:
         # A rollout puts all pods of a workload in the place of others, one by one.
         others = {*others, *siblings.binding(owner_of(ask.references, ask.labels))}
     if bound and False in others:

@@ -17,7 +17,7 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
 
 
-class NobodyElses(Struct, frozen=True, gc=False):
+class NoForeignExclusiveHosts(Struct, frozen=True, gc=False):
     """The standing condition that the node belongs to no exclusive pool but ``own``."""
 
     verb: ClassVar[str] = "drop"
@@ -30,10 +30,10 @@ class NobodyElses(Struct, frozen=True, gc=False):
     def filter(self, world: World) -> Bits:
         """Nodes that carry no other pool's taint and that no other pool has been given."""
         if not self.own:
-            return world.everything & ~world.cluster.pools.exclusive()
+            return world.everything & ~world.inventory.pools.exclusive()
         values = {keys.exclusive(*name) for name in self.own}
-        taken = world.cluster.pools.claimed(self.own)
-        for taint, nodes in world.cluster.nodes.taints.get(keys.EXCLUSIVE, {}).items():
+        taken = world.inventory.pools.claimed(self.own)
+        for taint, nodes in world.inventory.nodes.taints.get(keys.EXCLUSIVE, {}).items():
             if taint.value not in values:
                 taken |= nodes
         return world.everything & ~taken
@@ -49,10 +49,10 @@ class NobodyElses(Struct, frozen=True, gc=False):
     def mend(self, world: World, out: Bits) -> str:
         """Exclusive hosts are free again when their pool is deleted; a taint that is nobody's is taken off."""
         tainted = dict[str, Bits]()
-        for taint, nodes in world.cluster.nodes.taints.get(keys.EXCLUSIVE, {}).items():
+        for taint, nodes in world.inventory.nodes.taints.get(keys.EXCLUSIVE, {}).items():
             tainted[taint.value] = tainted.get(taint.value, 0) | nodes
         once = twice = 0
-        for name, hosts in world.cluster.pools.exclusives().items():
+        for name, hosts in world.inventory.pools.exclusives().items():
             held = (hosts | tainted.pop(keys.exclusive(*name), 0)) if name not in self.own else 0
             once, twice = once | held, twice | once & held
         nobodys = union(tainted.values())
@@ -69,7 +69,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
             own += ((pool.namespace, pool.name),)
     checked = ask.spec.tolerations and not of_daemon_set(ask.references)  # those take a right, which is asked elsewhere
     wrong = foreign_tolerations(ask.spec.tolerations or (), own) if checked else ()
-    return (*wrong, NobodyElses(own)) if world.cluster.pools.exclusive() else wrong
+    return (*wrong, NoForeignExclusiveHosts(own)) if world.inventory.pools.exclusive() else wrong
 
 
 def foreign_tolerations(tolerations: Sequence[Toleration], own: Collection[Name]) -> list[Problem]:

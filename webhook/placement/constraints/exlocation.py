@@ -17,7 +17,7 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
 
 
-class Apart(Struct, frozen=True, gc=False):
+class Exlocated(Struct, frozen=True, gc=False):
     """One token: ``held`` are the nodes with a live pod of the job that carries it."""
 
     verb: ClassVar[str] = "drop"
@@ -31,7 +31,7 @@ class Apart(Struct, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own and no pod of the token."""
-        return world.cluster.nodes.own_hostname & ~self.held
+        return world.inventory.nodes.own_hostname & ~self.held
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """The token's label and a term that keeps such pods away."""
@@ -69,6 +69,6 @@ def _apart(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Cons
         tokens.setdefault(str(clause.argument), clause)
     for token, clause in tokens.items():
         mark = keys.EXLOCATION + keys.digest(token), token
-        yield Apart(clause.text, soft, ask.job, token, siblings.holding((mark,)))
+        yield Exlocated(clause.text, soft, ask.job, token, siblings.holding((mark,)))
         if soft:
             yield from neighbours.repelled(clause.text, mark, f"a pod of {clause.text}", siblings, world)

@@ -5,7 +5,6 @@ A node is counted under the first family that rules it out (``docs/verdicts.md``
 
 from webhook.placement.constraints import (
     colocation,
-    company,
     cpu_binding,
     exclusive,
     exlocation,
@@ -15,13 +14,14 @@ from webhook.placement.constraints import (
     hostpool,
     isolation,
     mapping,
-    nodeselector,
     own_anti_affinity,
     resources,
+    run_with,
     taints,
     topology_spread,
     uniform,
 )
+from webhook.placement.constraints import node_selector as nodeselector
 from webhook.placement.constraints.constraint import Parse, ParseFinished
 
 FAMILIES: tuple[Parse, ...] = (
@@ -38,7 +38,7 @@ FAMILIES: tuple[Parse, ...] = (
     exlocation.parse,
     isolation.parse,
     uniform.parse,
-    company.parse,
+    run_with.parse,
     host_ports.parse,
 )
 

@@ -91,8 +91,8 @@ def _named(clauses: Iterable[Clause], ask: Ask, world: World) -> Iterator[Constr
 
 
 def _addressed(clause: Clause, address: str, *, soft: bool, ask: Ask, world: World) -> Constraint | Problem:
-    nodes = world.cluster.nodes.addresses.of(address)
-    found = [world.cluster.nodes.names[slot] for slot in slots(nodes)]
+    nodes = world.inventory.nodes.addresses.of(address)
+    found = [world.inventory.nodes.names[slot] for slot in slots(nodes)]
     if len(found) > 1 and not soft:
         message = f"{clause}: {len(found)} nodes have this address; name the node instead"
         return Problem(annotation(PLACEMENT), message, fault=Fault.FORBIDDEN)

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from webhook.placement.constraints import pod_terms as neighbours
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.inventory.job_model import Isolated, JobModel
 from webhook.placement.inventory.job_pods import JobPods, Mark
-from webhook.placement.inventory.jobmodel import Isolated, JobModel
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
@@ -25,7 +25,7 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
 
 
-class Alone(Struct, frozen=True, gc=False):
+class OwnHost(Struct, frozen=True, gc=False):
     """The pod's own isolation: ``held`` are the nodes with pods of the job's other processing elements.
 
     ``modelled`` tells whether the Job object says so too, and makes sure that the others carry the label; otherwise the
@@ -49,7 +49,7 @@ class Alone(Struct, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own and none of the others."""
-        return world.cluster.nodes.own_hostname & ~self.held
+        return world.inventory.nodes.own_hostname & ~self.held
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """A term for each isolated operator and, without a Job object, one on job and element."""
@@ -72,7 +72,7 @@ class Alone(Struct, frozen=True, gc=False):
         return ""
 
 
-class Disturbing(Struct, frozen=True, gc=False):
+class IsolatedPods(Struct, frozen=True, gc=False):
     """The isolation of the job's other elements: the pod carries their labels and keeps off their hosts."""
 
     verb: ClassVar[str] = "drop"
@@ -119,7 +119,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         message = f"{clauses[0]} needs to know whose it is: label the pod {keys.PE}, or write operator: {clauses[0]}"
         return (Problem(f"metadata.labels[{keys.PE}]", message),)
     siblings = world.siblings(ask.namespace, ask.job)
-    model = world.cluster.jobs.get((ask.namespace, ask.job))
+    model = world.inventory.jobs.get((ask.namespace, ask.job))
     if operators or siblings.isolated or (model and model.isolated):
         return _within(ask, world, operators, siblings, model)
     return ()
@@ -132,11 +132,11 @@ def _within(
         soft = ClauseName.ISOLATION in ask.soft
         held = siblings.others(ask.pe)
         told = model is not None and all(Isolated(ask.pe, operator) in model.isolated for operator in operators)
-        yield Alone(str(ClauseName.ISOLATION), soft, ask.job, ask.pe, operators, held, told)
+        yield OwnHost(str(ClauseName.ISOLATION), soft, ask.job, ask.pe, operators, held, told)
     known = dict.fromkeys((*(model.isolated if model else ()), *itertools.starmap(Isolated, siblings.isolations())))
     others = tuple(found for found in known if _other(found, ask.pe, operators))
     if others:
-        yield Disturbing(others, world.cluster.nodes.domains(siblings.isolated_from(ask.pe)))
+        yield IsolatedPods(others, world.inventory.nodes.domains(siblings.isolated_from(ask.pe)))
 
 
 def _other(found: Isolated, pe: str, operators: tuple[str, ...]) -> bool:

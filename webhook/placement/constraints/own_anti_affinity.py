@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from webhook.placement.constraints.constraint import Constraint, Finished, Reason
 from webhook.placement.constraints.topology_limit import OnePerDomain
-from webhook.placement.inventory.peers import Peers, peers_of
+from webhook.placement.inventory.template_pods import TemplatePods, template_pods_of
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import PodTerm
 from webhook.placement.kube.selector import holds, requirements_of
@@ -24,7 +24,7 @@ NAMESPACE_NAME = "kubernetes.io/metadata.name"
 """Label of every namespace, with its name as the value (Kubernetes, well-known labels)."""
 
 
-class Repelling(Struct, frozen=True, gc=False):
+class OwnAntiAffinity(Struct, frozen=True, gc=False):
     """A topology key in whose domains no two of the pods can be; ``growing`` tells whether a new one could help."""
 
     verb: ClassVar[str] = "drop"
@@ -43,7 +43,7 @@ class Repelling(Struct, frozen=True, gc=False):
     def spread(self) -> OnePerDomain:
         """One in each domain."""
         return OnePerDomain(
-            self.key, self.world.cluster.nodes.domains_of(self.key), self.world.everything, self.growing
+            self.key, self.world.inventory.nodes.domains_of(self.key), self.world.everything, self.growing
         )
 
     def filter(self, world: World) -> Bits:
@@ -69,12 +69,12 @@ def parse(ask: Ask, world: World, finished: Finished) -> Iterable[Constraint]:
     terms = affinity.required if affinity else None
     if not terms or finished.past:
         return ()
-    peers = peers_of(finished.labels, ask.references)
+    peers = template_pods_of(finished.labels, ask.references)
     repelling = dict.fromkeys(term.topology_key for term in terms if _repels(term, peers, ask.namespace))
-    return [Repelling(key, world, finished.open_to_new(key)) for key in repelling if key]
+    return [OwnAntiAffinity(key, world, finished.open_to_new(key)) for key in repelling if key]
 
 
-def _repels(term: PodTerm, peers: Peers, namespace: str) -> bool:
+def _repels(term: PodTerm, peers: TemplatePods, namespace: str) -> bool:
     """Whether the term surely matches pods like this one, of its namespace."""
     matched = peers.match(term.label_selector, term.match_label_keys, term.mismatch_label_keys)
     return matched is True and _within(term, namespace)

@@ -45,7 +45,7 @@ def hostnamed(clause: str) -> RequireNodes:
 
 def shared_hostnames(world: World) -> Iterator[str]:
     """A warning for pods that are to share a host, if some nodes cannot be told apart by their host names."""
-    nodes = world.cluster.nodes
+    nodes = world.inventory.nodes
     shared = nodes.with_key(keys.HOSTNAME) & world.everything & ~nodes.own_hostname
     if shared:
         count = counted(shared.bit_count(), "node")
@@ -55,13 +55,13 @@ def shared_hostnames(world: World) -> Iterator[str]:
 
 def ending(marks: Collection[Mark], siblings_of: tuple[str, str], clause: str, world: World) -> Iterator[str]:
     """A warning for a pod that belongs beside others, all of which are being deleted; ``siblings_of`` is their job."""
-    leaving = (pod for pod in world.cluster.leaving.values() if (pod.namespace, pod.job) == siblings_of)
+    leaving = (pod for pod in world.inventory.leaving.values() if (pod.namespace, pod.job) == siblings_of)
     if any(pod.labels.get(key) == value for pod in leaving for key, value in marks):
         advice = "if it does not fit beside them, it may wait for up to five minutes after the last of them is gone"
         yield f"{clause}: the pods that this one belongs to are being deleted; {advice}"
 
 
-class Repelled(Struct, frozen=True, gc=False):
+class PodsAntiAffinity(Struct, frozen=True, gc=False):
     """The wall that live pods of the job are to a newcomer which only prefers to keep away from them.
 
     Their own required podAntiAffinity matches the label that the newcomer carries, and the scheduler keeps it both ways
@@ -94,12 +94,12 @@ class Repelled(Struct, frozen=True, gc=False):
         return ""
 
 
-def repelled(clause: str, mark: Mark, whom: str, siblings: JobPods, world: World) -> Iterator[Repelled]:
+def repelled(clause: str, mark: Mark, whom: str, siblings: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
     """The wall, if there is one: pods of the job that require others with this label to keep away."""
-    nodes = world.cluster.nodes
+    nodes = world.inventory.nodes
     there = nodes.domains(siblings.repelling(mark) & nodes.with_key(keys.HOSTNAME))
     if there & world.everything:
-        yield Repelled(clause, there, whom)
+        yield PodsAntiAffinity(clause, there, whom)
 
 
 def needs_job(clause: str) -> Problem:
@@ -126,7 +126,7 @@ def nameless(nodes: Bits) -> Reason:
 
 def taken(out: Bits, what: str, world: World) -> Iterator[Reason]:
     """Why nodes are out for a pod that keeps away from ``what``: without a host name of their own, or one is there."""
-    unseen = out & ~world.cluster.nodes.own_hostname
+    unseen = out & ~world.inventory.nodes.own_hostname
     if unseen:
         yield nameless(unseen)
     if out & ~unseen:
@@ -135,7 +135,7 @@ def taken(out: Bits, what: str, world: World) -> Iterator[Reason]:
 
 def elsewhere(out: Bits, held: Bits, whom: str, world: World) -> Iterator[Reason]:
     """Why nodes are out for a pod that belongs beside ``whom``: no host name, not among those ``held``, or no room."""
-    unseen = out & ~world.cluster.nodes.own_hostname
+    unseen = out & ~world.inventory.nodes.own_hostname
     absent = out & ~unseen & ~held
     if unseen:
         yield nameless(unseen)

@@ -86,12 +86,12 @@ class Room(Struct, frozen=True, gc=False):
         """More room, on another node or on this one."""
         if out & ~self.pinned:
             return f"{ADD_NODE} with {f'{self._wanted()} to offer' if self.clause else 'room for one more pod'}"
-        if not out & world.cluster.nodes.capacity.fits(self.requests):
+        if not out & world.inventory.nodes.capacity.fits(self.requests):
             return ""
         return f"free {self._wanted()} on one node" if self.clause else "let another pod of the node finish"
 
     def _fits(self, requests: Tally, world: World) -> Bits:
-        capacity = world.cluster.nodes.capacity
+        capacity = world.inventory.nodes.capacity
         fitting = capacity.fits(requests)
         return fitting & (capacity.fits_free(requests) | ~self.pinned) if self.pinned else fitting
 

@@ -23,7 +23,7 @@ def _fits(slot: int, requests: Tally, others: list[Tally], world: World) -> bool
     Only what the pod itself requests counts, as for the scheduler.
     """
     for resource, amount in requests.items():
-        offered = world.cluster.nodes.capacity.allocatable(resource, slot)
+        offered = world.inventory.nodes.capacity.allocatable(resource, slot)
         # What it lacks for the pod alone is not the neighbours' fault.
         if amount <= offered < amount + sum(tally.get(resource, 0) for tally in others):
             return False

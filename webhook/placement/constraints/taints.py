@@ -10,8 +10,8 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
-from webhook.placement.inventory.conditions import PASSING
 from webhook.placement.inventory.objects import Taint
+from webhook.placement.inventory.passing_conditions import PASSING
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import Toleration
 from webhook.placement.provision.effects import Effect
@@ -57,7 +57,7 @@ class Tolerated(Struct, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """Nodes without a taint that the pod does not tolerate."""
-        index = world.cluster.nodes
+        index = world.inventory.nodes
         mentioned = {toleration.key or "" for toleration in self.tolerations}
         if "" not in mentioned and mentioned.isdisjoint(index.tainted):
             return world.everything & ~index.kept_away()
@@ -88,7 +88,7 @@ class Tolerated(Struct, frozen=True, gc=False):
         keeping: dict[str, Bits] = {}
         for taint in self._untolerated(world):
             fix = "uncordon one node" if taint.key == _CORDONED else f"tolerate {taint}"
-            keeping[fix] = keeping.get(fix, 0) | world.cluster.nodes.taints[taint.key][taint] & out
+            keeping[fix] = keeping.get(fix, 0) | world.inventory.nodes.taints[taint.key][taint] & out
         alone = {
             fix: (nodes & ~union(keeping[other] for other in keeping if other != fix)) for fix, nodes in keeping.items()
         }
@@ -97,7 +97,7 @@ class Tolerated(Struct, frozen=True, gc=False):
 
     def _mentioned(self, world: World, mentioned: Collection[str]) -> Iterator[Bits]:
         """Nodes with a taint whose key a toleration mentions, and that none tolerates."""
-        by_key = world.cluster.nodes.taints
+        by_key = world.inventory.nodes.taints
         for key in by_key if "" in mentioned else mentioned:
             if key != keys.EXCLUSIVE:
                 for taint, nodes in by_key.get(key, {}).items():
@@ -109,14 +109,14 @@ class Tolerated(Struct, frozen=True, gc=False):
 
     def _untolerated(self, world: World) -> list[Taint]:
         """All taints there are that the pod does not tolerate, in the order of their text."""
-        by_key = world.cluster.nodes.taints
+        by_key = world.inventory.nodes.taints
         taints = (taint for key in by_key if key != keys.EXCLUSIVE for taint in by_key[key])
         return sorted(taint for taint in taints if not self._tolerates(taint))
 
     def _keeping(self, world: World, out: Bits) -> Iterator[tuple[Taint, Bits]]:
         left = out
         for taint in self._untolerated(world):
-            nodes = left & world.cluster.nodes.taints[taint.key][taint]
+            nodes = left & world.inventory.nodes.taints[taint.key][taint]
             if nodes:
                 left &= ~nodes
                 yield taint, nodes

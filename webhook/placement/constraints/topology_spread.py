@@ -17,7 +17,7 @@ from webhook.placement.constraints.constraint import Constraint, Finished, Reaso
 from webhook.placement.constraints.topology_limit import MaxSkew, Places
 from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.objects import PodInfo
-from webhook.placement.inventory.peers import peers_of
+from webhook.placement.inventory.template_pods import template_pods_of
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import HARD, Requirement, SpreadConstraint
 from webhook.placement.kube.selector import holds, requirements_of
@@ -33,7 +33,7 @@ _OF_NODE = "DaemonSet"
 """Kind whose pods are each tied to a node of their own, so that by themselves they are always even."""
 
 
-class Evenly(Struct, frozen=True, gc=False):
+class TopologySpread(Struct, frozen=True, gc=False):
     """One constraint: ``reach`` are the nodes with its label, ``nodes`` those of them that can take the pod now.
 
     ``limit`` is what is known of its domains, as far as pods of one template fill them. ``over`` says what the others
@@ -107,7 +107,7 @@ class _Scheduler:
 
     def __init__(self, found: Sequence[SpreadConstraint], ask: Ask, world: World, finished: Finished) -> None:
         self._ask, self._world, self._finished = ask, world, finished
-        self._peers = peers_of(finished.labels, ask.references)
+        self._peers = template_pods_of(finished.labels, ask.references)
         self._sole = len(found) == 1
         with_keys = (world.with_key(one.topology_key) for one in found)
         self._labelled = functools.reduce(operator.and_, with_keys, world.everything)
@@ -121,7 +121,7 @@ class _Scheduler:
         skew = self._skew(one, counted) if counted else self._short(one)
         nodes = reach & skew.open(int(matched or False)) if counted and skew else reach
         new = self._sole and self._finished.open_to_new(key)
-        yield Evenly(clause, key, reach, nodes, _over(one, skew), skew if matched else None, new)
+        yield TopologySpread(clause, key, reach, nodes, _over(one, skew), skew if matched else None, new)
 
     def _matched(self, one: SpreadConstraint) -> bool | None:
         """Whether pods like this one count; for a selector that matches everything, the scheduler counts nobody."""
@@ -163,7 +163,7 @@ class _Scheduler:
 
     def _skew(self, one: SpreadConstraint, counted: _Counted) -> MaxSkew:
         """The domains, and the pods that it counts there."""
-        domains = self._world.cluster.nodes.domains_of(one.topology_key)
+        domains = self._world.inventory.nodes.domains_of(one.topology_key)
         within = self._labelled
         within &= within if one.node_affinity_policy == IGNORE else self._finished.required
         within &= self._finished.tolerated if one.node_taints_policy == HONOR else within

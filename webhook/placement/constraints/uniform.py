@@ -43,7 +43,7 @@ class SameNode(Struct, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """The node of the others, if there are any, else all that have a host name of their own."""
-        return world.cluster.nodes.own_hostname & (self.roomy if self.held else world.everything)
+        return world.inventory.nodes.own_hostname & (self.roomy if self.held else world.everything)
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """The label of a worker, and a term that keeps the pod beside others that have it."""
@@ -74,7 +74,7 @@ class SeparateNodes(Struct, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own and no worker."""
-        return world.cluster.nodes.own_hostname & ~self.held
+        return world.inventory.nodes.own_hostname & ~self.held
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """The label of a worker, and a term that keeps the pod away from others that have it."""

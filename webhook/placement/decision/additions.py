@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from webhook.placement.kube.containers import Place
-from webhook.placement.kube.nodeterms import TermEdit
+from webhook.placement.kube.node_terms import TermEdit
 from webhook.placement.kube.pod import NodeTerm, PodTerm, PreferredNodeTerm, Toleration, WeightedPodTerm
 
 

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.additions import NOTHING, Additions
 from webhook.placement.decision.merge import foreign_labels, merge
+from webhook.placement.decision.optional_hardware import granted_hardware
 from webhook.placement.decision.refusal import Refusal, refuse
 from webhook.placement.decision.relaxation import REFUSED
-from webhook.placement.decision.trespass import TOLERATIONS, trespass
+from webhook.placement.decision.tolerated_hosts import TOLERATIONS, refuse_tolerations
 from webhook.placement.decision.verdict import Parsed, Verdict, constraints_of, judge, standing_of
 from webhook.placement.decision.wait import Wait, in_the_way
 from webhook.placement.decision.whole_group import first_of_group, made_in_numbers, whole_group
-from webhook.placement.decision.wishes import granted_wishes
 from webhook.placement.kube.pod import Pod
-from webhook.placement.kube.sizes import oversized
+from webhook.placement.kube.size_limits import oversized
 from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
@@ -105,16 +105,16 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
     # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
     if refusal and not (ask.elastic and refusal.fault is Fault.FORBIDDEN):
         return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)
-    if wrong := tuple(trespass(ask, constraints, world)):
+    if wrong := tuple(refuse_tolerations(ask, constraints, world)):
         return Decision(ask, wrong, verdict, warnings=ask.warnings)
     group = whole_group(ask, verdict, world, count) if count and not refusal else None
     if group:
         verdict, constraints = verdict.narrowed(group), (*constraints, group.constraint)
         effects = [*effects, *group.constraint.inject(world)]
     if ask.provision.wanted:
-        wishes = granted_wishes(ask, verdict.candidates, world)
-        effects, unmet = [*effects, *wishes.given], tuple(wishes.warnings)
-        verdict = verdict.granting(wishes.rooms)
+        granted = granted_hardware(ask, verdict.candidates, world)
+        effects, unmet = [*effects, *granted.given], tuple(granted.warnings)
+        verdict = verdict.granting(granted.rooms)
     additions, wrong = _contrary(pod, ask, effects)
     if wrong:
         return Decision(ask, wrong, verdict, warnings=ask.warnings)
@@ -143,7 +143,7 @@ def _waiting(admitted: Decision, wait: Wait) -> Decision:
 def guard(pod: Pod, namespace: str, world: World) -> Decision:
     """Decide about a pod that asks for nothing: it is only refused where it would get round an exclusive host."""
     ask, _ = read(pod, namespace, world)
-    wrong = tuple(trespass(ask, standing_of(ask, world).constraints, world))
+    wrong = tuple(refuse_tolerations(ask, standing_of(ask, world).constraints, world))
     return Decision(ask, wrong, additions=None if wrong else NOTHING)
 
 
@@ -155,7 +155,7 @@ def _contrary(pod: Pod, ask: Ask, effects: Sequence[Effect]) -> tuple[Additions,
 
 def _beyond_fixing(ask: Ask, constraints: Sequence[Constraint], world: World) -> list[Problem]:
     """Ways round exclusive hosts that the pod takes by what it tolerates; its node name it could drop."""
-    return [problem for problem in trespass(ask, constraints, world) if problem.field.startswith(TOLERATIONS)]
+    return [problem for problem in refuse_tolerations(ask, constraints, world) if problem.field.startswith(TOLERATIONS)]
 
 
 def _fitting(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> int:
@@ -174,7 +174,7 @@ def anew(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> tuple[As
     constraints, more, _ = constraints_of(other, world)
     left = tuple(found for found in constraints if not found.clause or found.clause not in dropped)
     orphans = foreign_labels(ask.labels, ()) and foreign_labels(ask.labels, effects_of(left, world))
-    return None if problems or more or orphans or any(trespass(other, left, world)) else (other, left)
+    return None if problems or more or orphans or any(refuse_tolerations(other, left, world)) else (other, left)
 
 
 def effects_of(constraints: Iterable[Constraint], world: World) -> list[Effect]:

@@ -12,7 +12,7 @@ import msgspec
 
 from webhook.placement.decision.additions import Additions, ContainerAmounts, PodTerms
 from webhook.placement.kube.containers import Place, resources_at
-from webhook.placement.kube.nodeterms import conjoin
+from webhook.placement.kube.node_terms import conjoin
 from webhook.placement.kube.pod import (
     Amount,
     NodeAffinity,

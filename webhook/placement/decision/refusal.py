@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from webhook.placement.decision.clause_nodes import NamedNodes
 from webhook.placement.decision.relaxation import Fitting, Relaxation
 from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT, nearest_fix
 from webhook.placement.decision.verdict import Verdict
-from webhook.placement.decision.word_nodes import Said
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, counted, shorten
@@ -34,7 +34,7 @@ class Refusal(Struct, frozen=True):
 
 def refuse(verdict: Verdict, ask: Ask, world: World, fitting: Fitting) -> Refusal:
     """The refusal of a pod without candidates, at most :data:`MESSAGE_LIMIT` bytes of ASCII."""
-    said = Said.by(verdict, ask)
+    said = NamedNodes.by(verdict, ask)
     lacking = Relaxation(said.verbs, fitting, likely=said.opening().__getitem__)
     pinned = _pinned(verdict)
     clauses = pinned or lacking.conflict(said.conflict())

@@ -3,10 +3,10 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
-from webhook.placement.decision.changes import change
+from webhook.placement.decision.clause_nodes import NamedNodes, without_each
+from webhook.placement.decision.cluster_change import opening_change
 from webhook.placement.decision.relaxation import Relaxation
 from webhook.placement.decision.verdict import Judged, Verdict
-from webhook.placement.decision.word_nodes import Said, without_each
 from webhook.placement.kube.bits import Bits
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
@@ -19,7 +19,7 @@ REASON_LIMIT = 200
 """Characters of one line of reasons."""
 
 
-def nearest_fix(verdict: Verdict, ask: Ask, world: World, said: Said, lacking: Relaxation) -> str:
+def nearest_fix(verdict: Verdict, ask: Ask, world: World, said: NamedNodes, lacking: Relaxation) -> str:
     """The single change of the cluster, and the single clause to drop, that open most nodes."""
     opened = without_each(verdict.everything, [judged.nodes for judged in verdict.hard])
     count, text = lacking.best()
@@ -36,7 +36,7 @@ def mends(hard: Sequence[Judged], opened: Sequence[Bits], ask: Ask, world: World
     """The change of the cluster for the constraint that alone keeps most nodes closed, if there is one."""
     ranked = sorted((at for at in range(len(hard)) if opened[at]), key=lambda at: -opened[at].bit_count())
     constraints = [judged.constraint for judged in hard]
-    found = (change(constraints, at, opened[at], ask, world) for at in ranked)
+    found = (opening_change(constraints, at, opened[at], ask, world) for at in ranked)
     yield from (shorten(mend, REASON_LIMIT) for mend in itertools.islice(filter(None, found), 1))
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import Constraint, Finished, Reason
-from webhook.placement.constraints.exclusive import NobodyElses
+from webhook.placement.constraints.exclusive import NoForeignExclusiveHosts
 from webhook.placement.constraints.families import FAMILIES, LAST
 from webhook.placement.constraints.taints import Tolerated
 from webhook.placement.kube.bits import Bits
@@ -159,7 +159,7 @@ def _required(selector: Sequence[Requirement], terms: Iterable[Sequence[NodeTerm
 
 def _tolerated(constraints: Iterable[Constraint], world: World) -> Bits:
     """The nodes without a taint that the pod does not tolerate; those of exclusive pools are about to be tainted."""
-    kept = (found.filter(world) for found in constraints if isinstance(found, Tolerated | NobodyElses))
+    kept = (found.filter(world) for found in constraints if isinstance(found, Tolerated | NoForeignExclusiveHosts))
     return functools.reduce(operator.and_, kept, world.everything)
 
 

@@ -9,10 +9,10 @@ from typing import ClassVar, Final
 
 from msgspec import Struct
 
-from webhook.placement.constraints.colocation import Together
+from webhook.placement.constraints.colocation import Colocated
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.constraints.uniform import SameNode
-from webhook.placement.decision.crowd import Crowd
+from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.decision.verdict import Judged, Verdict
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.pod import NodeTerm, Requirement
@@ -70,7 +70,7 @@ class WholeGroup(Struct, frozen=True, gc=False):
 
 def first_of_group(constraints: Iterable[Constraint]) -> Constraint | None:
     """The constraint by which the pod must share a node with others, none of which runs yet."""
-    near = (found for found in constraints if isinstance(found, Together | SameNode) and not found.soft)
+    near = (found for found in constraints if isinstance(found, Colocated | SameNode) and not found.soft)
     return next((found for found in near if not found.held), None)
 
 
@@ -87,8 +87,8 @@ def whole_group(ask: Ask, verdict: Verdict, world: World, count: int) -> Judged 
     first = first_of_group(judged.constraint for judged in verdict.hard)
     if first is None:
         return None
-    crowd = Crowd(ask, verdict.hard, world)
-    fitting = crowd.holding(max(1, crowd.room(count)))
+    fit = ReplicaFit(ask, verdict.hard, world)
+    fitting = fit.holding(max(1, fit.room(count)))
     able, unable = verdict.candidates & fitting, verdict.candidates & ~fitting
     if not unable:
         return None
@@ -98,4 +98,4 @@ def whole_group(ask: Ask, verdict: Verdict, world: World, count: int) -> Judged 
 
 def _hostnames(nodes: Bits, world: World) -> tuple[str, ...]:
     """Host names of these nodes, which all have one, sorted."""
-    return tuple(sorted(world.cluster.nodes.nodes[slot].labels[HOSTNAME] for slot in slots(nodes)))
+    return tuple(sorted(world.inventory.nodes.nodes[slot].labels[HOSTNAME] for slot in slots(nodes)))

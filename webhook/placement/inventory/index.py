@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from webhook.placement.inventory.capacity import Capacity
-from webhook.placement.inventory.conditions import PASSING
 from webhook.placement.inventory.objects import Node, Taint
+from webhook.placement.inventory.passing_conditions import PASSING
 from webhook.placement.inventory.topology import Domains, Topology
 from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.bits import Bits, slots, union

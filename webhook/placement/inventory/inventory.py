@@ -11,8 +11,8 @@ from webhook.placement.inventory.foreign_pods import ForeignPods, Ties
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.index import NodeIndex
 from webhook.placement.inventory.intent import Intents
+from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_pods import JobPods
-from webhook.placement.inventory.jobmodel import JobModel
 from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool, Tally
 from webhook.placement.inventory.pool_index import Name, PoolIndex
 from webhook.placement.kube.bits import slots
@@ -87,7 +87,7 @@ class Inventory:
         """A pod was added or changed; one without a node holds nothing."""
         self.remove_pod(pod.uid)
         if not pod.node:
-            if pod.claim:
+            if pod.demand:
                 self.waiting[pod.uid] = pod
             if pod.sleeps:
                 self.sleepers[pod.uid] = pod
@@ -176,7 +176,7 @@ class Inventory:
     def _stamp(self, siblings: JobPods, pod: PodInfo) -> None:
         self._clock += 1
         siblings.changed = self._clock
-        if pod.isolated or pod.bound:
+        if pod.isolated or pod.cpu_bound:
             siblings.notable_changed = self._clock
 
     def siblings(self, namespace: str, job: str) -> JobPods:

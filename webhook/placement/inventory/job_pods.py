@@ -50,7 +50,7 @@ class JobPods:
     """
 
     __slots__ = (
-        "_bound",
+        "_cpu_bound",
         "_isolations",
         "_repelling",
         "changed",
@@ -69,14 +69,14 @@ class JobPods:
         self.pods: dict[str, tuple[int, PodInfo]] = {}
         self.isolated: dict[str, tuple[int, PodInfo]] = {}
         self.changed = self.notable_changed = 0
-        self._bound = 0
+        self._cpu_bound = 0
         self._repelling: dict[Mark, PodsByNode] = {}
         self._isolations: tuple[tuple[str, str], ...] | None = None
 
     def add(self, slot: int, pod: PodInfo) -> None:
         """A pod of the job is bound to ``slot``."""
         self.pods[pod.uid] = slot, pod
-        self._bound += pod.bound
+        self._cpu_bound += pod.cpu_bound
         self.everyone.add(slot, pod)
         self.elements.setdefault(pod.pe, PodsByNode()).add(slot, pod)
         for mark in _marks(pod):
@@ -90,7 +90,7 @@ class JobPods:
     def remove(self, slot: int, pod: PodInfo) -> None:
         """The pod that was added is gone."""
         del self.pods[pod.uid]
-        self._bound -= pod.bound
+        self._cpu_bound -= pod.cpu_bound
         self.everyone.remove(slot, pod)
         _remove(self.elements, pod.pe, slot, pod)
         for mark in _marks(pod):
@@ -101,13 +101,13 @@ class JobPods:
             self._isolations = None
 
     @property
-    def bound(self) -> bool:
+    def cpu_bound(self) -> bool:
         """Whether some of them are bound to cpus."""
-        return self._bound > 0
+        return self._cpu_bound > 0
 
     def binding(self, apart_from: str) -> set[bool]:
         """Whether they are bound to cpus, replicas of the workload ``apart_from`` not counted."""
-        return {pod.bound for _, pod in self.pods.values() if not apart_from or pod.owner != apart_from}
+        return {pod.cpu_bound for _, pod in self.pods.values() if not apart_from or pod.owner != apart_from}
 
     def without(self, owner: str) -> "JobPods":
         """The pods that are no replicas of the workload ``owner``."""

@@ -81,9 +81,9 @@ class PodInfo(Struct, frozen=True, gc=False):
 
     ``node`` is empty while the pod waits. ``labels`` are its labels under the product's prefix only, and ``isolated``
     the operators whose ``hostIsolation`` it carries; both are empty, like ``job`` and ``pe``, for pods of others.
-    ``claim`` is what it demands of a node while it waits for one, of pods of others only if they are sleepers.
+    ``demand`` is what it demands of a node while it waits for one, of pods of others only if they are sleepers.
     ``owner`` is the workload that it is a replica of, such as ``Deployment/pipeline``, of pods of others only if they
-    go with their node. ``bound`` says that it is one that is bound to cpus. ``guards`` are the topology keys of its
+    go with their node. ``cpu_bound`` says that it is one that is bound to cpus. ``guards`` are the topology keys of its
     required podAntiAffinity, of pods of others too; ``repels`` are the labels under the product's prefix that this
     keeps away within its job. ``guest`` is what a pod of others is, if it may run on exclusive hosts. ``waits`` is
     there while a pod, of others too, has no node, and had none when it was let in.
@@ -100,8 +100,8 @@ class PodInfo(Struct, frozen=True, gc=False):
     isolated: tuple[str, ...] = ()
     terminating: bool = False
     owner: str = ""
-    claim: NodeDemand | None = None
-    bound: bool = False
+    demand: NodeDemand | None = None
+    cpu_bound: bool = False
     guards: tuple[str, ...] = ()
     repels: tuple[tuple[str, str], ...] = ()
     guest: Guest | None = None
@@ -115,7 +115,7 @@ class PodInfo(Struct, frozen=True, gc=False):
     @property
     def sleeps(self) -> bool:
         """Whether it waits for a node, and tolerates what keeps others off exclusive hosts."""
-        return self.claim is not None and bool(self.claim.tolerates)
+        return self.demand is not None and bool(self.demand.tolerates)
 
 
 class Phase(enum.StrEnum):
@@ -139,7 +139,7 @@ class Pool(Struct, frozen=True, gc=False):
     """A HostPool object (``docs/hostpool.md``).
 
     ``name`` is the object's, ``spl_name`` the one that ``host(P)`` says. ``hosts`` of a literal pool are names or
-    addresses; ``None`` for every other pool. ``given`` is ``status.hosts``, ``reason`` why the pool failed, and
+    addresses; ``None`` for every other pool. ``assigned`` is ``status.hosts``, ``reason`` why the pool failed, and
     ``created`` when the API server made the object, as RFC 3339 has it; empty if it has not.
     """
 
@@ -154,7 +154,7 @@ class Pool(Struct, frozen=True, gc=False):
     mode: Literal["Shared", "Exclusive"] = "Shared"
     elastic: bool = False
     phase: Phase = Phase.PENDING
-    given: tuple[PoolHost, ...] = ()
+    assigned: tuple[PoolHost, ...] = ()
     reason: str = ""
     created: str = ""
 
@@ -166,7 +166,7 @@ class Pool(Struct, frozen=True, gc=False):
     @property
     def served(self) -> bool:
         """Whether the controller has said what its hosts are, be it on its way out by now."""
-        return self.phase in {Phase.READY, Phase.RELEASING} or bool(self.given)
+        return self.phase in {Phase.READY, Phase.RELEASING} or bool(self.assigned)
 
     @property
     def exclusive(self) -> bool:
@@ -180,7 +180,7 @@ class Element(Struct, frozen=True, gc=False):
     name: str
     placements: tuple[tuple[str, str], ...] = ()
     """Pairs of operator name and placement text."""
-    bound: bool = False
+    cpu_bound: bool = False
     """Whether its pod is to be bound to cpus."""
 
 

@@ -109,7 +109,7 @@ class PoolIndex(Mapping[Name, Pool]):
         name = pool.namespace, pool.name
         known = self._hosts.get(name) if self._pools.get(name) is pool else None
         if known is None:
-            known = {host.index: self._same(host.name, host.uid) for host in pool.given}
+            known = {host.index: self._same(host.name, host.uid) for host in pool.assigned}
             if self._pools.get(name) is pool:
                 self._hosts[name] = known
         return known

@@ -8,14 +8,14 @@ from webhook.placement.kube.bits import Bits, union
 from webhook.placement.text import keys
 
 
-def marked(name: Name, cluster: Inventory) -> Bits:
+def marked(name: Name, inventory: Inventory) -> Bits:
     """Nodes that carry the pool's label or its taint."""
-    return cluster.nodes.with_key(keys.membership(*name)) | closed_for(name, cluster)
+    return inventory.nodes.with_key(keys.membership(*name)) | closed_for(name, inventory)
 
 
-def closed_for(name: Name, cluster: Inventory) -> Bits:
+def closed_for(name: Name, inventory: Inventory) -> Bits:
     """Nodes that carry the pool's taint, of whatever effect."""
-    taints = cluster.nodes.taints.get(keys.EXCLUSIVE)
+    taints = inventory.nodes.taints.get(keys.EXCLUSIVE)
     if not taints:
         return 0
     own = keys.exclusive(*name)

@@ -52,29 +52,29 @@ class Excess(Struct, frozen=True):
 Count = Callable[[Pool, Inventory], int]
 
 
-def wanted(pool: Pool, cluster: Inventory) -> int:
+def wanted(pool: Pool, inventory: Inventory) -> int:
     """Hosts that the pool is to have: its size, once it has failed only those that it holds."""
-    held = holding(pool, cluster)
+    held = holding(pool, inventory)
     return held if pool.phase is Phase.FAILED else max(pool.size or 0, held)
 
 
-def holding(pool: Pool, cluster: Inventory) -> int:
+def holding(pool: Pool, inventory: Inventory) -> int:
     """Hosts that the pool has, by its status or by their taint: one is written before the other."""
     name = pool.namespace, pool.name
-    return (cluster.pools.exclusives()[name] | closed_for(name, cluster)).bit_count()
+    return (inventory.pools.exclusives()[name] | closed_for(name, inventory)).bit_count()
 
 
-def excess(pool: Pool, cluster: Inventory, quota: Quota, count: Count = holding) -> Excess | None:
+def excess(pool: Pool, inventory: Inventory, quota: Quota, count: Count = holding) -> Excess | None:
     """What is wrong with a pool that has not got all of its hosts yet; ``count`` says what each other pool takes."""
     limit = quota.of(pool.namespace) if pool.exclusive else None
     if limit is None:
         return None
     others = [
-        cluster.pools[name]
-        for name in cluster.pools.exclusives()
+        inventory.pools[name]
+        for name in inventory.pools.exclusives()
         if name[0] == pool.namespace and name[1] != pool.name
     ]  # fmt: skip
-    taken = sum(count(other, cluster) for other in others)
+    taken = sum(count(other, inventory) for other in others)
     asked = pool.size or 0
     return Excess(pool.namespace, limit, taken, asked) if taken + asked > limit else None
 
@@ -119,15 +119,15 @@ class Surplus(Struct, frozen=True):
         return f"delete a HostPool that is not needed, or {more}" if self.limit else more
 
 
-def surplus(pool: Pool, cluster: Inventory, quota: Quota) -> Surplus | None:
+def surplus(pool: Pool, inventory: Inventory, quota: Quota) -> Surplus | None:
     """What is wrong with one pool too many; it need not be in the cluster, and is the last one then.
 
     Those that have been served come first and are never too many, then those that were created first. Pools that are
     being deleted count until they are gone.
     """
     limit = quota.of(pool.namespace)
-    pools = cluster.pools.of_namespace(pool.namespace)
+    pools = inventory.pools.of_namespace(pool.namespace)
     if limit is None or pool.served or len(pools) < limit:
         return None
-    place = cluster.pools.places(pool.namespace).get(pool.name, len(pools))
+    place = inventory.pools.places(pool.namespace).get(pool.name, len(pools))
     return Surplus(pool.namespace, limit) if place >= limit else None

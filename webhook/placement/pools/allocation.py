@@ -41,26 +41,26 @@ class Allocation(Struct, frozen=True):
     remedy: str = ""
 
 
-def allocate(pool: Pool, cluster: Inventory, policy: Policy, *, barred: Bits = 0, whole: bool = False) -> Allocation:
+def allocate(pool: Pool, inventory: Inventory, policy: Policy, *, barred: Bits = 0, whole: bool = False) -> Allocation:
     """The hosts of a sized or literal pool, kept where they stand and completed from the eligible nodes.
 
     ``barred`` are nodes that cannot be given to it, whatever else is known of them. With ``whole`` nodes are not even
     chosen for a sized pool that cannot be completed: it is not to have any.
     """
-    if over := surplus(pool, cluster, policy.pool_quota):
+    if over := surplus(pool, inventory, policy.pool_quota):
         return Allocation((), 0, str(over), over.remedy)
     if pool.hosts is not None:
-        return _literal(pool, cluster, policy, barred)
-    return _created(pool, cluster, policy, barred, whole=whole)
+        return _literal(pool, inventory, policy, barred)
+    return _created(pool, inventory, policy, barred, whole=whole)
 
 
-def eligible(pool: Pool, cluster: Inventory, policy: Policy) -> Bits:
+def eligible(pool: Pool, inventory: Inventory, policy: Policy) -> Bits:
     """Nodes that could be hosts of the pool.
 
     They carry its tags and meet its selector, may be pooled, have no taint that keeps pods away, belong to no other
     exclusive pool and, for an exclusive pool, run no stranger.
     """
-    nodes = cluster.nodes
+    nodes = inventory.nodes
     found = matching_all(nodes, labels_of(pool))
     found &= matching_all(nodes, requirements_of(policy.poolable))
     own = keys.exclusive(pool.namespace, pool.name)
@@ -68,79 +68,79 @@ def eligible(pool: Pool, cluster: Inventory, policy: Policy) -> Bits:
         for taint, tainted in by_taint.items():
             if taint.key != keys.EXCLUSIVE or taint.value != own:
                 found &= ~tainted
-    found &= ~cluster.pools.claimed([(pool.namespace, pool.name)])
-    return found & ~strangers(pool, cluster) if pool.exclusive else found
+    found &= ~inventory.pools.claimed([(pool.namespace, pool.name)])
+    return found & ~strangers(pool, inventory) if pool.exclusive else found
 
 
-def strangers(pool: Pool, cluster: Inventory) -> Bits:
+def strangers(pool: Pool, inventory: Inventory) -> Bits:
     """Nodes that run a stranger, be it about to end."""
     found = 0
-    for (namespace, pools), nodes in cluster.outsiders.nodes():
-        if pool.spl_name not in pools or not _serves(pool, namespace, "", cluster):
+    for (namespace, pools), nodes in inventory.outsiders.nodes():
+        if pool.spl_name not in pools or not _serves(pool, namespace, "", inventory):
             found |= nodes
-    for (namespace, job), siblings in cluster.jobs_with_pods():
-        serves = _serves(pool, namespace, job, cluster)
+    for (namespace, job), siblings in inventory.jobs_with_pods():
+        serves = _serves(pool, namespace, job, inventory)
         found |= siblings.outside(pool.spl_name) if serves else siblings.everyone.nodes
-    for pod in cluster.leaving.values():
-        if is_stranger(pod, pool, cluster):
-            found |= cluster.nodes.named(pod.node)
+    for pod in inventory.leaving.values():
+        if is_stranger(pod, pool, inventory):
+            found |= inventory.nodes.named(pod.node)
     return found
 
 
-def is_stranger(pod: PodInfo, pool: Pool, cluster: Inventory) -> bool:
+def is_stranger(pod: PodInfo, pool: Pool, inventory: Inventory) -> bool:
     """Whether the pod is a processing element of another pool or job or, where they count, any pod of others."""
-    if not pod.job and not cluster.outsiders.include(pod):
+    if not pod.job and not inventory.outsiders.include(pod):
         return False
-    return pool.spl_name not in pod.pools or not _serves(pool, pod.namespace, pod.job, cluster)
+    return pool.spl_name not in pod.pools or not _serves(pool, pod.namespace, pod.job, inventory)
 
 
-def users(pool: Pool, cluster: Inventory) -> Bits:
+def users(pool: Pool, inventory: Inventory) -> Bits:
     """Nodes that run a pod which names the pool, be it about to end."""
     found = 0
-    for (namespace, job), siblings in cluster.jobs_with_pods():
-        if _may_serve(pool, namespace, job, cluster):
+    for (namespace, job), siblings in inventory.jobs_with_pods():
+        if _may_serve(pool, namespace, job, inventory):
             found |= siblings.holding(((POOL, pool.spl_name),))
-    for pod in (*cluster.leaving.values(), *cluster.visitors.values()):
-        if is_user(pod, pool, cluster):
-            found |= cluster.nodes.named(pod.node)
+    for pod in (*inventory.leaving.values(), *inventory.visitors.values()):
+        if is_user(pod, pool, inventory):
+            found |= inventory.nodes.named(pod.node)
     return found
 
 
-def is_user(pod: PodInfo, pool: Pool, cluster: Inventory) -> bool:
+def is_user(pod: PodInfo, pool: Pool, inventory: Inventory) -> bool:
     """Whether the pod names the pool, or may: a name that has come to mean several pools means each of them."""
-    return pool.spl_name in pod.pools and _may_serve(pool, pod.namespace, pod.job, cluster)
+    return pool.spl_name in pod.pools and _may_serve(pool, pod.namespace, pod.job, inventory)
 
 
-def _may_serve(pool: Pool, namespace: str, job: str, cluster: Inventory) -> bool:
+def _may_serve(pool: Pool, namespace: str, job: str, inventory: Inventory) -> bool:
     """Whether pods of the job may mean this pool by its name: it is open to them, and among those of that name."""
-    meant = _meant(pool, namespace, job, cluster)
+    meant = _meant(pool, namespace, job, inventory)
     return meant is not None and (not meant or pool.name in meant)
 
 
-def _serves(pool: Pool, namespace: str, job: str, cluster: Inventory) -> bool:
+def _serves(pool: Pool, namespace: str, job: str, inventory: Inventory) -> bool:
     """Whether pods of the job mean this pool by its name, and no other."""
-    meant = _meant(pool, namespace, job, cluster)
+    meant = _meant(pool, namespace, job, inventory)
     return meant is not None and meant <= {pool.name}
 
 
-def _meant(pool: Pool, namespace: str, job: str, cluster: Inventory) -> set[str] | None:
+def _meant(pool: Pool, namespace: str, job: str, inventory: Inventory) -> set[str] | None:
     """The pools that pods of the job mean by this pool's name, by object name; ``None`` if it is closed to them."""
     if namespace != pool.namespace or pool.job not in (None, job):
         return None
-    return {other.name for other in pool_of(pool.spl_name, namespace, job, cluster)}
+    return {other.name for other in pool_of(pool.spl_name, namespace, job, inventory)}
 
 
-def pool_of(spl_name: str, namespace: str, job: str, cluster: Inventory) -> list[Pool]:
+def pool_of(spl_name: str, namespace: str, job: str, inventory: Inventory) -> list[Pool]:
     """The pools that a job's ``host(P)`` may mean: its own of that name, else the namespace's without a job."""
-    pools = cluster.pools.named(namespace, spl_name)
+    pools = inventory.pools.named(namespace, spl_name)
     own = [pool for pool in pools if job and pool.job == job]
     return own or [pool for pool in pools if pool.job is None]
 
 
-def _literal(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits) -> Allocation:
-    listed = list(entries(pool, cluster, policy))
-    found = [entry for entry in listed if entry.node and not cluster.nodes.named(entry.node) & barred]
-    hosts = tuple(_host(entry.index, entry.node, cluster) for entry in found)
+def _literal(pool: Pool, inventory: Inventory, policy: Policy, barred: Bits) -> Allocation:
+    listed = list(entries(pool, inventory, policy))
+    found = [entry for entry in listed if entry.node and not inventory.nodes.named(entry.node) & barred]
+    hosts = tuple(_host(entry.index, entry.node, inventory) for entry in found)
     wanted = len(pool.hosts or ())
     # Tenants read this: it counts entries and does not name those that the reader may not have written.
     reason = f"it lists {counted(wanted, 'host')} and finds {counted(len(hosts), 'node')}"
@@ -149,53 +149,55 @@ def _literal(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits) -> Al
     return Allocation(hosts, len(hosts), "" if len(hosts) == wanted else reason)
 
 
-def _created(pool: Pool, cluster: Inventory, policy: Policy, barred: Bits, *, whole: bool) -> Allocation:
+def _created(pool: Pool, inventory: Inventory, policy: Policy, barred: Bits, *, whole: bool) -> Allocation:
     size = pool.size or 0
-    standing = cluster.pools.hosts(pool)
-    kept = {host.index: host for host in pool.given if host.index < size and standing.get(host.index)}
+    standing = inventory.pools.hosts(pool)
+    kept = {host.index: host for host in pool.assigned if host.index < size and standing.get(host.index)}
     holding = 0
     for index in kept:
         holding |= standing[index]
-    could = eligible(pool, cluster, policy) & ~barred
+    could = eligible(pool, inventory, policy) & ~barred
     count = (could | holding).bit_count()
-    over = excess(pool, cluster, policy.quota) if len(kept) < size else None
+    over = excess(pool, inventory, policy.quota) if len(kept) < size else None
     if over:
         return Allocation(tuple(kept[index] for index in sorted(kept)), count, str(over), MORE)
     if whole and count < size:
         return Allocation((), count, _shortage(size, count))
-    free, taken = could & ~holding, _of_others(pool, cluster)
-    fresh = chain.from_iterable(_cheapest(nodes, size - len(kept), cluster) for nodes in (free & ~taken, free & taken))
+    free, taken = could & ~holding, _of_others(pool, inventory)
+    fresh = chain.from_iterable(
+        _cheapest(nodes, size - len(kept), inventory) for nodes in (free & ~taken, free & taken)
+    )
     for index in range(size):
         if index not in kept:
             name = next(fresh, None)
             if name is None:
                 break
-            kept[index] = _host(index, name, cluster)
+            kept[index] = _host(index, name, inventory)
     reason = "" if len(kept) == size else _shortage(size, count)
     return Allocation(tuple(kept[index] for index in sorted(kept)), count, reason)
 
 
-def _of_others(pool: Pool, cluster: Inventory) -> Bits:
+def _of_others(pool: Pool, inventory: Inventory) -> Bits:
     """Nodes that carry the label of another pool, which would have to share them or, if this one is exclusive, go."""
-    once, twice = cluster.pools.marked()
-    return once & ~cluster.nodes.with_key(keys.membership(pool.namespace, pool.name)) | twice
+    once, twice = inventory.pools.marked()
+    return once & ~inventory.nodes.with_key(keys.membership(pool.namespace, pool.name)) | twice
 
 
-def _cheapest(nodes: Bits, count: int, cluster: Inventory) -> Iterator[str]:
+def _cheapest(nodes: Bits, count: int, inventory: Inventory) -> Iterator[str]:
     """Names of the ``count`` nodes that pools take first: by cost, then by name."""
     found = to_slots(nodes)
     # Cost and rank in one number: a partial sort of numbers is what makes this cheap enough to predict in a review.
-    order = base(cluster.nodes.capacity, {})[found] * len(cluster.nodes.names) + cluster.nodes.ranks()[found]
+    order = base(inventory.nodes.capacity, {})[found] * len(inventory.nodes.names) + inventory.nodes.ranks()[found]
     if count < len(found):
         chosen = np.argpartition(order, count)[:count]
         found, order = found[chosen], order[chosen]
-    return (cluster.nodes.names[slot] for slot in found[np.argsort(order)].tolist())
+    return (inventory.nodes.names[slot] for slot in found[np.argsort(order)].tolist())
 
 
 def _shortage(size: int, count: int) -> str:
     return f"it needs {counted(size, 'host')} and {counted(count, 'node')} {'is' if count == 1 else 'are'} eligible"
 
 
-def _host(index: int, name: str, cluster: Inventory) -> PoolHost:
-    node = cluster.nodes.nodes[cluster.nodes.slot_of[name]]
+def _host(index: int, name: str, inventory: Inventory) -> PoolHost:
+    node = inventory.nodes.nodes[inventory.nodes.slot_of[name]]
     return PoolHost(index, name, node.uid)

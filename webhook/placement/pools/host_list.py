@@ -27,25 +27,25 @@ class Entry(Struct, frozen=True, gc=False):
     taken: bool = False
 
 
-def entries(pool: Pool, cluster: Inventory, policy: Policy) -> Iterator[Entry]:
+def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]:
     """Every entry in its place.
 
     What was given to the pool stays: neither a moved address nor a new rule takes it, nor a pool that closes the node.
     """
     texts = pool.hosts or ()
-    standing = cluster.pools.hosts(pool)
-    kept = {host.index: host.name for host in pool.given if standing[host.index]}
-    poolable, closed = matching_all(cluster.nodes, requirements_of(policy.poolable)), cluster.pools.exclusive()
+    standing = inventory.pools.hosts(pool)
+    kept = {host.index: host.name for host in pool.assigned if standing[host.index]}
+    poolable, closed = matching_all(inventory.nodes, requirements_of(policy.poolable)), inventory.pools.exclusive()
     first: dict[str, int] = {}
     for index, text in enumerate(texts):
         stays = index in kept and (canonical(text) is not None or kept[index] == text)
-        found = cluster.nodes.named(kept[index]) if stays else meant(text, cluster.nodes)
+        found = inventory.nodes.named(kept[index]) if stays else meant(text, inventory.nodes)
         fault = _fault(text, found, found if stays else poolable)
         taken = not fault and not stays and bool(found & closed)
         if taken:
             fault = f"{quote(text)} is exclusive to another HostPool"
         if not fault:
-            node = cluster.nodes.names[next(slots(found))]
+            node = inventory.nodes.names[next(slots(found))]
             earlier = first.setdefault(node, index)
             if earlier == index:
                 yield Entry(index, node)

@@ -33,7 +33,7 @@ class PoolPlan(Struct, frozen=True):
 
 
 def plan(
-    pool: Pool, cluster: Inventory, policy: Policy, *, barred: Bits = 0, dismissed: Collection[int] = ()
+    pool: Pool, inventory: Inventory, policy: Policy, *, barred: Bits = 0, dismissed: Collection[int] = ()
 ) -> PoolPlan:
     """The hosts that the pool is to have.
 
@@ -41,14 +41,14 @@ def plan(
     that are to be replaced although their nodes exist.
     """
     whole = not published(pool)
-    allocation = granted(pool, cluster, policy, barred=barred, dismissed=dismissed, whole=whole)
+    allocation = granted(pool, inventory, policy, barred=barred, dismissed=dismissed, whole=whole)
     hosts = () if allocation.reason and whole else allocation.hosts
-    return PoolPlan(hosts, allocation.eligible, allocation.reason, _stray(pool, hosts, cluster))
+    return PoolPlan(hosts, allocation.eligible, allocation.reason, _stray(pool, hosts, inventory))
 
 
 def granted(
     pool: Pool,
-    cluster: Inventory,
+    inventory: Inventory,
     policy: Policy,
     *,
     barred: Bits = 0,
@@ -59,20 +59,20 @@ def granted(
 
     With ``whole`` a pool that cannot be completed may get none.
     """
-    given = tuple(host for host in pool.given if host.index not in dismissed)
-    known = replace(pool, given=(*given, *_claimed(pool, given, cluster, policy, barred)))
-    return allocate(known, cluster, policy, barred=barred, whole=whole)
+    assigned = tuple(host for host in pool.assigned if host.index not in dismissed)
+    known = replace(pool, assigned=(*assigned, *_claimed(pool, assigned, inventory, policy, barred)))
+    return allocate(known, inventory, policy, barred=barred, whole=whole)
 
 
-def hopeless(pool: Pool, cluster: Inventory) -> bool:
+def hopeless(pool: Pool, inventory: Inventory) -> bool:
     """Whether a pool that has no hosts asks for more than there are nodes for anybody: two counts tell.
 
     A pool that has marks on nodes is looked at more closely: it may have to let go of them.
     """
-    if pool.size is None or published(pool) or marked((pool.namespace, pool.name), cluster):
+    if pool.size is None or published(pool) or marked((pool.namespace, pool.name), inventory):
         return False
-    nodes = cluster.nodes
-    return pool.size > (nodes.everything & ~nodes.kept_away() & ~cluster.pools.exclusive()).bit_count()
+    nodes = inventory.nodes
+    return pool.size > (nodes.everything & ~nodes.kept_away() & ~inventory.pools.exclusive()).bit_count()
 
 
 def published(pool: Pool) -> bool:
@@ -80,12 +80,12 @@ def published(pool: Pool) -> bool:
 
     One that has failed since, as all of them are another pool's by now, has them still.
     """
-    return pool.phase in {Phase.READY, Phase.FAILED} and bool(pool.given)
+    return pool.phase in {Phase.READY, Phase.FAILED} and bool(pool.assigned)
 
 
-def marked_nodes(name: Name, cluster: Inventory) -> list[str]:
+def marked_nodes(name: Name, inventory: Inventory) -> list[str]:
     """The names of nodes that carry the pool's label or its taint, sorted."""
-    return sorted(_names(marked(name, cluster), cluster))
+    return sorted(_names(marked(name, inventory), inventory))
 
 
 def taint_of(pool: Pool, policy: Policy) -> Taint | None:
@@ -96,20 +96,20 @@ def taint_of(pool: Pool, policy: Policy) -> Taint | None:
 
 
 def _claimed(
-    pool: Pool, given: Collection[PoolHost], cluster: Inventory, policy: Policy, barred: Bits
+    pool: Pool, assigned: Collection[PoolHost], inventory: Inventory, policy: Policy, barred: Bits
 ) -> list[PoolHost]:
     """Hosts that a former controller had labelled and did not live to publish, at indices that are free."""
     if pool.hosts is not None:
         return []
     key = keys.membership(pool.namespace, pool.name)
-    standing = cluster.pools.hosts(replace(pool, given=tuple(given)))
+    standing = inventory.pools.hosts(replace(pool, assigned=tuple(assigned)))
     taken = {index for index, nodes in standing.items() if nodes}
-    nodes = cluster.nodes.with_key(key) & ~union(standing.values()) & ~barred
+    nodes = inventory.nodes.with_key(key) & ~union(standing.values()) & ~barred
     if not nodes:
         return []
     found: dict[int, PoolHost] = {}
-    for name in sorted(_names(nodes & eligible(pool, cluster, policy), cluster)):
-        node = cluster.nodes.nodes[cluster.nodes.slot_of[name]]
+    for name in sorted(_names(nodes & eligible(pool, inventory, policy), inventory)):
+        node = inventory.nodes.nodes[inventory.nodes.slot_of[name]]
         index = node.labels[key]
         if index.isdecimal() and int(index) < (pool.size or 0) and int(index) not in taken:
             taken.add(int(index))
@@ -117,10 +117,10 @@ def _claimed(
     return list(found.values())
 
 
-def _stray(pool: Pool, hosts: Collection[PoolHost], cluster: Inventory) -> tuple[str, ...]:
-    serving = union(cluster.nodes.named(host.name) for host in hosts)
-    return tuple(sorted(_names(marked((pool.namespace, pool.name), cluster) & ~serving, cluster)))
+def _stray(pool: Pool, hosts: Collection[PoolHost], inventory: Inventory) -> tuple[str, ...]:
+    serving = union(inventory.nodes.named(host.name) for host in hosts)
+    return tuple(sorted(_names(marked((pool.namespace, pool.name), inventory) & ~serving, inventory)))
 
 
-def _names(nodes: Bits, cluster: Inventory) -> Iterator[str]:
-    return (cluster.nodes.names[slot] for slot in slots(nodes))
+def _names(nodes: Bits, inventory: Inventory) -> Iterator[str]:
+    return (inventory.nodes.names[slot] for slot in slots(nodes))

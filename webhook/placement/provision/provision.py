@@ -13,8 +13,8 @@ from webhook.placement.kube.pod import PodSpec
 from webhook.placement.kube.requests import pod_requests
 from webhook.placement.kube.resource_name import CPU
 from webhook.placement.provision.effects import SetResources
+from webhook.placement.provision.exclusive_cpus import amounts, exclusive, flaw
 from webhook.placement.provision.grants import Grants, grant
-from webhook.placement.provision.guarantee import amounts, exclusive, flaw
 from webhook.placement.provision.resource_rules import broken, completed
 from webhook.placement.provision.worker import bind, limited, worker
 from webhook.placement.text import keys
@@ -32,8 +32,8 @@ class Provision(Struct, frozen=True, gc=False):
     ``binding`` those that CPU binding adds, ``wanted`` those that it gets only where there is some, heaviest first.
     ``own`` is what the pod requests by itself, if it is given something: milli-units of cpu, whole units of all else.
     Pod-level resources of the spec are complete where something is required.
-    ``overruled`` are the resources that a container asks more of itself than it is given. ``wishes`` is whether it says
-    of any amount that it is only wanted.
+    ``overruled`` are the resources of which a container itself asks for more than its requirements do. ``optional``
+    tells whether any requirement is not mandatory.
     """
 
     spec: PodSpec
@@ -41,10 +41,10 @@ class Provision(Struct, frozen=True, gc=False):
     grants: tuple[SetResources, ...] = ()
     binding: tuple[SetResources, ...] = ()
     wanted: tuple[SetResources, ...] = ()
-    bound: bool = False
+    cpu_bound: bool = False
     own: Tally = {}
     overruled: frozenset[str] = frozenset()
-    wishes: bool = False
+    optional: bool = False
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -88,10 +88,10 @@ def provide(
         grants=tuple(grants.given),
         binding=tuple(binding),
         wanted=tuple(grants.wanted),
-        bound=bound,
+        cpu_bound=bound,
         own=pod_requests(spec)[0] if grants.given else {},
         overruled=frozenset(given.resource for given in grants.given if _more(spec, given)),
-        wishes=any(found.allocatable and not found.mandatory for found in required),
+        optional=any(found.allocatable and not found.mandatory for found in required),
         problems=tuple(problems),
         warnings=(*grants.warnings, *shared),
     )

@@ -9,8 +9,8 @@ from webhook.placement.kube.pod import PodSpec
 from webhook.placement.kube.quantity import NANO, format_quantity
 from webhook.placement.kube.resource_name import CPU, MEMORY
 from webhook.placement.provision.effects import SetResources
+from webhook.placement.provision.exclusive_cpus import amounts
 from webhook.placement.provision.grants import BINDING, granted
-from webhook.placement.provision.guarantee import amounts
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
 

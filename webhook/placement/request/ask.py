@@ -22,11 +22,11 @@ from webhook.placement.inventory.objects import Pool, Tally
 from webhook.placement.inventory.policy import Binding, Policy
 from webhook.placement.kube.pod import Affinity, Metadata, OwnerReference, Pod, PodSpec
 from webhook.placement.kube.requests import pod_requests
-from webhook.placement.provision.intended import intended
+from webhook.placement.provision.intended_hardware import intended
 from webhook.placement.provision.provision import BARE, Provision, provide
 from webhook.placement.request import pod_text
 from webhook.placement.request.host_binding import Words, tie
-from webhook.placement.request.lookup import look_up
+from webhook.placement.request.pool_lookup import look_up
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.text import keys
@@ -116,7 +116,7 @@ def read(pod: Pod, namespace: str, world: World, dropped: Collection[str] = ()) 
         tied = tie(
             pod,
             namespace,
-            Words(spec, said, mapping, job, requests, wishes=provision.wishes),
+            Words(spec, said, mapping, job, requests, optional=provision.optional),
             world,
             waits=elastic or pending,
         )
@@ -149,7 +149,7 @@ def _provided(
     pod: Pod, namespace: str, world: World, annotations: Mapping[str, str], dropped: Collection[str]
 ) -> Provision:
     """What the pod's containers are given: by its own annotations, and by what HPAIntents say of its workload."""
-    intents = world.cluster.intents
+    intents = world.inventory.intents
     if _EQUIPMENT.isdisjoint(annotations) and namespace not in intents.enabled:
         return BARE
     hardware: tuple[Hardware, ...] = ()

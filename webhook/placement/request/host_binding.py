@@ -56,7 +56,7 @@ class Tie(NamedTuple):
 class Words(NamedTuple):
     """What the pod says that matters to its tie: ``spec`` is as its containers will be, ``job`` empty without one.
 
-    ``wishes`` is whether it is given more than its ``requests`` where that is free.
+    ``optional`` is whether it is given more than its ``requests`` where that is free.
     """
 
     spec: PodSpec
@@ -64,7 +64,7 @@ class Words(NamedTuple):
     mapping: WorkerMapping
     job: str
     requests: Tally
-    wishes: bool = False
+    optional: bool = False
 
 
 def tie(pod: Pod, namespace: str, words: Words, world: World, *, waits: bool) -> Tie:
@@ -82,7 +82,7 @@ def tie(pod: Pod, namespace: str, words: Words, world: World, *, waits: bool) ->
         return Tie("nodeAffinity")
     if choice == "nodeName":
         return _outright(words)
-    arbitrated = words.wishes or any(_kept(words)) or any(_wished(words))
+    arbitrated = words.optional or any(_kept(words)) or any(_wished(words))
     arbitrated = arbitrated or _may_be_shunned(words.job, namespace, world)
     return Tie("nodeAffinity") if arbitrated or _controlled(pod) else _where_ample(hosts, words.requests, world)
 
@@ -126,7 +126,7 @@ def _may_be_shunned(job: str, namespace: str, world: World) -> bool:
     """
     if not job:
         return False
-    model = world.cluster.jobs.get((namespace, job))
+    model = world.inventory.jobs.get((namespace, job))
     return model is None or bool(model.isolated) or bool(world.siblings(namespace, job).isolated)
 
 
@@ -139,7 +139,7 @@ def _where_ample(hosts: Iterable[Clause], requests: Tally, world: World) -> Tie:
     if len(here) != 1:
         return Tie("nodeAffinity")
     if _has_room(here[0], requests, world, AMPLE):
-        return Tie("nodeAffinity" if world.cluster.guarded(here[0]) else "nodeName")
+        return Tie("nodeAffinity" if world.inventory.guarded(here[0]) else "nodeName")
     if _has_room(here[0], requests, world, 1):
         return Tie("nodeAffinity")
     named = " and ".join(dict.fromkeys(clause.text for clause in hosts))
@@ -148,7 +148,7 @@ def _where_ample(hosts: Iterable[Clause], requests: Tally, world: World) -> Tie:
 
 def _has_room(slot: int, requests: Tally, world: World, times: int) -> bool:
     """Whether so many times the requests, and what was just promised to others there, are free on the node."""
-    nodes = world.cluster.nodes
+    nodes = world.inventory.nodes
     promised = world.promised(nodes.names[slot])
     return all(
         nodes.capacity.free(resource, slot) >= times * (amount + promised.get(resource, 0))
@@ -193,7 +193,7 @@ def _pods(words: Words, *, soft: bool) -> Iterator[str]:
     if words.mapping.uniform != "none" and ("uniform" in words.said.soft) == soft:
         yield f"uniform {words.mapping.uniform}"
     if not soft:
-        yield from (company.clause for company in words.mapping.company)
+        yield from (chosen.clause for chosen in words.mapping.pod_selections)
 
 
 def _own_terms(affinity: Affinity | None, *, preferred: bool) -> Iterator[str]:

@@ -12,7 +12,7 @@ import msgspec
 
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import Metadata, Pod
-from webhook.placement.provision.intended import owners
+from webhook.placement.provision.intended_hardware import owners
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
@@ -43,41 +43,41 @@ where they matter, pods that are being deleted and the job's other pods last cha
 class Memo(Generic[_Answer]):
     """Kept answers about pods, for one cluster and one policy."""
 
-    __slots__ = ("_cluster", "_kept")
+    __slots__ = ("_inventory", "_kept")
 
     def __init__(self) -> None:
-        self._cluster: Inventory | None = None
+        self._inventory: Inventory | None = None
         self._kept: dict[Hashable, tuple[Stamp, tuple[str, ...], _Answer]] = {}
 
     def __len__(self) -> int:
         """How many answers are kept."""
         return len(self._kept)
 
-    def find(self, cluster: Inventory, key: Key) -> _Answer | None:
+    def find(self, inventory: Inventory, key: Key) -> _Answer | None:
         """The answer that was kept under the key, if it still holds."""
-        kept = self._kept.get(key) if cluster is self._cluster else None
+        kept = self._kept.get(key) if inventory is self._inventory else None
         if kept is None:
             return None
         stamp, devices, answer = kept
-        return answer if stamp == _stamp(cluster, key, devices, all_pods=stamp[-1] >= 0) else None
+        return answer if stamp == _stamp(inventory, key, devices, all_pods=stamp[-1] >= 0) else None
 
     def keep(self, world: World, key: Key, ask: Ask, answer: _Answer) -> None:
         """Keep the answer to what ``ask`` says, unless something that it depends on has no stamp."""
         named = any(isinstance(clause.argument, str) for clause in ask.of(ClauseName.HOST))
         if ask.spec.node_name or named or world.predicted:
             return
-        if world.cluster is not self._cluster or len(self._kept) >= SIZE:
-            self._cluster = world.cluster
+        if world.inventory is not self._inventory or len(self._kept) >= SIZE:
+            self._inventory = world.inventory
             self._kept.clear()
         spread = bool(ask.spec.topology_spread_constraints)
         together = (
-            spread or not _TOGETHER.isdisjoint(ask.by_name) or ask.mapping.uniform != "none" or ask.provision.bound
+            spread or not _TOGETHER.isdisjoint(ask.by_name) or ask.mapping.uniform != "none" or ask.provision.cpu_bound
         )
         devices = tuple([wish.resource for wish in ask.provision.wanted])
-        self._kept[key] = _stamp(world.cluster, key, devices, all_pods=together), devices, answer
+        self._kept[key] = _stamp(world.inventory, key, devices, all_pods=together), devices, answer
 
 
-def key_of(pod: Pod, namespace: str, cluster: Inventory) -> Key | None:
+def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
     """Everything that a decision reads of the pod; ``None`` for a pod that is better decided anew.
 
     ``namespace`` and the job come first, as :func:`_stamp` expects them. The processing element counts only where the
@@ -101,7 +101,7 @@ def key_of(pod: Pod, namespace: str, cluster: Inventory) -> Key | None:
     if len(spec) > LENGTH_LIMIT:
         return None
     job, text = labels.get(keys.JOB), annotations.get(keys.PLACEMENT, "")
-    apart = ClauseName.ISOLATION in text or cluster.tells_apart(namespace, job or "")
+    apart = ClauseName.ISOLATION in text or inventory.tells_apart(namespace, job or "")
     references = metadata.owner_references
     return (
         namespace,
@@ -111,32 +111,32 @@ def key_of(pod: Pod, namespace: str, cluster: Inventory) -> Key | None:
         metadata.labels is None,
         metadata.annotations is None,
         tuple([(owner.api_version, owner.kind) for owner in references if owner.controller]) if references else (),
-        owners(metadata) if _known_by_owner(annotations, namespace, job or "", cluster) else None,
+        owners(metadata) if _known_by_owner(annotations, namespace, job or "", inventory) else None,
         tuple(sorted(labels.items())) if pod.spec and pod.spec.topology_spread_constraints else None,
         spec,
     )
 
 
-def _known_by_owner(annotations: Mapping[str, str], namespace: str, job: str, cluster: Inventory) -> bool:
+def _known_by_owner(annotations: Mapping[str, str], namespace: str, job: str, inventory: Inventory) -> bool:
     """Whether it matters whose replica the pod is: HPAIntents may be for it, or it minds who of its job is bound."""
-    if keys.INTENT in annotations or namespace in cluster.intents.enabled:
+    if keys.INTENT in annotations or namespace in inventory.intents.enabled:
         return True
-    return keys.BIND in annotations or cluster.siblings(namespace, job).bound
+    return keys.BIND in annotations or inventory.siblings(namespace, job).cpu_bound
 
 
 _NO_METADATA = Metadata()
 
 
-def _stamp(cluster: Inventory, key: Key, devices: tuple[str, ...], *, all_pods: bool) -> Stamp:
-    siblings = cluster.siblings(str(key[0]), "" if key[1] is None else str(key[1]))
+def _stamp(inventory: Inventory, key: Key, devices: tuple[str, ...], *, all_pods: bool) -> Stamp:
+    siblings = inventory.siblings(str(key[0]), "" if key[1] is None else str(key[1]))
     everyone = siblings.changed if all_pods else -1
     return (
-        cluster.nodes.version,
-        cluster.pools.version,
-        cluster.jobs_version,
-        cluster.intents.version,
-        cluster.nodes.capacity.changes(devices) if devices else 0,
+        inventory.nodes.version,
+        inventory.pools.version,
+        inventory.jobs_version,
+        inventory.intents.version,
+        inventory.nodes.capacity.changes(devices) if devices else 0,
         siblings.notable_changed,
-        cluster.leaving_changed if all_pods else -1,
+        inventory.leaving_changed if all_pods else -1,
         everyone,
     )

@@ -7,12 +7,12 @@ the controller is about to write them, and a pod of a pool that is still being g
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar, cast
 
+from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.inventory.promises import Promises
 from webhook.placement.kube.bits import Bits
 from webhook.placement.pools.allocation import Allocation
 from webhook.placement.pools.host_list import meant
@@ -27,33 +27,33 @@ class World:
     """A cluster, a policy, and the hosts that pools have or would get; made anew for every decision.
 
     ``leaving`` is a workload whose live pods are no neighbours to anyone: they make room for those decided about.
-    ``promises`` are pods that were bound a moment ago and may not be in the cluster yet. ``patient`` tells that the pod
+    ``assumed`` are pods that were bound a moment ago and may not be in the cluster yet. ``patient`` tells that the pod
     may wait for what the cluster lacks, and ``unbound`` that it is to wait, so that it is bound to no node past the
     scheduler.
     """
 
     __slots__ = (
-        "_allocations", "_hosts", "_known", "_leaving", "_promises", "cluster", "everything", "patient", "policy",
+        "_allocations", "_assumed", "_hosts", "_known", "_leaving", "everything", "inventory", "patient", "policy",
         "unbound",
     )  # fmt: skip
 
     def __init__(
         self,
-        cluster: Inventory,
+        inventory: Inventory,
         policy: Policy,
         *,
         leaving: str = "",
-        promises: Promises | None = None,
+        assumed: AssumedPods | None = None,
         patient: bool = False,
         unbound: bool = False,
     ) -> None:
-        self.cluster = cluster
+        self.inventory = inventory
         self.policy = policy
         self.patient = patient
         self.unbound = unbound
         self._leaving = leaving
-        self._promises = promises
-        self.everything: Bits = cluster.nodes.everything
+        self._assumed = assumed
+        self.everything: Bits = inventory.nodes.everything
         self._hosts: dict[Name, dict[int, Bits]] = {}
         self._allocations: dict[Name, Allocation] = {}
         self._known: dict[int, tuple[object, object]] = {}
@@ -67,11 +67,16 @@ class World:
 
     def recovered(self, *, unbound: bool = False) -> "World | None":
         """The world once the conditions of nodes have passed that pass by themselves; ``None`` where there are none."""
-        cluster = self.cluster.recovered()
-        if cluster is None:
+        inventory = self.inventory.recovered()
+        if inventory is None:
             return None
         return World(
-            cluster, self.policy, leaving=self._leaving, promises=self._promises, patient=self.patient, unbound=unbound
+            inventory,
+            self.policy,
+            leaving=self._leaving,
+            assumed=self._assumed,
+            patient=self.patient,
+            unbound=unbound,
         )
 
     @property
@@ -81,24 +86,24 @@ class World:
 
     def siblings(self, namespace: str, job: str) -> JobPods:
         """The live pods of a job that stay."""
-        found = self.cluster.siblings(namespace, job)
+        found = self.inventory.siblings(namespace, job)
         return found.without(self._leaving) if self._leaving else found
 
     def leavers(self, namespace: str, job: str) -> JobPods | None:
         """The live pods of a job that are replicas of the workload decided about; ``None`` if they are not known."""
         if not self._leaving:
             return JobPods()
-        return self.cluster.siblings(namespace, job).of(self._leaving) if job else None
+        return self.inventory.siblings(namespace, job).of(self._leaving) if job else None
 
     def promised(self, node: str) -> Mapping[str, int]:
         """What was promised of the node in the last seconds."""
-        return self._promises.on(node) if self._promises else {}
+        return self._assumed.on(node) if self._assumed else {}
 
     def with_key(self, key: str) -> Bits:
         """Nodes that have the label, or will once their pool is ready."""
         hosts = self._members(key)
         if hosts is None:
-            return self.cluster.nodes.with_key(key)
+            return self.inventory.nodes.with_key(key)
         found = 0
         for host in hosts.values():
             found |= host
@@ -108,7 +113,7 @@ class World:
         """Nodes whose label ``key`` has one of the values, or will once their pool is ready."""
         hosts = self._members(key)
         if hosts is None:
-            return self.cluster.nodes.with_label(key, values)
+            return self.inventory.nodes.with_label(key, values)
         wanted = frozenset(values)
         found = 0
         for index, host in hosts.items():
@@ -118,32 +123,32 @@ class World:
 
     def beyond(self, key: str, bound: int, *, above: bool) -> Bits:
         """Nodes whose label ``key`` is a whole number above (or below) ``bound``."""
-        return self.cluster.nodes.beyond(key, bound, above=above)
+        return self.inventory.nodes.beyond(key, bound, above=above)
 
     def named(self, name: str) -> Bits:
         """The node of that name, as a set."""
-        return self.cluster.nodes.named(name)
+        return self.inventory.nodes.named(name)
 
     def meant(self, text: str) -> Bits:
         """The nodes that ``host("text")`` means: of that address, if it is one, else of that name."""
-        return meant(text, self.cluster.nodes)
+        return meant(text, self.inventory.nodes)
 
     def hosts(self, pool: Pool) -> dict[int, Bits]:
         """The hosts of a sized or literal pool by index: those it was given, or those it would get now."""
         name = pool.namespace, pool.name
         if name not in self._hosts:
-            self._hosts[name] = self.cluster.pools.hosts(pool) if self.complete(pool) else self._predicted(pool)
+            self._hosts[name] = self.inventory.pools.hosts(pool) if self.complete(pool) else self._predicted(pool)
         return self._hosts[name]
 
     def complete(self, pool: Pool) -> bool:
         """Whether a sized or literal pool has all of its hosts, so that they carry its label."""
-        return pool.phase is Phase.READY and all(self.cluster.pools.hosts(pool).values())
+        return pool.phase is Phase.READY and all(self.inventory.pools.hosts(pool).values())
 
     def allocation(self, pool: Pool) -> Allocation:
         """What the controller would give the pool now."""
         name = pool.namespace, pool.name
         if name not in self._allocations:
-            self._allocations[name] = granted(pool, self.cluster, self.policy)
+            self._allocations[name] = granted(pool, self.inventory, self.policy)
         return self._allocations[name]
 
     def _predicted(self, pool: Pool) -> dict[int, Bits]:
@@ -154,5 +159,5 @@ class World:
         return {host.index: self.named(host.name) for host in allocation.hosts}
 
     def _members(self, key: str) -> dict[int, Bits] | None:
-        name = self.cluster.pools.members.get(key) if key.startswith(MEMBERSHIP) else None
-        return None if name is None else self.hosts(self.cluster.pools[name])
+        name = self.inventory.pools.members.get(key) if key.startswith(MEMBERSHIP) else None
+        return None if name is None else self.hosts(self.inventory.pools[name])

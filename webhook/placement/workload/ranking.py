@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from webhook.placement.constraints.constraint import Spread
 from webhook.placement.constraints.topology_limit import on_each
-from webhook.placement.decision.crowd import Crowd
 from webhook.placement.decision.decision import effects_of
+from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.decision.verdict import Verdict
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.kube.bits import to_slots
@@ -42,7 +42,7 @@ def rank(ask: Ask, verdict: Verdict, world: World, count: int = 1) -> list[Ranke
     """
     if not verdict.candidates:
         return []
-    nodes = world.cluster.nodes
+    nodes = world.inventory.nodes
     found = to_slots(verdict.candidates)
     found = found[np.argsort(nodes.ranks()[found])]
     worths = worth(nodes.capacity, preferences(ask, verdict, world), world)
@@ -53,7 +53,7 @@ def rank(ask: Ask, verdict: Verdict, world: World, count: int = 1) -> list[Ranke
     first = cost(np.ones_like(found))
     shares: Sequence[int | None] = [None] * len(found)
     if count > 1:
-        shares = spread(count, _room(Crowd(ask, verdict.hard, world), count, found, cost), cost).tolist()
+        shares = spread(count, _room(ReplicaFit(ask, verdict.hard, world), count, found, cost), cost).tolist()
     names = [nodes.names[slot] for slot in found.tolist()]
     # Stable: among equal costs the order of the names stays.
     return [Ranked(names[at], int(first[at]), shares[at]) for at in np.argsort(first, kind="stable").tolist()]
@@ -68,19 +68,19 @@ def preferences(ask: Ask, verdict: Verdict, world: World) -> tuple[PreferredNode
     return (*own, *dict.fromkeys(term for term in ours if term not in own))
 
 
-def _room(crowd: Crowd, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
+def _room(fit: ReplicaFit, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
     """How many of the pods each node can get by the constraints that they share."""
-    spreads = crowd.spreads()
+    spreads = fit.spreads()
     if Spread.TOGETHER in spreads:
-        return _together(crowd, count, found, cost)
-    copies = crowd.copies()[found]
-    return on_each(np.minimum(copies, 1) if Spread.APART in spreads else copies, found, crowd.limits())
+        return _together(fit, count, found, cost)
+    copies = fit.copies()[found]
+    return on_each(np.minimum(copies, 1) if Spread.APART in spreads else copies, found, fit.limits())
 
 
-def _together(crowd: Crowd, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
+def _together(fit: ReplicaFit, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
     """As many as fit on one node, all on the one where the last of them is cheapest."""
-    fitting = crowd.room(count)
-    holding = np.flatnonzero(np.isin(found, to_slots(crowd.holding(fitting))))
+    fitting = fit.room(count)
+    holding = np.flatnonzero(np.isin(found, to_slots(fit.holding(fitting))))
     last = cost(np.full_like(found, fitting))[holding]
     room = np.zeros_like(found)
     room[holding[np.argmin(last)]] = fitting

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from webhook.placement.annotations.placement_text import annotation
 from webhook.placement.constraints.mapping import SOFT
 from webhook.placement.decision.additions import NOTHING
-from webhook.placement.decision.crowd import Crowd, Replicas
 from webhook.placement.decision.decision import Decision, anew, decide, guard
 from webhook.placement.decision.relaxation import REFUSED
+from webhook.placement.decision.replica_fit import ReplicaFit, Replicas
 from webhook.placement.decision.verdict import Verdict, judge
 from webhook.placement.decision.wait import in_the_way
 from webhook.placement.decision.whole_group import first_of_group
@@ -21,12 +21,12 @@ from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault, Problem
-from webhook.placement.workload.crowding import crowding, queueing
+from webhook.placement.workload.replica_refusal import refuse_replicas, waiting_notice
 
 
-def decide_replicas(pod: Pod, namespace: str, cluster: Inventory, policy: Policy, replicas: Replicas) -> Decision:
+def decide_replicas(pod: Pod, namespace: str, inventory: Inventory, policy: Policy, replicas: Replicas) -> Decision:
     """Decide about one pod of the template, as for that pod, and then about all of them."""
-    return _decide_all(pod, namespace, World(cluster, policy, leaving=replicas.owner), replicas)
+    return _decide_all(pod, namespace, World(inventory, policy, leaving=replicas.owner), replicas)
 
 
 def _decide_all(pod: Pod, namespace: str, now: World, replicas: Replicas) -> Decision:
@@ -38,38 +38,38 @@ def _decide_all(pod: Pod, namespace: str, now: World, replicas: Replicas) -> Dec
         return _or_later(decision, replicas)
     if decision.refusal or decision.verdict is None:
         return decision
-    crowd = Crowd(decision.ask, decision.verdict.hard, world)
+    fit = ReplicaFit(decision.ask, decision.verdict.hard, world)
     # Nobody is promised what he only wants, so every node counts that can run one of them.
-    verdict = replace(decision.verdict, hard=crowd.hard, candidates=crowd.candidates, granted=())
-    if crowd.room(replicas.count) >= replicas.needed and first_of_group(judged.constraint for judged in crowd.hard):
+    verdict = replace(decision.verdict, hard=fit.hard, candidates=fit.candidates, granted=())
+    if fit.room(replicas.count) >= replicas.needed and first_of_group(judged.constraint for judged in fit.hard):
         decision = decide(pod, namespace, now, replicas.count)
-    if crowd.room(replicas.count) >= replicas.count:
+    if fit.room(replicas.count) >= replicas.count:
         return decision
-    return _crowded(pod, decision, crowd, verdict, world, replicas)
+    return _short(pod, decision, fit, verdict, world, replicas)
 
 
-def _crowded(
-    pod: Pod, decision: Decision, crowd: Crowd, verdict: Verdict, world: World, replicas: Replicas
+def _short(
+    pod: Pod, decision: Decision, fit: ReplicaFit, verdict: Verdict, world: World, replicas: Replicas
 ) -> Decision:
     """The decision about more pods than there is room for at a time; one of them could run."""
 
     def fitting(dropped: Collection[str]) -> int:
         """How many of the pods would fit if they lacked these words."""
         found = anew(pod, decision.ask, world, dropped)
-        return Crowd(found[0], judge(found[1], world).hard, world).room(replicas.count) if found else REFUSED
+        return ReplicaFit(found[0], judge(found[1], world).hard, world).room(replicas.count) if found else REFUSED
 
-    if crowd.room(replicas.count) >= replicas.needed:
-        text = queueing(crowd, verdict, decision.ask, world, replicas, fitting)
+    if fit.room(replicas.count) >= replicas.needed:
+        text = waiting_notice(fit, verdict, decision.ask, world, replicas, fitting)
         return replace(decision, warnings=(*decision.warnings, text))
     if later := world.recovered():
-        return _in_time(_decide_all(pod, decision.ask.namespace, later, replicas), crowd, world, replicas)
-    refusal = crowding(crowd, verdict, decision.ask, world, replicas, fitting)
+        return _in_time(_decide_all(pod, decision.ask.namespace, later, replicas), fit, world, replicas)
+    refusal = refuse_replicas(fit, verdict, decision.ask, world, replicas, fitting)
     if decision.ask.elastic and refusal.fault is Fault.FORBIDDEN:
         return replace(decision, warnings=(*decision.warnings, f"no room yet: {refusal.headline}"))
     return _or_later(replace(decision, refusal=refusal, additions=None), replicas)
 
 
-def _in_time(later: Decision, now: Crowd, world: World, replicas: Replicas) -> Decision:
+def _in_time(later: Decision, now: ReplicaFit, world: World, replicas: Replicas) -> Decision:
     """What is said of pods that there is not enough room for now, once conditions of nodes have passed."""
     later = replace(later, recovered=True)
     if later.refused or later.verdict is None or replicas.idle:

@@ -14,12 +14,12 @@ SECONDS: Final = 30.0
 """For how long a promise counts: a watch that lags behind for longer is made anew in the meantime."""
 
 LIMIT: Final = 10_000
-"""Promises that are kept, at some 300 bytes each; more than are made in so many seconds."""
+"""AssumedPods that are kept, at some 300 bytes each; more than are made in so many seconds."""
 
 _NONE: Final[Tally] = {}
 
 
-class Promises:
+class AssumedPods:
     """Requests by the node that was promised; ``clock`` tells the time in seconds, whatever its zero is."""
 
     __slots__ = ("_clock", "_made", "_sums")

@@ -35,7 +35,7 @@ def look_up(
             continue
         if clause.argument.name == DEFAULT_POOL and clause.argument.index is None:
             continue
-        pool = _named(clause.argument, namespace, job, world.cluster, listing=not problems)
+        pool = _named(clause.argument, namespace, job, world.inventory, listing=not problems)
         wrong = pool if isinstance(pool, str) else _unusable(pool, clause.argument, world)
         if wrong or isinstance(pool, str):
             problems.append(_problem(clause, wrong, text))
@@ -49,8 +49,8 @@ def _problem(clause: Clause, message: str, text: str) -> Problem:
     return Problem(field, f"{clause}: {message}", text, clause.offset, Fault.FORBIDDEN)
 
 
-def _named(name: PoolName, namespace: str, job: str, cluster: Inventory, *, listing: bool) -> Pool | str:
-    chosen = pool_of(name.name, namespace, job, cluster)
+def _named(name: PoolName, namespace: str, job: str, inventory: Inventory, *, listing: bool) -> Pool | str:
+    chosen = pool_of(name.name, namespace, job, inventory)
     if len(chosen) == 1:
         return chosen[0]
     if chosen:
@@ -58,7 +58,7 @@ def _named(name: PoolName, namespace: str, job: str, cluster: Inventory, *, list
     missing = f"this namespace has no HostPool {quote(name.name)} that the pod may use"
     if not listing:
         return missing
-    usable = {pool.spl_name for pool in cluster.pools.values() if _usable(pool, namespace, job)}
+    usable = {pool.spl_name for pool in inventory.pools.values() if _usable(pool, namespace, job)}
     near = nearest(name.name, sorted(usable)) if len(usable) <= _COMPARED else ""
     hint = f", did you mean {near}?" if near else ""
     there_are = f"the HostPools there are: {enumerated(sorted(usable), _LISTED)}" if usable else "there are none"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from webhook.placement.kube.pod import NodeAffinity, NodeTerm, Requirement
-from webhook.placement.kube.sizes import WORDS_LIMIT, words
+from webhook.placement.kube.size_limits import WORDS_LIMIT, words
 from webhook.placement.text.problem import Problem
 
 TERM_LIMIT = 1000

@@ -16,7 +16,7 @@ from webhook.placement.constraints.affinity_terms import (
 from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Reason, Spread
 from webhook.placement.constraints.node_label import given
 from webhook.placement.kube.bits import Bits
-from webhook.placement.kube.nodeterms import TERM_LIMIT
+from webhook.placement.kube.node_terms import TERM_LIMIT
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
 from webhook.placement.kube.selector import matching_all, matching_any
 from webhook.placement.provision.effects import Effect

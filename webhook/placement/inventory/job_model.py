@@ -25,7 +25,7 @@ class JobModel:
     Their pods are refused with the problem, so nothing is lost by leaving them out.
     """
 
-    __slots__ = ("_bound", "_groups", "elements", "isolated", "name")
+    __slots__ = ("_cpu_bound", "_groups", "elements", "isolated", "name")
 
     def __init__(self, job: Job) -> None:
         self.name = job.name
@@ -36,12 +36,12 @@ class JobModel:
             for clause in clauses
             if clause.name is ClauseName.ISOLATION
         )
-        self._bound = {element.name: element.bound for element in job.elements}
+        self._cpu_bound = {element.name: element.cpu_bound for element in job.elements}
         self._groups = _groups(tokens_of(clauses) for clauses in self.elements.values())
 
     def binding(self, pe: str) -> frozenset[bool]:
         """What the model says of all elements but ``pe``: whether they are bound to cpus."""
-        return frozenset(bound for name, bound in self._bound.items() if name != pe)
+        return frozenset(bound for name, bound in self._cpu_bound.items() if name != pe)
 
     def group(self, tokens: Iterable[str]) -> frozenset[str]:
         """The tokens of the group that these tokens belong to, they themselves included."""

@@ -18,7 +18,7 @@ _PAIRS = 300
 """Pairs of words among which the likeliest are found: all of 24 words, more than anyone writes by hand."""
 
 
-class Said(Struct, frozen=True):
+class NamedNodes(Struct, frozen=True):
     """What a pod says: ``verbs`` tell what to do with each word, ``nodes`` which nodes meet it.
 
     ``base`` are the nodes that are open to the pod whatever it says.
@@ -29,7 +29,7 @@ class Said(Struct, frozen=True):
     base: Bits
 
     @classmethod
-    def by(cls, verdict: Verdict, ask: Ask) -> "Said":
+    def by(cls, verdict: Verdict, ask: Ask) -> "NamedNodes":
         """The words of a verdict."""
         base, nodes = verdict.everything, dict[str, Bits]()
         verbs = verbs_of(verdict.hard, ask)

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from webhook.placement.constraints.colocation import Together
+from webhook.placement.constraints.colocation import Colocated
 from webhook.placement.constraints.constraint import ADD_NODE, Constraint
 from webhook.placement.constraints.host import NamedHost
 from webhook.placement.constraints.hostpool import PoolHosts
 from webhook.placement.constraints.node_label import NodeLabel
-from webhook.placement.constraints.nodeselector import LABELS, OwnLabel
-from webhook.placement.constraints.topology_spread import Evenly
+from webhook.placement.constraints.node_selector import LABELS, OwnLabel
+from webhook.placement.constraints.topology_spread import TopologySpread
 from webhook.placement.constraints.uniform import SameNode
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_labels import labels_of, labels_set
@@ -23,7 +23,7 @@ _NEW = "*"
 """The host name of a node that is yet to come: like that of no node there is."""
 
 
-def change(constraints: Sequence[Constraint], at: int, out: Bits, ask: Ask, world: World) -> str:
+def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: Ask, world: World) -> str:
     """What would open one of the nodes in ``out``, which fail the constraint at that place alone; nothing if unsure."""
     constraint = constraints[at]
     others = [*constraints[:at], *constraints[at + 1 :]]
@@ -37,7 +37,7 @@ def change(constraints: Sequence[Constraint], at: int, out: Bits, ask: Ask, worl
         if any(pool.exclusive for pool in pools):
             return ""  # its hosts are no other pool's
     labels = labels_set(needs)
-    spread = {other.key for other in others if isinstance(other, Evenly)}
+    spread = {other.key for other in others if isinstance(other, TopologySpread)}
     if labels and spread - labels.keys():
         return ""  # another label may change which domains count, and how many pods are in them
     possible = _compatible(labels, [*needs, *_said(others, ask)]) and not _moving(labels, pools, world)
@@ -48,7 +48,7 @@ def fixed(constraint: Constraint) -> bool:
     """Whether no further node can meet it: it says which they are, or the pods that are there hold it to theirs."""
     if isinstance(constraint, PoolHosts):
         return constraint.pool.sized
-    return single(constraint) or (isinstance(constraint, Together | SameNode) and bool(constraint.held))
+    return single(constraint) or (isinstance(constraint, Colocated | SameNode) and bool(constraint.held))
 
 
 def single(constraint: Constraint) -> bool:

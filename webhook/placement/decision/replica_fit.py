@@ -52,7 +52,7 @@ class Replicas(Struct, frozen=True):
         return self.suspended or not self.count
 
 
-class Crowd:
+class ReplicaFit:
     """The hard constraints of a pod, asked how many such pods they leave room for."""
 
     def __init__(self, ask: Ask, hard: Sequence[Judged], world: World) -> None:
@@ -108,7 +108,7 @@ class Crowd:
             if isinstance(room, Room):
                 needs |= {resource: max(amount, needs.get(resource, 0)) for resource, amount in room.requests.items()}
                 pinned |= room.pinned
-        return self._world.cluster.nodes.capacity.copies(needs, free=pinned)
+        return self._world.inventory.nodes.capacity.copies(needs, free=pinned)
 
     def _sum(self, most: int, chosen: Collection[int] | None, *, apart: bool) -> int:
         places = to_slots(self._meet(self.hard, chosen))

@@ -6,14 +6,77 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.controller.clock import Clock
-from webhook.controller.hostpools.dismissals import Dismissals, Replacement
 from webhook.controller.hostpools.marks import Mark, mark_of
+from webhook.placement.checks.pool_health import OUT, HostCondition, troubles
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Pool, PoolHost
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import union
+from webhook.placement.pools.allocation import users
 from webhook.placement.pools.pool_plan import PoolPlan, plan, published
+
+_Key = tuple[int, str, str]
+"""Index, node and kind of trouble."""
+
+
+class Replacement(Struct, frozen=True):
+    """When hosts are replaced that exist.
+
+    ``unusable_after`` seconds of being cordoned, not ready or otherwise tainted; 0 for never. ``unlabelled`` is whether
+    a host that has lost a tag is.
+    """
+
+    unusable_after: float = 0.0
+    unlabelled: bool = False
+
+
+class Dismissals:
+    """Since when hosts have been in trouble."""
+
+    def __init__(self, rules: Replacement, clock: Clock) -> None:
+        self._rules = rules
+        self._clock = clock
+        self._since: dict[Name, dict[_Key, float]] = {}
+
+    def of(self, pool: Pool, inventory: Inventory) -> tuple[set[int], float | None]:
+        """Indices of hosts to replace, and in how many seconds there may be more.
+
+        A host on which a pod of the pool runs stays: its pods would lose it. So do those of a literal pool, which are
+        what it lists.
+        """
+        now, due, waits = self._clock(), set[int](), list[float]()
+        name = pool.namespace, pool.name
+        before, known = self._since.pop(name, {}), dict[_Key, float]()
+        for trouble in troubles(pool, inventory) if self._at_all and pool.hosts is None else ():
+            patience = self._patience(trouble)
+            if patience is None:
+                continue
+            key = trouble.host.index, trouble.host.name, trouble.kind
+            known[key] = before.get(key, now)
+            left = known[key] + patience - now
+            if left > 0:
+                waits.append(left)
+            elif not users(pool, inventory) & inventory.nodes.named(trouble.host.name):
+                due.add(trouble.host.index)
+        if known:
+            self._since[name] = known
+        return due, min(waits, default=None)
+
+    def end(self, pool: Name) -> None:
+        """The pool is gone, or has no hosts."""
+        self._since.pop(pool, None)
+
+    @property
+    def _at_all(self) -> bool:
+        return self._rules.unlabelled or self._rules.unusable_after > 0
+
+    def _patience(self, trouble: HostCondition) -> float | None:
+        """Seconds for which a host with that trouble is kept; ``None`` for ever."""
+        if trouble.kind in OUT and self._rules.unusable_after:
+            return self._rules.unusable_after
+        return 0.0 if trouble.kind == "unlabelled" and self._rules.unlabelled else None
+
 
 SECONDS: Final = 10.0
 """For so long: by then a cache knows, unless it is cut off, and then another try tells it again."""
@@ -69,8 +132,8 @@ class Choice(Struct, frozen=True):
 class Choices:
     """Chooses; a node that could not be had is not chosen again for a while."""
 
-    def __init__(self, cluster: Inventory, policy: Policy, replacement: Replacement, clock: Clock) -> None:
-        self._cluster = cluster
+    def __init__(self, inventory: Inventory, policy: Policy, replacement: Replacement, clock: Clock) -> None:
+        self._inventory = inventory
         self._policy = policy
         self._barred = NodeExclusions(clock)
         self._dismissals = Dismissals(replacement, clock)
@@ -82,17 +145,17 @@ class Choices:
     def of(self, pool: Pool) -> Choice:
         """The hosts that the pool is to have now."""
         barred = self._barred.of((pool.namespace, pool.name))
-        nodes = union(self._cluster.nodes.named(name) for name in barred)
-        lost = {host.index for host in pool.given if host.name in barred}
-        unwanted, due = self._dismissals.of(pool, self._cluster) if published(pool) else (set[int](), None)
+        nodes = union(self._inventory.nodes.named(name) for name in barred)
+        lost = {host.index for host in pool.assigned if host.name in barred}
+        unwanted, due = self._dismissals.of(pool, self._inventory) if published(pool) else (set[int](), None)
         waits = [*barred.values(), *(() if due is None else (due,))]
-        found = plan(pool, self._cluster, self._policy, barred=nodes, dismissed=lost | unwanted)
+        found = plan(pool, self._inventory, self._policy, barred=nodes, dismissed=lost | unwanted)
         if unwanted and found.reason:
             # Not unless there is another one.
-            found = plan(pool, self._cluster, self._policy, barred=nodes, dismissed=lost)
+            found = plan(pool, self._inventory, self._policy, barred=nodes, dismissed=lost)
             waits.append(SHORT)
-        mark, had = self.mark(pool), dict.fromkeys(pool.given if published(pool) else ())
-        standing = self._cluster.pools.hosts(pool)
+        mark, had = self.mark(pool), dict.fromkeys(pool.assigned if published(pool) else ())
+        standing = self._inventory.pools.hosts(pool)
         return Choice(
             plan=found,
             unmarked=[host for host in found.hosts if not self._is_marked(host, mark)],
@@ -111,5 +174,12 @@ class Choices:
         self._dismissals.end(name)
 
     def _is_marked(self, host: PoolHost, mark: Mark) -> bool:
-        node = self._cluster.nodes.get(host.name)
+        node = self._inventory.nodes.get(host.name)
         return node is not None and mark.on(node, host.index)
+
+
+class Rules(Struct, frozen=True):
+    """``policy`` is what admission decides by as well; ``replacement`` says when hosts are replaced that exist."""
+
+    policy: Policy
+    replacement: Replacement = Replacement()

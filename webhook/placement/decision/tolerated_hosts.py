@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from webhook.placement.constraints.constraint import Constraint
-from webhook.placement.constraints.exclusive import NobodyElses, foreign_tolerations
-from webhook.placement.constraints.topology_spread import Evenly
+from webhook.placement.constraints.exclusive import NoForeignExclusiveHosts, foreign_tolerations
+from webhook.placement.constraints.topology_spread import TopologySpread
 from webhook.placement.decision.verdict import judge
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits
@@ -24,7 +24,7 @@ TOLERATIONS: Final = "spec.tolerations["
 """How the fields of tolerations begin in problems."""
 
 
-def trespass(ask: Ask, constraints: Iterable[Constraint], world: World) -> Iterator[Problem]:
+def refuse_tolerations(ask: Ask, constraints: Iterable[Constraint], world: World) -> Iterator[Problem]:
     """A problem for each way round an exclusive host that the pod takes; none for a pod of a DaemonSet.
 
     That the references are true is for the caller to know.
@@ -59,7 +59,7 @@ def opened(ask: Ask, constraints: Iterable[Constraint], world: World, *, ever: b
     if not opening(ask, world):
         return 0
     hosts = (
-        matching_all(world.cluster.nodes, requirements_of(world.policy.poolable))
+        matching_all(world.inventory.nodes, requirements_of(world.policy.poolable))
         if ever
         else foreign_hosts(own_pools(ask), world)
     )
@@ -73,7 +73,7 @@ def own_pools(ask: Ask) -> frozenset[Name]:
 
 def foreign_hosts(own: Collection[Name], world: World) -> Bits:
     """Nodes that are exclusive to other pools than these."""
-    return world.everything & ~NobodyElses(tuple(own)).filter(world)
+    return world.everything & ~NoForeignExclusiveHosts(tuple(own)).filter(world)
 
 
 def reach(constraints: Iterable[Constraint], world: World) -> Bits:
@@ -81,5 +81,5 @@ def reach(constraints: Iterable[Constraint], world: World) -> Bits:
 
     Standing conditions, exclusivity among them, are left aside.
     """
-    lasting = [found for found in constraints if found.clause and not isinstance(found, Evenly)]
+    lasting = [found for found in constraints if found.clause and not isinstance(found, TopologySpread)]
     return judge(lasting, world).candidates

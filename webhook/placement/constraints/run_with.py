@@ -20,11 +20,11 @@ from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import Problem
 
 
-class Beside(Struct, frozen=True, gc=False):
+class SelectedPods(Struct, frozen=True, gc=False):
     """Pods to be near, or away from; ``own`` tells whether the pod is one of them itself."""
 
     verb: ClassVar[str] = "drop"
-    company: PodSelection
+    selection: PodSelection
     own: bool
     soft: bool = False
     node: str = ""
@@ -32,21 +32,21 @@ class Beside(Struct, frozen=True, gc=False):
     @property
     def clause(self) -> str:
         """What the user wrote."""
-        return self.company.clause
+        return self.selection.clause
 
     @property
     def spread(self) -> Spread:
         """Pods that keep away from pods like themselves are each on a node of its own."""
-        return Spread.APART if self.own and not self.company.near else Spread.FREE
+        return Spread.APART if self.own and not self.selection.near else Spread.FREE
 
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own; the scheduler sees no company on the others."""
-        return world.cluster.nodes.own_hostname
+        return world.inventory.nodes.own_hostname
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """One term, for pods of the namespace, whatever job they belong to."""
-        term = PodTerm(LabelSelector(match_expressions=self.company.needs), HOSTNAME)
-        yield NearPods(self.clause, term) if self.company.near else AwayFromPods(self.clause, term)
+        term = PodTerm(LabelSelector(match_expressions=self.selection.needs), HOSTNAME)
+        yield NearPods(self.clause, term) if self.selection.near else AwayFromPods(self.clause, term)
         yield neighbours.hostnamed(self.clause)
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
@@ -60,7 +60,7 @@ class Beside(Struct, frozen=True, gc=False):
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     """One constraint a selector."""
-    for company in ask.mapping.company:
-        yield Beside(company, company.matches(ask.labels))
-        if company.near:
+    for selection in ask.mapping.pod_selections:
+        yield SelectedPods(selection, selection.matches(ask.labels))
+        if selection.near:
             yield from neighbours.shared_hostnames(world)

@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterator, Sequence
 from webhook.placement.constraints.constraint import Constraint, Spread
 from webhook.placement.constraints.hostpool import PoolHosts
 from webhook.placement.constraints.topology_limit import OnePerDomain
-from webhook.placement.decision.changes import fixed, joinable, single
+from webhook.placement.decision.clause_nodes import verbs_of, without_each
+from webhook.placement.decision.cluster_change import fixed, joinable, single
 from webhook.placement.decision.conflict import fewest
-from webhook.placement.decision.crowd import Crowd, Replicas
 from webhook.placement.decision.refusal import Refusal, cannot_hold, within_limit
 from webhook.placement.decision.relaxation import Fitting, Relaxation
 from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT, dropping, mends
+from webhook.placement.decision.replica_fit import ReplicaFit, Replicas
 from webhook.placement.decision.verdict import Verdict
-from webhook.placement.decision.word_nodes import verbs_of, without_each
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.keys import HOSTNAME
@@ -28,58 +28,62 @@ _HOW = {Spread.APART: ", one on each of ", Spread.TOGETHER: ", all on one of "}
 _CONTRARY = _HOW.keys()
 
 
-def crowding(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting) -> Refusal:
+def refuse_replicas(
+    fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting
+) -> Refusal:
     """The refusal of a workload that there is not enough room for."""
-    count, room, never = replicas.count, crowd.room(replicas.count), _never(crowd)
-    lacking = _lacking(crowd, ask, count, fitting)
-    clauses = (*_limiting(crowd, lacking, count, never), replicas.said)
+    count, room, never = replicas.count, fit.room(replicas.count), _never(fit)
+    lacking = _lacking(fit, ask, count, fitting)
+    clauses = (*_limiting(fit, lacking, count, never), replicas.said)
     fits = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
-    first = f"{cannot_hold(clauses)}: {fits}{_where(crowd, verdict, world)}."
+    first = f"{cannot_hold(clauses)}: {fits}{_where(fit, verdict, world)}."
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
-    options = [*_cluster(crowd, verdict, ask, world, count - room), *_own(replicas, room, lacking)]
+    options = [*_cluster_changes(fit, verdict, ask, world, count - room), *_own(replicas, room, lacking)]
     fault = Fault.INVALID if never else Fault.FORBIDDEN
     return Refusal(within_limit(first, lines, f"Nearest fix: {', or '.join(options)}."), clauses, fault)
 
 
-def queueing(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting) -> str:
+def waiting_notice(
+    fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting
+) -> str:
     """The warning about pods that there is not room for at a time, and that run one after the other."""
-    count, room = replicas.count, crowd.room(replicas.count)
-    clauses = _limiting(crowd, _lacking(crowd, ask, count, fitting), count, _never(crowd))
-    why = enumerated(clauses, _NAMED, lambda clause: shorten(clause, CLAUSE_LIMIT)) + _where(crowd, verdict, world)
+    count, room = replicas.count, fit.room(replicas.count)
+    clauses = _limiting(fit, _lacking(fit, ask, count, fitting), count, _never(fit))
+    why = enumerated(clauses, _NAMED, lambda clause: shorten(clause, CLAUSE_LIMIT)) + _where(fit, verdict, world)
     running = f"{room} of {count} pods {'runs' if room == 1 else 'run'} at a time"
     return f"{replicas.said}: {running} ({why.lstrip(', ')})"
 
 
-def _lacking(crowd: Crowd, ask: Ask, count: int, fitting: Fitting) -> Relaxation:
+def _lacking(fit: ReplicaFit, ask: Ask, count: int, fitting: Fitting) -> Relaxation:
     """What becomes of the pods without some of their words."""
     places: dict[str, list[int]] = {}
-    for at, judged in enumerate(crowd.hard):
+    for at, judged in enumerate(fit.hard):
         places.setdefault(judged.constraint.clause, []).append(at)
-    everything = {*range(len(crowd.hard))}
+    everything = {*range(len(fit.hard))}
     return Relaxation(
-        verbs_of(crowd.hard, ask),
+        verbs_of(fit.hard, ask),
         fitting,
         count,
-        likely=lambda text: crowd.room(count, everything - {*places[text]}),
+        likely=lambda text: fit.room(count, everything - {*places[text]}),
     )
 
 
-def _limiting(crowd: Crowd, lacking: Relaxation, count: int, never: Collection[str]) -> list[str]:
+def _limiting(fit: ReplicaFit, lacking: Relaxation, count: int, never: Collection[str]) -> list[str]:
     """The clauses that leave too little room, in the order in which they are written."""
-    chosen = never or lacking.conflict(_guess(crowd, count))
+    chosen = never or lacking.conflict(_guess(fit, count))
     return [text for text in lacking.words if text in chosen]
 
 
-def _guess(crowd: Crowd, count: int) -> list[str]:
+def _guess(fit: ReplicaFit, count: int) -> list[str]:
     """The clauses of a smallest choice that leaves too little room, taken for themselves."""
-    said = [at for at in range(len(crowd.hard)) if crowd.hard[at].constraint.clause]
-    positions = fewest(said, lambda chosen: crowd.room(count, chosen) >= count, _TRIES)
-    return [crowd.hard[at].constraint.clause for at in positions]
+    said = [at for at in range(len(fit.hard)) if fit.hard[at].constraint.clause]
+    positions = fewest(said, lambda chosen: fit.room(count, chosen) >= count, _TRIES)
+    return [fit.hard[at].constraint.clause for at in positions]
 
 
-def _never(crowd: Crowd) -> set[str]:
+def _never(fit: ReplicaFit) -> set[str]:
     """Two clauses that no cluster could keep for two such pods: apart, and yet all on one node."""
-    constraints = [judged.constraint for judged in crowd.hard]
+    constraints = [judged.constraint for judged in fit.hard]
     apart = next((found.clause for found in constraints if found.spread is Spread.APART), "")
     together = next((found.clause for found in constraints if found.spread is Spread.TOGETHER), "")
     if together and not apart:
@@ -88,12 +92,12 @@ def _never(crowd: Crowd) -> set[str]:
     return {apart, one} if apart and one else set()
 
 
-def _where(crowd: Crowd, verdict: Verdict, world: World) -> str:
+def _where(fit: ReplicaFit, verdict: Verdict, world: World) -> str:
     """Where the pods that there is room for can run, and how they lie there."""
     found, total = verdict.candidates.bit_count(), verdict.everything.bit_count()
-    spreads = crowd.spreads()
+    spreads = fit.spreads()
     how = " on " if found == 1 else next((said for spread, said in _HOW.items() if spread in spreads), " on ")
-    alone = "" if found == 1 or how != " on " else alone_in(crowd, world)
+    alone = "" if found == 1 or how != " on " else alone_in(fit, world)
     if alone == HOSTNAME:
         how, alone = _HOW[Spread.APART], ""
     # Pods that must be both apart and together are at most one, wherever that is.
@@ -101,24 +105,24 @@ def _where(crowd: Crowd, verdict: Verdict, world: World) -> str:
     return f"{where}, one in each {shorten(alone, CLAUSE_LIMIT)}" if alone else where
 
 
-def _cluster(crowd: Crowd, verdict: Verdict, ask: Ask, world: World, missing: int) -> Iterator[str]:
+def _cluster_changes(fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, missing: int) -> Iterator[str]:
     """What would help in the cluster, where anything would."""
-    spreads = crowd.spreads()
-    constraints = [judged.constraint for judged in crowd.hard]
-    nodewise = by_node(crowd, world)
+    spreads = fit.spreads()
+    constraints = [judged.constraint for judged in fit.hard]
+    nodewise = by_node(fit, world)
     if spreads >= _CONTRARY or not joinable(constraints, ask):
         if Spread.TOGETHER not in spreads and nodewise:
             yield from _larger(constraints, ask)
         return
     if Spread.TOGETHER in spreads:
-        yield from () if crowd.limits() else ("add a node with room for all of them",)
+        yield from () if fit.limits() else ("add a node with room for all of them",)
         return
     if not nodewise:
-        yield from new_domains(crowd, missing) if Spread.APART not in spreads else ()
+        yield from new_domains(fit, missing) if Spread.APART not in spreads else ()
         return
-    opened = without_each(verdict.everything, [judged.nodes for judged in crowd.hard])
-    found = next(mends(crowd.hard, [nodes & ~verdict.candidates for nodes in opened], ask, world), "")
-    if (Spread.APART in spreads or crowd.limits()) and found:
+    opened = without_each(verdict.everything, [judged.nodes for judged in fit.hard])
+    found = next(mends(fit.hard, [nodes & ~verdict.candidates for nodes in opened], ask, world), "")
+    if (Spread.APART in spreads or fit.limits()) and found:
         yield f"{found} ({missing} more nodes are needed in all)" if missing > 1 else found
     else:
         more = f"nodes with room for {missing} more" if missing > 1 else "a node with room for one more"
@@ -147,15 +151,15 @@ def _own(replicas: Replicas, room: int, lacking: Relaxation) -> Iterator[str]:
         yield f"{dropping(lacking, (text,))} ({count} of {replicas.count} would fit)"
 
 
-def alone_in(crowd: Crowd, world: World) -> str:
+def alone_in(fit: ReplicaFit, world: World) -> str:
     """The topology key in whose domains the pods are one each, if all nodes that can run one are in such a domain."""
-    limits = crowd.limits()
+    limits = fit.limits()
     others = {limit.key for limit in limits if limit.key != HOSTNAME}
     if not limits or len(others) > 1 or not all(isinstance(limit, OnePerDomain) for limit in limits):
         return ""
-    nodes = world.cluster.nodes
+    nodes = world.inventory.nodes
     within = nodes.with_key(next(iter(others))) if others else nodes.own_hostname
-    return "" if crowd.candidates & ~within else next(iter(others), HOSTNAME)
+    return "" if fit.candidates & ~within else next(iter(others), HOSTNAME)
 
 
 def apart_by_host(constraint: Constraint) -> bool:
@@ -163,21 +167,21 @@ def apart_by_host(constraint: Constraint) -> bool:
     return isinstance(constraint.spread, OnePerDomain) and constraint.spread.key == HOSTNAME
 
 
-def by_node(crowd: Crowd, world: World) -> bool:
+def by_node(fit: ReplicaFit, world: World) -> bool:
     """Whether every limit by domain is one by node: each of the pods on its own, and each with its own host name."""
-    found = [isinstance(limit, OnePerDomain) and limit.key == HOSTNAME for limit in crowd.limits()]
-    return not found or (all(found) and world.cluster.nodes.own_hostname == world.everything)
+    found = [isinstance(limit, OnePerDomain) and limit.key == HOSTNAME for limit in fit.limits()]
+    return not found or (all(found) and world.inventory.nodes.own_hostname == world.everything)
 
 
-def new_domains(crowd: Crowd, missing: int) -> Iterator[str]:
+def new_domains(fit: ReplicaFit, missing: int) -> Iterator[str]:
     """New domains that surely help: none of the pods is there yet, and there is room for all that they may take.
 
     Of several keys it is said only if all but one are host names, which are new with every node.
     """
-    limits = crowd.limits()
+    limits = fit.limits()
     one = [limit for limit in limits if limit.key != HOSTNAME or len(limits) == 1]
     single = len(limits) == 1 or all(isinstance(limit, OnePerDomain) for limit in limits)
-    each = crowd.each_new(one[0]) if len(one) == 1 and single else 0
+    each = fit.each_new(one[0]) if len(one) == 1 and single else 0
     if each:
         count = -(-missing // each)
         nodes = "a node" if count == 1 else f"{count} nodes, each"

@@ -16,7 +16,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 
 
-class Wishes(NamedTuple):
+class GrantedHardware(NamedTuple):
     """What a pod is given of what it wants, the room that it needs for it, and a warning for everything else."""
 
     given: list[SetResources]
@@ -24,18 +24,18 @@ class Wishes(NamedTuple):
     warnings: list[str]
 
 
-def granted_wishes(ask: Ask, candidates: Bits, world: World) -> Wishes:
+def granted_hardware(ask: Ask, candidates: Bits, world: World) -> GrantedHardware:
     """What the pod gets of what it wants, heaviest first.
 
     All of it must be on one of the ``candidates``: there free, beside all the rest that the pod asks for. What would
     make the API server refuse the pod is left out.
     """
-    capacity = world.cluster.nodes.capacity
+    capacity = world.inventory.nodes.capacity
     spec, left = ask.spec, candidates
     for grant in ask.provision.grants:
         if not grant.firm:  # the pod was given it before, for its being free
             left &= capacity.fits_free({grant.resource: ask.requests.get(grant.resource, 0)})
-    found = Wishes([], [], [])
+    found = GrantedHardware([], [], [])
     for wish in ask.provision.wanted:
         richer = granted(spec, wish)
         if wrong := next(broken(richer, (wish,)), None):

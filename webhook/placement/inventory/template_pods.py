@@ -38,7 +38,7 @@ _VARIABLE: Final = (keys.COLOCATION, keys.ISOLATION)
 _NONE: Final = frozenset[str]()
 
 
-class Peers(Struct, frozen=True, gc=False):
+class TemplatePods(Struct, frozen=True, gc=False):
     """Pods with these ``labels``, made by a controller of the ``kind``, if by any."""
 
     labels: Mapping[str, str]
@@ -86,6 +86,6 @@ class Peers(Struct, frozen=True, gc=False):
         return holds(need, self.labels.get(need.key))
 
 
-def peers_of(labels: Mapping[str, str], references: Iterable[OwnerReference] | None) -> Peers:
+def template_pods_of(labels: Mapping[str, str], references: Iterable[OwnerReference] | None) -> TemplatePods:
     """Pods with these labels, made by whoever controls them."""
-    return Peers(labels, next((found.kind for found in references or () if found.controller), ""))
+    return TemplatePods(labels, next((found.kind for found in references or () if found.controller), ""))

@@ -16,11 +16,11 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def claim(labels: dict[str, str] = JOB, **spec: Any) -> NodeDemand | None:
+def demand(labels: dict[str, str] = JOB, **spec: Any) -> NodeDemand | None:
     """What a pod of this spec is known to demand."""
     found = translate.bound_pod(msgspec.convert({**pod(labels=labels), "spec": spec}, wire.Pod))[0]
     assert found is not None
-    return found.claim
+    return found.demand
 
 
 def affinity(**node: Any) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def affinity(**node: Any) -> dict[str, Any]:
     ],
 )
 def test_a_pod_of_a_job_that_waits_demands(spec: dict[str, Any], expected: NodeDemand) -> None:
-    assert claim(**spec) == expected
+    assert demand(**spec) == expected
 
 
 EVERY = {"operator": "Exists"}
@@ -63,7 +63,7 @@ OTHERS = {"key": "gpu", "operator": "Exists"}
 
 def test_tolerations_that_open_exclusive_hosts_are_kept() -> None:
     every, ours = Toleration(operator="Exists"), Toleration(key="streams.ibm.com/exclusive", value="a.b")
-    found = claim(tolerations=[OTHERS, EVERY, OURS])
+    found = demand(tolerations=[OTHERS, EVERY, OURS])
     assert found == NodeDemand("web-1", tolerates=(every, ours))
 
 
@@ -78,7 +78,7 @@ def test_tolerations_that_open_exclusive_hosts_are_kept() -> None:
     ],
 )
 def test_of_others_only_sleepers_are_known_to_wait(spec: dict[str, Any], *, sleeps: bool) -> None:
-    assert (claim({}, **spec) is not None) is sleeps
+    assert (demand({}, **spec) is not None) is sleeps
 
 
 def test_an_agent_of_a_daemon_set_is_no_sleeper() -> None:
@@ -88,12 +88,12 @@ def test_an_agent_of_a_daemon_set_is_no_sleeper() -> None:
     }
     found = translate.bound_pod(msgspec.convert(made, wire.Pod))[0]
     assert found is not None
-    assert (found.claim, found.sleeps) == (None, False)
+    assert (found.demand, found.sleeps) == (None, False)
 
 
 def test_a_pod_that_has_its_node_demands_nothing_more() -> None:
-    assert claim(nodeName="node-a", nodeSelector={"disk": "ssd"}) is None
+    assert demand(nodeName="node-a", nodeSelector={"disk": "ssd"}) is None
 
 
 def test_a_pod_of_no_job_is_not_kept() -> None:
-    assert claim(labels={"app": "web"}, nodeSelector={"disk": "ssd"}) is None
+    assert demand(labels={"app": "web"}, nodeSelector={"disk": "ssd"}) is None
