@@ -6,7 +6,7 @@ import pytest
 
 from tests.answers import refused, response
 from tests.builders import Json, cluster, nodes, pod, pool, review
-from tests.templates import group, workload
+from tests.workload_templates import group, workload
 from webhook.admission.pool_use import Use, unauthorized, use_of
 from webhook.placement.inventory.policy import Policy
 

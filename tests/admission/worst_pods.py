@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tests.admission.large import LARGE
+from tests.admission.large_cluster import LARGE
 from tests.builders import pod, review
 from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate

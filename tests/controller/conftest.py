@@ -7,8 +7,8 @@ import pytest
 import uvloop
 
 from tests.cluster.live.objectserver import ObjectServer
-from tests.controller.quick import QuickLoop
-from tests.controller.stage import Stage
+from tests.controller.controlled_cluster import Stage
+from tests.controller.virtual_time import QuickLoop
 from webhook.cluster.client.connection import Connection
 from webhook.cluster.client.writes import Writes
 

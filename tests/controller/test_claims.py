@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.builders import pool
-from tests.controller.controllers import Line
+from tests.controller.controller_process import Line
 from tests.controller.kube import Kube, node_path
-from tests.controller.quick import clock
+from tests.controller.virtual_time import clock
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.claims import AT_A_TIME, Claimed, Claims
 from webhook.controller.hostpools.marks import mark_of

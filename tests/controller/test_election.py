@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.controller.candidates import OURS, THEIRS, candidate, complaints, for_ever, running, unreachable
+from tests.controller.elections import OURS, THEIRS, candidate, complaints, for_ever, running, unreachable
 from tests.controller.leases import PATH, Leases
-from tests.controller.quick import clock
+from tests.controller.virtual_time import clock
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.leaderelection.election import Election, own_identity
 from webhook.controller.leaderelection.lease_hold import LostError

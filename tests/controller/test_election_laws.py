@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.controller.simulation import Fate, Ill, Process, World
+from tests.controller.election_simulation import Fate, Ill, Process, World
 
 SECONDS = 120.0
 """Of the simulation: long enough for several leases to be lost."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.controller.candidates import THEIRS, candidate, complaints, running, unreachable
+from tests.controller.elections import THEIRS, candidate, complaints, running, unreachable
 from tests.controller.leases import Leases
-from tests.controller.quick import settle
+from tests.controller.virtual_time import settle
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.leaderelection.lease_hold import LostError
 

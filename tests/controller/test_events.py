@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.cluster.live.objectserver import Json, ObjectServer, Seen, refused
-from tests.cluster.live.watched import until
-from tests.controller.candidates import complaints
-from tests.controller.quick import clock
+from tests.cluster.live.watched_cluster import until
+from tests.controller.elections import complaints
+from tests.controller.virtual_time import clock
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.client.writes import Writes
 from webhook.controller.events.event import Regarding, bounded

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.controller.controlled_cluster import LABEL, TAINT, Stage
 from tests.controller.kube import node_path, pod_path, pool_path
-from tests.controller.stage import LABEL, TAINT, Stage
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.host_choice import Replacement
 from webhook.placement.text import keys

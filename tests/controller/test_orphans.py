@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from tests.controller.controlled_cluster import Stage
 from tests.controller.kube import node_path, pool_path
-from tests.controller.stage import Stage
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.placement.text import keys
 

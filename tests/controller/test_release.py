@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.controller.controllers import Line
+from tests.controller.controlled_cluster import LABEL, TAINT, Stage
+from tests.controller.controller_process import Line
 from tests.controller.kube import node_path, pool_path
-from tests.controller.stage import LABEL, TAINT, Stage
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.leaderelection.lease_hold import LostError
 from webhook.controller.release import TRIES, Freed, Release, Scope, parse_scope

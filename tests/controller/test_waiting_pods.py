@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from tests.controller.controlled_cluster import Stage
 from tests.controller.kube import pod_path
-from tests.controller.stage import Stage
 from webhook.controller.events.event import Regarding
 from webhook.placement.text import keys
 

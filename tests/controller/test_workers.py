@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.controller.quick import clock, settle
+from tests.controller.virtual_time import clock, settle
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.leaderelection.lease_hold import LostError
 from webhook.controller.workqueue.queue import Queue

@@ -4,8 +4,8 @@ import argparse
 import sys
 from typing import Final
 
-from tests.e2e import standing
-from tests.e2e.say import say
+from tests.e2e import background_plane as standing
+from tests.e2e.progress import say
 
 _COMMANDS: Final = {"up": standing.up, "down": standing.down}
 

@@ -9,7 +9,7 @@ import signal
 import sys
 from typing import Final, NoReturn
 
-from tests.e2e.say import say
+from tests.e2e.progress import say
 from webhook.cluster.client.configuration import connect
 from webhook.cluster.client.connection import Connection
 from webhook.cluster.client.writes import Writes

@@ -9,15 +9,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from tests.e2e import binaries, followers
+from tests.e2e import binaries
+from tests.e2e import cluster_controllers as followers
 from tests.e2e.api import Api
 from tests.e2e.apiserver import apiserver, certificate, write_signing_keys
 from tests.e2e.component import Component
 from tests.e2e.etcd import etcd
 from tests.e2e.identities import identities, write_kubeconfig, write_tokens
+from tests.e2e.polling import until
 from tests.e2e.ports import free_ports
 from tests.e2e.signals import orderly_end
-from tests.e2e.waiting import until
 
 STAGES: Final = Path(__file__).with_name("stages.yaml")
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.live.watched import until as until_so
+from tests.cluster.live.watched_cluster import until as until_so
 from tests.e2e.api import Object
 from tests.e2e.elector import LOST, SEEN, TERMS
 from tests.e2e.plane import ControlPlane
+from tests.e2e.polling import until
 from tests.e2e.process import Process
-from tests.e2e.say import say
-from tests.e2e.waiting import until
+from tests.e2e.progress import say
 from tests.e2e.workloads import namespace
 from webhook.cluster.client.configuration import connect
 from webhook.cluster.client.connection import Connection

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.forwarder import Forwarder
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
+from tests.e2e.service_proxy import Forwarder
 from tests.e2e.workloads import deployment, namespace
 
 SPACE = "real"

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from tests.placement.properties.dice import Dice
-from tests.scheduling import product
+from tests.placement.properties.random_choices import Dice
+from tests.scheduling import product_answers as product
 from tests.scheduling.nodes import NODE_BYTES, POOL_BYTES, node, pools
 from tests.scheduling.pods import POD_BYTES, Names, asking, ordinary
 from tests.scheduling.scheduler import possible

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tests.placement.properties.dice import Dice
+from tests.placement.properties.random_choices import Dice
 from webhook.placement.text import keys
 
 Object = dict[str, Any]

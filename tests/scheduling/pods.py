@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tests.placement.properties.dice import Dice
+from tests.placement.properties.random_choices import Dice
 from tests.scheduling.nodes import DEDICATED, DEVICE, DISK, GENERATION, ZONE
 from webhook.placement.text import keys
 

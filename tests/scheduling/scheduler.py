@@ -8,9 +8,10 @@ preferences keep nobody away, but for one that the scheduler cannot parse.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.scheduling import interpod, spread
+from tests.scheduling import interpod
+from tests.scheduling import topology_spread as spread
 from tests.scheduling.amounts import counted, requested
-from tests.scheduling.selecting import node_affinity, node_selected, parses, untolerated
+from tests.scheduling.selectors import node_affinity, node_selected, parses, untolerated
 from tests.scheduling.state import Cluster
 
 Json = Mapping[str, Any]

@@ -5,14 +5,11 @@ from typing import Any, NamedTuple
 
 from hypothesis import event, given
 
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.scheduling import product
+from tests.placement.properties.random_choices import Dice, examples, thrown
+from tests.scheduling import product_answers as product
+from tests.scheduling.clause_meaning import broken, hidden
 from tests.scheduling.clusters import CLUSTER_BYTES, Scene
-from tests.scheduling.meaning import broken, hidden
-from tests.scheduling.pods import POD_BYTES, asking
-from tests.scheduling.scheduler import possible
-from tests.scheduling.state import Cluster, manifests
-from tests.scheduling.waiting import (
+from tests.scheduling.passing_conditions import (
     allowed,
     arbitrated,
     goes_past,
@@ -21,6 +18,9 @@ from tests.scheduling.waiting import (
     told_to_wait,
     with_its_job,
 )
+from tests.scheduling.pods import POD_BYTES, asking
+from tests.scheduling.scheduler import possible
+from tests.scheduling.state import Cluster, manifests
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
 

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from hypothesis import event, given
 
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.scheduling import product
+from tests.placement.properties.random_choices import Dice, examples, thrown
+from tests.scheduling import product_answers as product
+from tests.scheduling.clause_meaning import broken
 from tests.scheduling.clusters import CLUSTER_BYTES, Scene
-from tests.scheduling.meaning import broken
+from tests.scheduling.passing_conditions import goes_past, needs_company, told_to_wait, with_its_job
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster, manifests
-from tests.scheduling.waiting import goes_past, needs_company, told_to_wait, with_its_job
 from tests.scheduling.workloads import WORKLOAD_BYTES, all_at_once, count_of, most_placed, pod_of, workload
 from webhook.placement.text import keys
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.placement.properties.dice import Dice
+from tests.placement.properties.random_choices import Dice
+from tests.scheduling.passing_conditions import allowed, opened
 from tests.scheduling.pods import POD_BYTES, Names, asking
 from tests.scheduling.state import Cluster
-from tests.scheduling.waiting import allowed, opened
 
 Json = Mapping[str, Any]
 Object = dict[str, Any]

@@ -19,7 +19,7 @@ from certs.managed.lease import Lease, LostError
 from certs.managed.logs import log_to_standard_error
 from certs.managed.secret import MARK, ForeignError, read_secret
 from tests.certs.managed.fake import LEASE, MUTATING, SECRET, VALIDATING, FakeCluster, until, webhooks
-from tests.certs.managed.places import SERVICE, terms
+from tests.certs.managed.rotation_samples import SERVICE, terms
 from tests.certs.samples import DAY
 
 pytestmark = pytest.mark.integration

@@ -8,9 +8,9 @@ import pytest
 import uvloop
 
 from tests.cluster.live.apiserver import ApiServer
+from tests.cluster.live.authorizer import Rights
 from tests.cluster.live.kubeconfig import Kubeconfig
 from tests.cluster.live.objectserver import ObjectServer
-from tests.cluster.live.rights import Rights
 from tests.server.pki import Authority, Pair
 
 

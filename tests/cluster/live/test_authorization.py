@@ -8,9 +8,9 @@ from aiohttp import web
 
 from tests.answers import refused
 from tests.builders import cluster, nodes, pod, pool, review
+from tests.cluster.live.authorizer import Rights
 from tests.cluster.live.objectserver import ObjectServer, Seen
 from tests.cluster.live.objectserver import refused as said_no
-from tests.cluster.live.rights import Rights
 from webhook.admission.accounts import User
 from webhook.admission.answer import Outcome
 from webhook.admission.pool_use import Use, use_of

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.cluster.live.apiserver import TOO_OLD, ApiServer, status
 from tests.cluster.live.kubeconfig import Kubeconfig
-from tests.cluster.live.watched import FAST, Watched, until
+from tests.cluster.live.watched_cluster import FAST, Watched, until
 from tests.cluster.objects import node, pool
 from webhook.cluster.client.configuration import connect
 from webhook.cluster.client.connection import Connection

@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from tests.cluster.live.apiserver import ApiServer, status
-from tests.cluster.live.watched import FAST, Watched, until
+from tests.cluster.live.watched_cluster import FAST, Watched, until
 from tests.cluster.objects import Recorder, job, namespace, node, pod, pool
 from webhook.cluster.client.configuration import connect
 from webhook.cluster.client.connection import Connection

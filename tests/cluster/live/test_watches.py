@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.cluster.live.apiserver import PATHS, ApiServer
-from tests.cluster.live.watched import FAST, Watched, until
+from tests.cluster.live.watched_cluster import FAST, Watched, until
 from tests.cluster.objects import Recorder, job, node, pod, pool
 from webhook.cluster.watch.list_watch import LIMIT
 

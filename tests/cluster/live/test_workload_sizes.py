@@ -9,7 +9,7 @@ from tests.answers import steps
 from tests.builders import Json, cluster, pod, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
 from tests.cluster.live.objectserver import refused as said_no
-from tests.placement.equipped import GPU, equipped
+from tests.placement.hardware_containers import GPU, equipped
 from webhook.admission.answer import Answer, Workload
 from webhook.app.serving import mutator
 from webhook.cluster.client.connection import Connection

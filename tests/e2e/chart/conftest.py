@@ -13,7 +13,7 @@ from tests.e2e.chart.hostpools import served
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.kubelet import Kubelet
-from tests.e2e.live.core import Core
+from tests.e2e.live.bare_plane import Core
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.e2e.api import Api, RefusedError
 from tests.e2e.chart.hostpools import POOLS, SPACE, Spec, create
-from tests.e2e.live.core import Core
+from tests.e2e.live.bare_plane import Core
 
 SELECTOR: Spec = {"selector": {"matchLabels": {"a": "b"}}}
 

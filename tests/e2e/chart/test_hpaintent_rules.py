@@ -9,8 +9,8 @@ import pytest
 from tests.e2e.api import Api, Object, RefusedError
 from tests.e2e.chart.hostpools import SPACE
 from tests.e2e.chart.intents import CPU, FIRST, WORKLOAD, Spec, intent, of, path, samples
-from tests.e2e.live.core import Core
-from tests.e2e.waiting import until
+from tests.e2e.live.bare_plane import Core
+from tests.e2e.polling import until
 from webhook.placement.inventory.intent import read_intent
 
 INTENTS: Final = path(SPACE)

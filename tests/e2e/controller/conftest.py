@@ -7,9 +7,9 @@ import pytest
 
 from tests.e2e.api import Api
 from tests.e2e.chart import installation
-from tests.e2e.controller.candidate import Candidate
-from tests.e2e.controller.relay import Relay
+from tests.e2e.controller.controller_process import Candidate
 from tests.e2e.controller.rights import ACCOUNT, grant
+from tests.e2e.controller.stopping_proxy import Relay
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane

@@ -9,11 +9,11 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import MERGE, Api, Object
-from tests.e2e.controller.relay import Relay
 from tests.e2e.controller.rights import ACCOUNT
+from tests.e2e.controller.stopping_proxy import Relay
 from tests.e2e.plane import ControlPlane
+from tests.e2e.progress import say
 from tests.e2e.rotation_load import again_and_again
-from tests.e2e.say import say
 from webhook.cluster.client.configuration import Configuration
 from webhook.cluster.client.connection import Connection
 from webhook.cluster.client.kubeconfig import Kubeconfig

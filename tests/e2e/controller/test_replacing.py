@@ -6,15 +6,15 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.asking import asking
-from tests.e2e.controller.candidate import Candidate
+from tests.e2e.chart.placement_pods import asking
 from tests.e2e.controller.conftest import TAG
+from tests.e2e.controller.controller_process import Candidate
 from tests.e2e.controller.pools import create_pool, exclusive, hosts, members, wait_for, wait_until_gone
-from tests.e2e.controller.quick import REPLACING
-from tests.e2e.controller.relay import Relay
 from tests.e2e.controller.rights import ACCOUNT
+from tests.e2e.controller.short_lease_controller import REPLACING
+from tests.e2e.controller.stopping_proxy import Relay
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace, pod_spec
 from webhook.placement.text.keys import JOB, membership
 

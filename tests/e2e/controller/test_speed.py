@@ -10,15 +10,15 @@ import pytest
 
 from bench.topology import Scale
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
-from tests.e2e.controller.candidate import Candidate
-from tests.e2e.controller.moments import WRITES
+from tests.e2e.controller.controller_process import Candidate
 from tests.e2e.controller.pools import ALL, create_pool, exclusive, hosts, phase, pools, wait_for, wait_until_gone
-from tests.e2e.controller.relay import Relay
+from tests.e2e.controller.request_points import WRITES
 from tests.e2e.controller.rights import ACCOUNT, grant
-from tests.e2e.live.core import Core
-from tests.e2e.live.crowd import fill
-from tests.e2e.say import say
-from tests.e2e.waiting import until
+from tests.e2e.controller.stopping_proxy import Relay
+from tests.e2e.live.bare_plane import Core
+from tests.e2e.live.many_objects import fill
+from tests.e2e.polling import until
+from tests.e2e.progress import say
 from webhook.controller.hostpools.strangers import SECONDS as SETTLING
 
 CROWD: Final = Scale(5_000, 1_000)

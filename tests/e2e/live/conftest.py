@@ -5,10 +5,10 @@ from typing import TypeAlias
 
 import pytest
 
-from tests.e2e.live.core import ACCOUNT, Core, allow_reading, serve_hostpools
-from tests.e2e.live.crowd import CROWD, fill, store
-from tests.e2e.live.oddities import NODES, store_poison
-from tests.e2e.live.serving import Server
+from tests.e2e.live.bare_plane import ACCOUNT, Core, allow_reading, serve_hostpools
+from tests.e2e.live.many_objects import CROWD, fill, store
+from tests.e2e.live.odd_objects import NODES, store_poison
+from tests.e2e.live.webhook_process import Server
 
 Report: TypeAlias = Generator[None, pytest.TestReport, pytest.TestReport]
 

@@ -10,10 +10,10 @@ from typing import Final
 import pytest
 
 from tests.e2e.identities import write_kubeconfig
-from tests.e2e.live.core import ACCOUNT, Core
-from tests.e2e.live.gate import Gate
+from tests.e2e.live.bare_plane import ACCOUNT, Core
+from tests.e2e.live.closable_proxy import Gate
 from tests.e2e.nodes import node
-from tests.e2e.say import say
+from tests.e2e.progress import say
 from webhook.cluster.client.configuration import connect
 from webhook.cluster.client.connection import Connection
 from webhook.cluster.watch.backoff import Pace

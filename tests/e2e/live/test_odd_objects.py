@@ -6,12 +6,12 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Answer, Object
-from tests.e2e.chart.asking import asking
-from tests.e2e.live.core import Core
-from tests.e2e.live.crowd import CROWD
-from tests.e2e.live.oddities import NODES, POOLS, SPACE, USABLE
-from tests.e2e.live.serving import Server
-from tests.e2e.waiting import until
+from tests.e2e.chart.placement_pods import asking
+from tests.e2e.live.bare_plane import Core
+from tests.e2e.live.many_objects import CROWD
+from tests.e2e.live.odd_objects import NODES, POOLS, SPACE, USABLE
+from tests.e2e.live.webhook_process import Server
+from tests.e2e.polling import until
 from tests.e2e.workloads import pod_spec
 
 

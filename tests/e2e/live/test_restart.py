@@ -12,14 +12,14 @@ from typing import Final, NamedTuple
 import pytest
 
 from tests.e2e.api import Object
-from tests.e2e.chart.asking import asking
+from tests.e2e.chart.placement_pods import asking
+from tests.e2e.live.bare_plane import Core
 from tests.e2e.live.configurations import reviewed
-from tests.e2e.live.core import Core
-from tests.e2e.live.creating import REFUSED, STORED, UNMUTATED, Creating, mutated
-from tests.e2e.live.serving import Server
+from tests.e2e.live.pod_creator import REFUSED, STORED, UNMUTATED, Creating, mutated
+from tests.e2e.live.webhook_process import Server
 from tests.e2e.nodes import node
-from tests.e2e.say import say
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
+from tests.e2e.progress import say
 from tests.e2e.workloads import namespace
 
 SPACE: Final = "restarted"

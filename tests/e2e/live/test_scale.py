@@ -11,16 +11,16 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Answer
-from tests.e2e.chart.asking import asking
-from tests.e2e.live import asking_on
-from tests.e2e.live.core import Core
-from tests.e2e.live.crowd import CROWD
-from tests.e2e.live.gate import Gate
-from tests.e2e.live.oddities import NODES
-from tests.e2e.live.serving import Server
+from tests.e2e.chart.placement_pods import asking
+from tests.e2e.live import review_loop as asking_on
+from tests.e2e.live.bare_plane import Core
+from tests.e2e.live.closable_proxy import Gate
+from tests.e2e.live.many_objects import CROWD
+from tests.e2e.live.odd_objects import NODES
+from tests.e2e.live.webhook_process import Server
 from tests.e2e.nodes import node
-from tests.e2e.say import say
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
+from tests.e2e.progress import say
 from webhook.cli.client import review
 
 START: Final = 10.0

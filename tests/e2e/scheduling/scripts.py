@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.placement.properties.dice import Dice
+from tests.placement.properties.random_choices import Dice
 from tests.scheduling.clusters import CLUSTER_BYTES, Scene
 from tests.scheduling.pods import POD_BYTES, asking
 from tests.scheduling.state import Cluster, manifests

@@ -14,13 +14,13 @@ from tests.e2e.api import Api, Object
 from tests.e2e.plane import ControlPlane
 from tests.e2e.scheduling.batch import Batch, chunks
 from tests.e2e.scheduling.scripts import Script, scripts
-from tests.placement.properties.dice import TIMES
-from tests.scheduling import product
-from tests.scheduling.meaning import broken
-from tests.scheduling.product import Moment, Ruling
+from tests.placement.properties.random_choices import TIMES
+from tests.scheduling import product_answers as product
+from tests.scheduling.clause_meaning import broken
+from tests.scheduling.passing_conditions import allowed, awaits, goes_past, needs_company, told_to_wait, with_its_job
+from tests.scheduling.product_answers import Moment, Ruling
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster
-from tests.scheduling.waiting import allowed, awaits, goes_past, needs_company, told_to_wait, with_its_job
 
 Json = Mapping[str, Any]
 

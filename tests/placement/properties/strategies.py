@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from tests.placement.properties.clusters import SECRET, STRANGERS, TEAM, Cluster, digest
-from tests.placement.properties.dice import Dice, thrown
-from tests.placement.properties.equipment import FPGA, GPU
-from tests.placement.properties.neighbourhood import HOSTNAME
+from tests.placement.properties.oracle_hardware import FPGA, GPU
+from tests.placement.properties.oracle_job_pods import HOSTNAME
+from tests.placement.properties.random_choices import Dice, thrown
 from webhook.placement.inventory.objects import Element, Job, Node, Phase, PodInfo, Pool, PoolHost, Taint
 from webhook.placement.kube.pod import LabelSelector, Requirement
 

@@ -4,11 +4,11 @@ import json
 
 from hypothesis import assume, event, given
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core as core
 from tests.placement.properties.api_resources import complaints, containers, defaulted, written
 from tests.placement.properties.clusters import Cluster, Json
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.placement.properties.equipment import GPU, REQUIRED
+from tests.placement.properties.oracle_hardware import GPU, REQUIRED
+from tests.placement.properties.random_choices import Dice, examples, thrown
 from tests.placement.properties.test_patches import patched
 from webhook.placement.inventory.objects import Node
 from webhook.placement.text.problem import Fault

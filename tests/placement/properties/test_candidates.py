@@ -6,11 +6,11 @@ from collections import Counter
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core as core
 from tests.placement.properties.clusters import Cluster, Json
-from tests.placement.properties.dice import examples
-from tests.placement.properties.requested import HOSTS, TOKENS, requested
-from tests.placement.properties.rewrite import PLACEMENT
+from tests.placement.properties.dropped_clauses import PLACEMENT
+from tests.placement.properties.generated_pods import HOSTS, TOKENS, requested
+from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import SPL_NAMES, clusters
 
 BINDING = "streams.ibm.com/host-binding"

@@ -2,9 +2,9 @@
 
 from hypothesis import given
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core as core
 from tests.placement.properties.clusters import Cluster
-from tests.placement.properties.dice import examples
+from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from webhook.placement.checks.completion import complete
 from webhook.placement.checks.eligibility import hurdles, ruled_out

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from tests.answers import refused, response
 from tests.builders import review
-from tests.placement.properties import core
-from tests.placement.properties.asked import PREFIX
+from tests.placement.properties import decision_core as core
 from tests.placement.properties.clusters import STRANGERS, TEAM, Cluster, Json
-from tests.placement.properties.dice import examples
-from tests.placement.properties.requested import requested
+from tests.placement.properties.generated_pods import requested
+from tests.placement.properties.oracle_request import PREFIX
+from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_patches import patched
 from webhook.admission.mutate import opted_in

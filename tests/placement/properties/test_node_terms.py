@@ -5,11 +5,11 @@ from typing import Any
 
 from hypothesis import event, given
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core as core
 from tests.placement.properties.clusters import Cluster, Json
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.placement.properties.requested import PREFERRED, REQUIRED
-from tests.placement.properties.selectors import affinity_holds, readable, taken
+from tests.placement.properties.generated_pods import PREFERRED, REQUIRED
+from tests.placement.properties.oracle_selectors import affinity_holds, readable, taken
+from tests.placement.properties.random_choices import Dice, examples, thrown
 from tests.placement.properties.strategies import clusters
 from webhook.placement.text.problem import Fault
 

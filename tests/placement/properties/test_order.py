@@ -3,10 +3,10 @@
 import msgspec
 from hypothesis import given
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core as core
 from tests.placement.properties.clusters import TEAM, Cluster, Json
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.placement.properties.requested import requested
+from tests.placement.properties.generated_pods import requested
+from tests.placement.properties.random_choices import Dice, examples, thrown
 from tests.placement.properties.strategies import clusters
 from webhook.admission.patch import encode, operations
 from webhook.placement.decision.decision import decide

@@ -8,14 +8,14 @@ import jsonpatch
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from tests.placement.properties import core
-from tests.placement.properties.asked import PREFIX
+from tests.placement.properties import decision_core as core
 from tests.placement.properties.clusters import Cluster, Json, digest
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.placement.properties.intended import Intended
+from tests.placement.properties.expected_pod import Intended
+from tests.placement.properties.generated_pods import PREFERRED, REQUIRED, requested
 from tests.placement.properties.oracle import MEMBERSHIP
-from tests.placement.properties.requested import PREFERRED, REQUIRED, requested
-from tests.placement.properties.selectors import affinity_holds
+from tests.placement.properties.oracle_request import PREFIX
+from tests.placement.properties.oracle_selectors import affinity_holds
+from tests.placement.properties.random_choices import Dice, examples, thrown
 from tests.placement.properties.strategies import LABELS, NODES, clusters
 from webhook.admission.patch import encode, operations
 

@@ -3,11 +3,11 @@
 import msgspec
 from hypothesis import given
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core as core
 from tests.placement.properties.clusters import Cluster, standing
-from tests.placement.properties.dice import Dice, examples, thrown
 from tests.placement.properties.oracle import Oracle
-from tests.placement.properties.selectors import selector_holds
+from tests.placement.properties.oracle_selectors import selector_holds
+from tests.placement.properties.random_choices import Dice, examples, thrown
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_order import shuffled
 from webhook.placement.inventory.objects import Node, PodInfo, Pool

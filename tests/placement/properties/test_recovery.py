@@ -6,10 +6,10 @@ import msgspec
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core as core
 from tests.placement.properties.clusters import Cluster, Json
-from tests.placement.properties.dice import examples
-from tests.placement.properties.requested import requested
+from tests.placement.properties.generated_pods import requested
+from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.passing_conditions import PASSING

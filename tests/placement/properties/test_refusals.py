@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core as core
 from tests.placement.properties.clusters import SECRET, Cluster, Json
-from tests.placement.properties.dice import examples
-from tests.placement.properties.requested import requested
-from tests.placement.properties.rewrite import PLACEMENT, without
+from tests.placement.properties.dropped_clauses import PLACEMENT, without
+from tests.placement.properties.generated_pods import requested
+from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.refusal import Refusal

@@ -2,9 +2,9 @@
 
 from hypothesis import given
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core as core
 from tests.placement.properties.clusters import STRANGERS, Cluster
-from tests.placement.properties.dice import Dice, examples, thrown
+from tests.placement.properties.random_choices import Dice, examples, thrown
 from tests.placement.properties.strategies import clusters
 from webhook.placement.pools.allocation import is_stranger, strangers
 

@@ -8,10 +8,10 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core as core
 from tests.placement.properties.clusters import TEAM, Cluster, Json
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.placement.properties.topology import PREFIX
+from tests.placement.properties.oracle_topology import PREFIX
+from tests.placement.properties.random_choices import Dice, examples, thrown
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.objects import Node, PodInfo, Taint

@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core as core
 from tests.placement.properties.clusters import Cluster, Json
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.placement.properties.requested import requested
+from tests.placement.properties.generated_pods import requested
+from tests.placement.properties.random_choices import Dice, examples, thrown
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_order import answer
 from webhook.placement.inventory.inventory import Inventory
