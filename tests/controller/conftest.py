@@ -7,8 +7,8 @@ import pytest
 import uvloop
 
 from tests.cluster.live.objectserver import ObjectServer
-from tests.controller.controlled_cluster import Stage
-from tests.controller.virtual_time import QuickLoop
+from tests.controller.controlled_cluster import ControlledCluster
+from tests.controller.virtual_time import VirtualTimeLoop
 from webhook.cluster.client.connection import Connection
 from webhook.cluster.client.writes import Writes
 
@@ -18,15 +18,15 @@ def pytest_asyncio_loop_factories(
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
     if "server" in getattr(item, "fixturenames", ()):
         return {"uvloop": uvloop.new_event_loop}
-    return {"quick": QuickLoop}
+    return {"quick": VirtualTimeLoop}
 
 
 @pytest.fixture
-async def stage() -> AsyncIterator[Stage]:
+async def controlled() -> AsyncIterator[ControlledCluster]:
     """Three nodes; nobody leads yet."""
-    stage = Stage("node-a", "node-b", "node-c")
-    yield stage
-    await stage.end()
+    controlled = ControlledCluster("node-a", "node-b", "node-c")
+    yield controlled
+    await controlled.end()
 
 
 @pytest.fixture

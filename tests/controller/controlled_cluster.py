@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from tests.controller.controller_process import Candidate
+from tests.controller.controller_process import ControllerProcess
 from tests.controller.kube import Kube, node_path, pod_path, pool_path
 from webhook.controller.hostpools.host_choice import Replacement, Rules
 from webhook.placement.inventory.policy import Policy
@@ -17,14 +17,14 @@ LABEL = keys.membership("default", "p")
 TAINT = {"key": keys.EXCLUSIVE, "value": "default.p", "effect": "NoSchedule"}
 
 
-class Stage:
+class ControlledCluster:
     """``kube`` is the cluster; :meth:`lead` begins, ``candidate`` is who leads."""
 
     def __init__(self, *nodes: str, policy: Policy | None = None, replacement: Replacement | None = None) -> None:
         self.kube = Kube()
         self.rules = Rules(policy or Policy(), replacement or Replacement())
         self.delays: dict[str, float] = {}
-        self._candidate: Candidate | None = None
+        self._candidate: ControllerProcess | None = None
         for name in nodes:
             self.node(name)
 
@@ -50,7 +50,7 @@ class Stage:
         """A controller leads, and does what there is to do; whoever led before is dead."""
         if self._candidate is not None:
             await self._candidate.end()
-        self._candidate = Candidate(self.kube, rules=self.rules, delays=self.delays)
+        self._candidate = ControllerProcess(self.kube, rules=self.rules, delays=self.delays)
         self._candidate.begin()
         await asyncio.sleep(seconds)
 
@@ -63,7 +63,7 @@ class Stage:
         self._candidate = None
 
     @property
-    def candidate(self) -> Candidate:
+    def candidate(self) -> ControllerProcess:
         assert self._candidate is not None
         return self._candidate
 

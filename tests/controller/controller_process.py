@@ -22,7 +22,7 @@ FINISHED = {"Succeeded", "Failed"}
 NOWHERE = float("inf")
 
 
-class Said:
+class RecordedEvents:
     """Events, as they are told: reason and note, and what they are about."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Said:
         self.normal(regarding, reason, note)
 
 
-class Line:
+class FaultyApi:
     """The way to the API server. A request takes ``latency`` there and back; ``writes`` are those that were obeyed.
 
     Before or after the request of number ``ends`` is obeyed, the process is killed. While it is ``paused`` requests
@@ -114,34 +114,34 @@ class Line:
         await asyncio.Event().wait()
 
 
-class Candidate:
+class ControllerProcess:
     """One process; ``delays`` are the seconds by which the watch of a collection is late."""
 
     def __init__(
         self, kube: Kube, *, rules: Rules | None = None, delays: dict[str, float] | None = None, latency: float = 0.005
     ) -> None:
-        self.line = Line(kube, latency=latency)
-        self.said = Said()
-        self.of_pods = Said()
+        self.line = FaultyApi(kube, latency=latency)
+        self.said = RecordedEvents()
+        self.of_pods = RecordedEvents()
         self.work = Work(self.line, self.said, rules or Rules(Policy()), of_pods=self.of_pods, clock=clock)
         self._delays = delays or {}
         self.kinds = {kind.path: kind for kind in self.work.kinds}
-        self.shelves = {path: Store(kind, self.work.watched, lambda _: None) for path, kind in self.kinds.items()}
+        self.stores = {path: Store(kind, self.work.watched, lambda _: None) for path, kind in self.kinds.items()}
         self._kube = kube
         self._coming: dict[str, deque[Change]] = {path: deque() for path in self.kinds}
-        for collection in self.shelves:
+        for collection in self.stores:
             self.relist(collection)
         kube.listeners.append(self._heard)
         self._task: asyncio.Task[None] | None = None
 
     def relist(self, collection: str) -> None:
         """The watch ended, and begins anew with a list."""
-        shelf = self.shelves[collection]
+        store = self.stores[collection]
         self._coming[collection].clear()
-        shelf.begin()
+        store.begin()
         for found in self._kube.all(collection):
             self._apply(Change(collection, "ADDED", None, found, msgspec.json.encode(found)))
-        for _ in shelf.end():
+        for _ in store.end():
             pass
 
     def begin(self) -> None:
@@ -179,12 +179,12 @@ class Candidate:
     def _apply(self, change: Change) -> None:
         if self.line.dead.is_set():
             return
-        shelf = self.shelves[change.collection]
+        store = self.stores[change.collection]
         item = Raw(change.body)
         finished = (
             change.collection == PODS and change.after and (change.after.get("status") or {}).get("phase") in FINISHED
         )
         if change.after is None or finished:
-            shelf.remove(self.kinds[change.collection].key(shelf.identity(item)))
+            store.remove(self.kinds[change.collection].key(store.identity(item)))
         else:
-            shelf.put(item)
+            store.put(item)

@@ -27,7 +27,7 @@ TERMS = LeaseTiming(retry=2.4, jitter=0.0)
 Answer = bytes | ApiError
 
 
-class Fate(NamedTuple):
+class MessageDelays(NamedTuple):
     """What becomes of requests from some moment on: seconds on the way there and back; ``None`` never arrives."""
 
     since: float = 0.0
@@ -35,14 +35,14 @@ class Fate(NamedTuple):
     back: float | None = 0.01
 
 
-class Ill(NamedTuple):
+class Outage(NamedTuple):
     """What happens to a process; a pause lasts, a stop is an orderly one, after which it starts anew."""
 
     at: float
     pause: float | None = None
 
 
-class World:
+class Simulation:
     """What happens, in order; ``watch`` is called after everything that does."""
 
     def __init__(self, watch: Callable[[], None] = lambda: None) -> None:
@@ -65,10 +65,10 @@ class World:
         self.watch()
 
 
-class Loop(asyncio.SelectorEventLoop):
+class SimulatedLoop(asyncio.SelectorEventLoop):
     """Runs when its process is told to, and tells when it wants to."""
 
-    def __init__(self, process: "Process") -> None:
+    def __init__(self, process: "SimulatedProcess") -> None:
         self._process = process
         self.busy = False
         super().__init__()
@@ -93,17 +93,17 @@ class Loop(asyncio.SelectorEventLoop):
             self.run_forever()
 
 
-class Process:
+class SimulatedProcess:
     """Takes part in the election as long as it lives, under a new name after every start."""
 
     def __init__(
         self,
-        world: World,
+        world: Simulation,
         name: str,
         *,
         rate: float = 1.0,
         offset: float = 0.0,
-        fates: Iterable[Fate] = (),
+        fates: Iterable[MessageDelays] = (),
         cleaning: float = 0.0,
     ) -> None:
         self.name = name
@@ -113,9 +113,9 @@ class Process:
         self.starts = 0
         self._world = world
         self._rate, self._offset = rate, offset
-        self._fates = sorted((Fate(), *fates), key=lambda fate: fate.since)
+        self._fates = sorted((MessageDelays(), *fates), key=lambda fate: fate.since)
         self._cleaning = cleaning
-        self._loop = Loop(self)
+        self._loop = SimulatedLoop(self)
         self._ended = False
         self._main: asyncio.Task[None] | None = None
         self._start()
@@ -134,7 +134,7 @@ class Process:
 
     # What happens to it
 
-    def suffer(self, ill: Ill) -> None:
+    def suffer(self, ill: Outage) -> None:
         self._world.at(ill.at, lambda: self.stop() if ill.pause is None else self.pause(ill.pause))
 
     def pause(self, seconds: float) -> None:
@@ -167,13 +167,13 @@ class Process:
         return self.election.leading
 
     @property
-    def fate(self) -> Fate:
+    def fate(self) -> MessageDelays:
         return [fate for fate in self._fates if fate.since <= self._world.now][-1]
 
     def _start(self) -> None:
         self.starts += 1
         self.election = Election(
-            Wire(self._world, self),
+            SimulatedApi(self._world, self),
             namespace="streams",
             name="controller",
             identity=f"{self.name}-{self.starts}",
@@ -213,10 +213,10 @@ class Process:
         self.turn()
 
 
-class Wire:
+class SimulatedApi:
     """What a process knows of the API server."""
 
-    def __init__(self, world: World, process: Process) -> None:
+    def __init__(self, world: Simulation, process: SimulatedProcess) -> None:
         self._world = world
         self._process = process
 

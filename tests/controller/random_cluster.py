@@ -11,11 +11,11 @@ from webhook.placement.text import keys
 Json = dict[str, Any]
 
 
-class Scene:
+class RandomCluster:
     """``story`` tells what happened."""
 
     def __init__(self, seed: int) -> None:
-        self.dice = random.Random(seed)  # noqa: S311 -- repeatable, not secret
+        self.random = random.Random(seed)  # noqa: S311 -- repeatable, not secret
         self.kube = Kube()
         self.story: list[str] = []
         self.meddled: set[str] = set()
@@ -26,7 +26,7 @@ class Scene:
 
     def any(self, collection: str) -> Json | None:
         found = self.kube.all(collection)
-        return self.dice.choice(found) if found else None
+        return self.random.choice(found) if found else None
 
     def soon(self, seconds: float, what: Callable[[], None]) -> None:
         async def later() -> None:

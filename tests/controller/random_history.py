@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from tests.controller.controller_process import Candidate
+from tests.controller.controller_process import ControllerProcess
 from tests.controller.kube import NODES, PODS, POOLS
-from tests.controller.random_cluster import Scene
-from tests.controller.random_nodes import NodeLife
-from tests.controller.random_pods import PodLife
-from tests.controller.random_pools import PoolLife
+from tests.controller.random_cluster import RandomCluster
+from tests.controller.random_nodes import RandomNodes
+from tests.controller.random_pods import RandomPods
+from tests.controller.random_pools import RandomPools
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.host_choice import Replacement, Rules
 from webhook.placement.inventory.policy import Policy
@@ -21,15 +21,19 @@ class History:
     """One of them; everything follows from the seed. ``story`` tells what happened."""
 
     def __init__(self, seed: int) -> None:
-        self.scene = Scene(seed)
-        self.kube, self.story = self.scene.kube, self.scene.story
-        self._dice = self.scene.dice
+        self.random_cluster = RandomCluster(seed)
+        self.kube, self.story = self.random_cluster.kube, self.random_cluster.story
+        self._dice = self.random_cluster.random
         replacing = self._dice.random() < 0.3
         self.rules = Rules(Policy(), Replacement(3.0, unlabelled=True) if replacing else Replacement())
-        self.candidates: list[Candidate] = []
-        self._standby: Candidate | None = None
+        self.candidates: list[ControllerProcess] = []
+        self._standby: ControllerProcess | None = None
         self._interference = self._dice.choice([0.0, 0.02, 0.1])
-        self._nodes, self._pools, self._pods = NodeLife(self.scene), PoolLife(self.scene), PodLife(self.scene)
+        self._nodes, self._pools, self._pods = (
+            RandomNodes(self.random_cluster),
+            RandomPools(self.random_cluster),
+            RandomPods(self.random_cluster),
+        )
         nodes, pools, pods = self._nodes, self._pools, self._pods
         self._happenings: list[Callable[[], None]] = [
             nodes.node_comes, nodes.node_comes, nodes.node_goes, nodes.node_is_made_anew, nodes.node_is_cordoned,
@@ -69,7 +73,7 @@ class History:
             self.new_leader()
 
     async def end(self) -> None:
-        self.scene.end()
+        self.random_cluster.end()
         for candidate in (*self.candidates, *filter(None, [self._standby])):
             await candidate.end()
 
@@ -82,7 +86,7 @@ class History:
     # Controllers
 
     @property
-    def leader(self) -> Candidate | None:
+    def leader(self) -> ControllerProcess | None:
         return next((one for one in self.candidates if not one.line.deposed and not one.ended), None)
 
     def new_leader(self) -> None:
@@ -91,9 +95,9 @@ class History:
         self.candidates.append(leader)
         leader.begin()
 
-    def _candidate(self) -> Candidate:
+    def _candidate(self) -> ControllerProcess:
         delays = {kind: self._dice.choice([0.0, 0.0, 0.003, 0.05, 0.7, 6.0]) for kind in (NODES, PODS, POOLS)}
-        candidate = Candidate(self.kube, rules=self.rules, delays=delays)
+        candidate = ControllerProcess(self.kube, rules=self.rules, delays=delays)
         candidate.line.before = candidate.line.after = self._meanwhile
         return candidate
 
@@ -118,7 +122,9 @@ class History:
         if self.leader is not None:
             self.leader.line.ends = self.leader.line.requests + self._dice.randint(1, 8)
             self.leader.line.obeyed_at_the_end = self._dice.random() < 0.5
-            self.scene.tell(f"the leader dies {self.leader.line.ends - self.leader.line.requests} requests later")
+            self.random_cluster.tell(
+                f"the leader dies {self.leader.line.ends - self.leader.line.requests} requests later"
+            )
 
     def candidate_stalls(self) -> None:
         """It is paused, and deposed meanwhile; what it had in hand comes later."""
@@ -126,9 +132,9 @@ class History:
             candidate = self.leader
             candidate.line.going.clear()
             candidate.depose()
-            self.scene.soon(self._dice.choice([0.5, 2.0, 9.0]), candidate.line.going.set)
+            self.random_cluster.soon(self._dice.choice([0.5, 2.0, 9.0]), candidate.line.going.set)
             self.new_leader()
-            self.scene.tell("the leader stalls")
+            self.random_cluster.tell("the leader stalls")
 
     def watch_ends(self) -> None:
         if self.leader is not None:

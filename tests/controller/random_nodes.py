@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from tests.controller.kube import NODES, PODS, node_path
-from tests.controller.random_cluster import Scene, own_labels, path_of
+from tests.controller.random_cluster import RandomCluster, own_labels, path_of
 from webhook.placement.inventory.policy import CONTROL_PLANE
 from webhook.placement.text import keys
 
@@ -16,13 +16,13 @@ FOREIGN_TAINT: Final = {"key": "dedicated", "value": "infra", "effect": "NoSched
 SOFT_TAINT: Final = {"key": "example.com/soft", "effect": "PreferNoSchedule", "timeAdded": "2026-01-01T00:00:00Z"}
 
 
-class NodeLife:
+class RandomNodes:
     """Things that happen to nodes."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-        self._kube = scene.kube
-        self._dice = scene.dice
+    def __init__(self, random_cluster: RandomCluster) -> None:
+        self._random_cluster = random_cluster
+        self._kube = random_cluster.kube
+        self._dice = random_cluster.random
 
     def node_comes(self) -> None:
         name = self._dice.choice(NODE_NAMES)
@@ -37,16 +37,16 @@ class NodeLife:
         address = {"type": "InternalIP", "address": f"10.0.0.{NODE_NAMES.index(name) + 1}"}
         status = {"allocatable": {"cpu": "8", "pods": "110"}, "addresses": [address]}
         self._kube.create(node_path(name), metadata={"labels": labels}, spec={"taints": taints}, status=status)
-        self._scene.disturbed.discard(name)
-        self._scene.tell(f"{name} comes with {labels} {taints}")
+        self._random_cluster.disturbed.discard(name)
+        self._random_cluster.tell(f"{name} comes with {labels} {taints}")
 
     def node_goes(self) -> None:
-        if node := self._scene.any(NODES):
+        if node := self._random_cluster.any(NODES):
             self.removed(node)
 
     def removed(self, node: Json) -> None:
         name = node["metadata"]["name"]
-        self._scene.tell(f"{name} goes")
+        self._random_cluster.tell(f"{name} goes")
         for pod in self._kube.all(PODS):
             if pod["spec"].get("nodeName") == name:
                 self._kube.delete(path_of(pod))
@@ -56,64 +56,64 @@ class NodeLife:
                 self._kube.delete(node_path(name))
 
     def node_is_made_anew(self) -> None:
-        if node := self._scene.any(NODES):
+        if node := self._random_cluster.any(NODES):
             self.removed(node)
             self._make_node(node["metadata"]["name"])
 
     def node_is_about_to_go(self) -> None:
-        if node := self._scene.any(NODES):
+        if node := self._random_cluster.any(NODES):
             path = node_path(node["metadata"]["name"])
             self._kube.change(path, {"metadata": {"finalizers": ["example.com/drain"]}})
             self._kube.delete(path)
-            self._scene.tell(f"{path} is about to go")
+            self._random_cluster.tell(f"{path} is about to go")
 
     def node_is_cordoned(self, node: Json | None = None) -> None:
-        if node := node or self._scene.any(NODES):
+        if node := node or self._random_cluster.any(NODES):
             cordoned = not node["spec"].get("unschedulable")
             self._edit_node(node, {"spec": {"unschedulable": cordoned or None}}, f"cordoned: {cordoned}")
 
     def node_is_retagged(self, node: Json | None = None) -> None:
-        if node := node or self._scene.any(NODES):
+        if node := node or self._random_cluster.any(NODES):
             tag = None if TAG in node["metadata"]["labels"] else "ib"
             self._edit_node(node, {"metadata": {"labels": {TAG: tag}}}, f"tag: {tag}")
 
     def node_is_tainted(self, node: Json | None = None) -> None:
-        if node := node or self._scene.any(NODES):
+        if node := node or self._random_cluster.any(NODES):
             left = [taint for taint in node["spec"]["taints"] if taint["key"] != "dedicated"]
             taints = left if left != node["spec"]["taints"] else [FOREIGN_TAINT, *left]
             self._edit_node(node, {"spec": {"taints": taints}}, f"taints: {taints}")
 
     def address_moves(self) -> None:
-        if node := self._scene.any(NODES):
+        if node := self._random_cluster.any(NODES):
             address = self._dice.choice(["10.0.0.2", "10.0.0.77"])
             addresses = [{"type": "InternalIP", "address": address}]
             self._edit_node(node, {"status": {"addresses": addresses}}, address)
 
     def label_is_lost(self) -> None:
-        if node := self._scene.any(NODES):
+        if node := self._random_cluster.any(NODES):
             self._meddle(node, {"metadata": {"labels": dict.fromkeys(own_labels(node))}})
 
     def taint_is_lost(self) -> None:
-        if node := self._scene.any(NODES):
+        if node := self._random_cluster.any(NODES):
             left = [taint for taint in node["spec"]["taints"] if taint["key"] != keys.EXCLUSIVE]
             self._meddle(node, {"spec": {"taints": left}})
 
     def label_is_set(self) -> None:
-        if node := self._scene.any(NODES):
+        if node := self._random_cluster.any(NODES):
             label = keys.membership(*self._dice.choice([*POOL_NAMES, ("nobody", "x")]))
             self._meddle(node, {"metadata": {"labels": {label: self._dice.choice(["0", "1", "7", "01", "yes", ""])}}})
 
     def taint_is_set(self) -> None:
-        if node := self._scene.any(NODES):
+        if node := self._random_cluster.any(NODES):
             value = keys.exclusive(*self._dice.choice([*POOL_NAMES, ("nobody", "x")]))
             left = [taint for taint in node["spec"]["taints"] if taint["key"] != keys.EXCLUSIVE]
             effect = self._dice.choice(["NoSchedule", "NoExecute"])
             self._meddle(node, {"spec": {"taints": [*left, {"key": keys.EXCLUSIVE, "value": value, "effect": effect}]}})
 
     def _meddle(self, node: Json, patch: Json) -> None:
-        self._scene.disturbed.add(node["metadata"]["name"])
+        self._random_cluster.disturbed.add(node["metadata"]["name"])
         self._edit_node(node, patch, f"meddled with: {patch}")
 
     def _edit_node(self, node: Json, patch: Json, what: str) -> None:
         self._kube.change(node_path(node["metadata"]["name"]), patch)
-        self._scene.tell(f"{node['metadata']['name']} {what}")
+        self._random_cluster.tell(f"{node['metadata']['name']} {what}")

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, Final
 
 from tests.controller.kube import NODES, PODS, POOLS, node_path, pod_path
-from tests.controller.random_cluster import Scene, is_open, path_of
+from tests.controller.random_cluster import RandomCluster, is_open, path_of
 from webhook.placement.text import keys
 
 Json = dict[str, Any]
@@ -13,13 +13,13 @@ BINDING: Final = 0.1
 """Seconds between the scheduler's decision and the binding."""
 
 
-class PodLife:
+class RandomPods:
     """Things that happen to pods."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-        self._kube = scene.kube
-        self._dice = scene.dice
+    def __init__(self, random_cluster: RandomCluster) -> None:
+        self._random_cluster = random_cluster
+        self._kube = random_cluster.kube
+        self._dice = random_cluster.random
         self._number = 0
 
     def stranger_comes(self) -> None:
@@ -30,7 +30,7 @@ class PodLife:
 
     def pod_comes(self) -> None:
         """A processing element that names a pool."""
-        pool = self._scene.any(POOLS)
+        pool = self._random_cluster.any(POOLS)
         if pool and not pool["metadata"].get("deletionTimestamp"):
             metadata = pool["metadata"]
             label = keys.membership(metadata["namespace"], metadata["name"])
@@ -57,23 +57,23 @@ class PodLife:
             }
             spec, status = {"nodeName": name, "containers": []}, {"phase": "Running"}
             self._kube.create(pod_path(f"pod-{self._number}", namespace), metadata=metadata, spec=spec, status=status)
-            self._scene.tell(f"a pod of {job} {placement} runs on {name}")
+            self._random_cluster.tell(f"a pod of {job} {placement} runs on {name}")
 
-        self._scene.soon(BINDING, bind)
+        self._random_cluster.soon(BINDING, bind)
 
     def pod_goes(self) -> None:
-        if pod := self._scene.any(PODS):
+        if pod := self._random_cluster.any(PODS):
             if self._dice.random() < 0.5:
                 self._remove(pod)
             else:
                 self._kube.change(path_of(pod), {"status": {"phase": "Succeeded"}})
-            self._scene.tell(f"{path_of(pod)} ends")
+            self._random_cluster.tell(f"{path_of(pod)} ends")
 
     def pod_terminates(self) -> None:
-        if pod := self._scene.any(PODS):
+        if pod := self._random_cluster.any(PODS):
             self._kube.change(path_of(pod), {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
-            self._scene.soon(self._dice.choice([0.1, 3.0]), lambda: self._remove(pod))
-            self._scene.tell(f"{path_of(pod)} terminates")
+            self._random_cluster.soon(self._dice.choice([0.1, 3.0]), lambda: self._remove(pod))
+            self._random_cluster.tell(f"{path_of(pod)} terminates")
 
     def _remove(self, pod: Json) -> None:
         if path_of(pod) in self._kube.objects:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tests.controller.controller_process import FINISHED, Line
+from tests.controller.controller_process import FINISHED, FaultyApi
 from tests.controller.convergence import Host, Index, hosts, marks_of, name_of, phase_of, pool_of, truth
 from tests.controller.kube import NODES, PODS, POOLS, Change, node_path
 from tests.controller.random_cluster import own_labels
@@ -23,28 +23,28 @@ BRIEF: Final = 0.1
 Json = dict[str, Any]
 
 
-class Witness:
-    """Sees everything that is written to ``history``'s cluster; ``crimes`` are sentences."""
+class SafetyMonitor:
+    """Sees everything that is written to ``history``'s cluster; ``violations`` are sentences."""
 
     def __init__(self, history: History) -> None:
-        self.crimes: list[str] = []
+        self.violations: list[str] = []
         self._history = history
-        self._scene, self._kube = history.scene, history.kube
+        self._random_cluster, self._kube = history.random_cluster, history.kube
         self._kube.listeners.append(self._seen)
 
     def _seen(self, change: Change) -> None:
         writer = self._kube.writer
         if writer is None or change.before is None:
             return
-        assert isinstance(writer, Line)
+        assert isinstance(writer, FaultyApi)
         if change.after is None:
-            self.crimes += self._of_users(change.before)
+            self.violations += self._of_users(change.before)
         elif change.collection == NODES:
-            self.crimes += _of_a_node(change.before, change.after)
-        elif change.collection == POOLS and change.before["metadata"]["uid"] not in self._scene.meddled:
-            self.crimes += self._of_indices(change.before, change.after)
+            self.violations += _of_a_node(change.before, change.after)
+        elif change.collection == POOLS and change.before["metadata"]["uid"] not in self._random_cluster.meddled:
+            self.violations += self._of_indices(change.before, change.after)
             if not writer.deposed:
-                self.crimes += self._of_strangers(change.before, change.after)
+                self.violations += self._of_strangers(change.before, change.after)
 
     def _of_indices(self, before: Json, after: Json) -> Iterator[str]:
         if phase_of(before) != "Ready":
@@ -60,7 +60,7 @@ class Witness:
 
     def _stands(self, host: Host) -> bool:
         found = self._kube.objects.get(node_path(host[0]))
-        if found is None or host[0] in self._scene.disturbed:
+        if found is None or host[0] in self._random_cluster.disturbed:
             return False
         return found["metadata"]["uid"] == host[1] and not found["metadata"].get("deletionTimestamp")
 
@@ -84,7 +84,7 @@ class Witness:
             for each in self._kube.all(PODS):
                 alive = (each.get("status") or {}).get("phase") not in FINISHED
                 pod = bound_pod(msgspec.convert(each, wire.Pod))[0]
-                here = pod and alive and pod.node == name and name not in self._scene.disturbed
+                here = pod and alive and pod.node == name and name not in self._random_cluster.disturbed
                 if pod and here and not is_user(pod, found, cluster):
                     yield f"{name} {uid} is given to {name_of(after)} and runs {pod}"
 

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from tests.builders import cluster, pool
 from tests.cluster.live.objectserver import Given
-from tests.controller.controller_process import Line
+from tests.controller.controller_process import FaultyApi
 from tests.controller.kube import Kube, pod_path, pool_path
 from tests.controller.virtual_time import clock
 from webhook.cluster.client.access import Access
@@ -30,12 +30,12 @@ CLUSTER = cluster([], [ASKED])
 DAEMON_SET = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "controller": True}
 
 
-class Desk:
+class ListsScenario:
     """Pods on two nodes."""
 
     def __init__(self) -> None:
         self.kube = Kube()
-        self.line = Line(self.kube)
+        self.line = FaultyApi(self.kube)
         self.cluster = CLUSTER
         self._number = 0
 
@@ -61,14 +61,14 @@ class Desk:
 
 
 @pytest.fixture
-async def desk() -> Desk:
-    return Desk()
+async def scenario() -> ListsScenario:
+    return ListsScenario()
 
 
 class TestStrangers:
-    async def test_are_processing_elements_of_others(self, desk: Desk) -> None:
-        desk.pod("node-b")
-        assert await desk.strangers() == ["node-b"]
+    async def test_are_processing_elements_of_others(self, scenario: ListsScenario) -> None:
+        scenario.pod("node-b")
+        assert await scenario.strangers() == ["node-b"]
 
     @pytest.mark.parametrize(
         "pod",
@@ -81,9 +81,9 @@ class TestStrangers:
             pytest.param({"name": ""}, id="what has no name"),
         ],
     )
-    async def test_are_not(self, desk: Desk, pod: dict[str, Any]) -> None:
-        desk.pod(**pod)
-        assert await desk.strangers() == []
+    async def test_are_not(self, scenario: ListsScenario, pod: dict[str, Any]) -> None:
+        scenario.pod(**pod)
+        assert await scenario.strangers() == []
 
     @pytest.mark.parametrize(
         ("pod", "expected"),
@@ -100,33 +100,35 @@ class TestStrangers:
             ),
         ],
     )
-    async def test_are_where_all_pods_count(self, desk: Desk, pod: dict[str, Any], expected: list[str]) -> None:
-        desk.cluster = cluster([], [ASKED], spared=["kube-system"])
-        desk.pod(**pod)
-        assert await desk.strangers() == expected
+    async def test_are_where_all_pods_count(
+        self, scenario: ListsScenario, pod: dict[str, Any], expected: list[str]
+    ) -> None:
+        scenario.cluster = cluster([], [ASKED], spared=["kube-system"])
+        scenario.pod(**pod)
+        assert await scenario.strangers() == expected
 
-    async def test_are_those_about_to_end_as_well(self, desk: Desk) -> None:
-        desk.pod(deletionTimestamp="2026-01-01T00:00:00Z")
-        assert await desk.strangers() == ["node-a"]
+    async def test_are_those_about_to_end_as_well(self, scenario: ListsScenario) -> None:
+        scenario.pod(deletionTimestamp="2026-01-01T00:00:00Z")
+        assert await scenario.strangers() == ["node-a"]
 
-    async def test_are_found_behind_a_hundred_others(self, desk: Desk) -> None:
+    async def test_are_found_behind_a_hundred_others(self, scenario: ListsScenario) -> None:
         for _ in range(250):
-            desk.pod(placement="host(P)")
-        desk.pod()
-        assert (await desk.strangers(), desk.line.requests) == (["node-a"], 4)
+            scenario.pod(placement="host(P)")
+        scenario.pod()
+        assert (await scenario.strangers(), scenario.line.requests) == (["node-a"], 4)
 
-    async def test_are_looked_for_on_so_many_hosts_at_a_time(self, desk: Desk) -> None:
+    async def test_are_looked_for_on_so_many_hosts_at_a_time(self, scenario: ListsScenario) -> None:
         hosts = [PoolHost(number, f"node-{number}") for number in range(64)]
         begun = clock()
-        await strangers_on(hosts, ASKED, CLUSTER, desk.line)
+        await strangers_on(hosts, ASKED, CLUSTER, scenario.line)
         assert round(clock() - begun, 3) == 4 * 0.01
 
 
 class TestHostsInUse:
-    async def test_run_pods_that_name_the_pool(self, desk: Desk) -> None:
+    async def test_run_pods_that_name_the_pool(self, scenario: ListsScenario) -> None:
         for on in ("node-a", "node-a", "node-b"):
-            desk.pod(on, placement="host(P)")
-        assert await desk.in_use() == 2
+            scenario.pod(on, placement="host(P)")
+        assert await scenario.in_use() == 2
 
     @pytest.mark.parametrize(
         "pod",
@@ -137,35 +139,35 @@ class TestHostsInUse:
             pytest.param({"placement": "host(P)", "namespace": "other"}, id="of another namespace"),
         ],
     )
-    async def test_are_not_those_with_pods(self, desk: Desk, pod: dict[str, Any]) -> None:
-        desk.pod(**pod)
-        assert await desk.in_use() == 0
+    async def test_are_not_those_with_pods(self, scenario: ListsScenario, pod: dict[str, Any]) -> None:
+        scenario.pod(**pod)
+        assert await scenario.in_use() == 0
 
-    async def test_run_pods_of_no_job_that_name_it(self, desk: Desk) -> None:
-        desk.pod(placement="host(P)", labels={})
-        assert await desk.in_use() == 1
+    async def test_run_pods_of_no_job_that_name_it(self, scenario: ListsScenario) -> None:
+        scenario.pod(placement="host(P)", labels={})
+        assert await scenario.in_use() == 1
 
     @pytest.mark.parametrize(("job", "expected"), [("job", 1), ("another", 0)])
-    async def test_of_a_jobs_own_pool_are_that_jobs(self, desk: Desk, job: str, expected: int) -> None:
-        desk.pod(placement="host(P)")
-        assert await desk.in_use(job=job) == expected
+    async def test_of_a_jobs_own_pool_are_that_jobs(self, scenario: ListsScenario, job: str, expected: int) -> None:
+        scenario.pod(placement="host(P)")
+        assert await scenario.in_use(job=job) == expected
 
 
 class TestNames:
-    async def test_are_those_of_all_pools(self, desk: Desk) -> None:
+    async def test_are_those_of_all_pools(self, scenario: ListsScenario) -> None:
         for number in range(12):
-            desk.kube.create(pool_path(f"p{number}", "team"), spec={})
-        found = await PoolNames(desk.line, clock).since(clock())
-        assert (set(found), desk.line.requests) == ({("team", f"p{number}") for number in range(12)}, 3)
+            scenario.kube.create(pool_path(f"p{number}", "team"), spec={})
+        found = await PoolNames(scenario.line, clock).since(clock())
+        assert (set(found), scenario.line.requests) == ({("team", f"p{number}") for number in range(12)}, 3)
 
-    async def test_are_asked_for_again_only_if_the_last_answer_is_too_old(self, desk: Desk) -> None:
-        names = PoolNames(desk.line, clock)
+    async def test_are_asked_for_again_only_if_the_last_answer_is_too_old(self, scenario: ListsScenario) -> None:
+        names = PoolNames(scenario.line, clock)
         moment = clock()
         await asyncio.sleep(1)
         for since in (moment, moment, clock()):
             await names.since(since)
             await asyncio.sleep(1)
-        assert desk.line.requests == 2
+        assert scenario.line.requests == 2
 
 
 class Pages:

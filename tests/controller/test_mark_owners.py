@@ -22,7 +22,7 @@ OWN, GONE = Taint(keys.EXCLUSIVE, "default.p", "NoSchedule"), Taint(keys.EXCLUSI
 NAME = ("default", "p")
 
 
-class Desk:
+class TriggersScenario:
     """A cluster that is listened to; :meth:`due` empties the queues after some time."""
 
     def __init__(self, inventory: Inventory | None = None) -> None:
@@ -52,8 +52,8 @@ class Desk:
 
 
 @pytest.fixture
-async def desk() -> Desk:
-    return Desk()
+async def scenario() -> TriggersScenario:
+    return TriggersScenario()
 
 
 def host(name: str = "node-a", **labels: str) -> Node:
@@ -73,31 +73,31 @@ def host(name: str = "node-a", **labels: str) -> Node:
     ],
 )
 async def test_marks_are_a_pools_or_nobodys(
-    desk: Desk, found: Node | None, pools: set[Name], nobodys: list[Mark]
+    scenario: TriggersScenario, found: Node | None, pools: set[Name], nobodys: list[Mark]
 ) -> None:
-    desk.watched.set_pool(pool(name="p", size=1))
-    assert (desk.whose.pools(found), desk.whose.nobodys(found)) == (pools, nobodys)
+    scenario.watched.set_pool(pool(name="p", size=1))
+    assert (scenario.whose.pools(found), scenario.whose.nobodys(found)) == (pools, nobodys)
 
 
-async def test_marks_are_nobodys_once_their_pool_is_gone(desk: Desk) -> None:
-    desk.watched.set_pool(pool(name="p", size=1))
-    desk.watched.remove_pool(*NAME)
-    assert desk.whose.nobodys(node(labels={LABEL: "0"}, taints=[OWN])) == [Mark(LABEL, ""), Mark("", "default.p")]
+async def test_marks_are_nobodys_once_their_pool_is_gone(scenario: TriggersScenario) -> None:
+    scenario.watched.set_pool(pool(name="p", size=1))
+    scenario.watched.remove_pool(*NAME)
+    assert scenario.whose.nobodys(node(labels={LABEL: "0"}, taints=[OWN])) == [Mark(LABEL, ""), Mark("", "default.p")]
 
 
 class TestWhoeverDoesNotLead:
-    async def test_only_listens(self, desk: Desk) -> None:
-        desk.watched.set_node(node(labels={LABEL: "0", NOBODYS: "0"}))
-        desk.watched.set_pool(pool(name="p", size=1))
-        desk.watched.set_pod(bound_pod())
-        assert await desk.due(60) == ([], [])
+    async def test_only_listens(self, scenario: TriggersScenario) -> None:
+        scenario.watched.set_node(node(labels={LABEL: "0", NOBODYS: "0"}))
+        scenario.watched.set_pool(pool(name="p", size=1))
+        scenario.watched.set_pod(bound_pod())
+        assert await scenario.due(60) == ([], [])
 
-    async def test_looks_at_everything_when_he_does(self, desk: Desk) -> None:
-        desk.watched.set_node(node("node-a", labels={NOBODYS: "0"}))
-        desk.watched.set_node(host("node-b"))
-        desk.watched.set_pool(pool(name="p", size=1))
-        desk.triggers.begin()
-        assert await desk.due() == (["p"], ["node-a"])
+    async def test_looks_at_everything_when_he_does(self, scenario: TriggersScenario) -> None:
+        scenario.watched.set_node(node("node-a", labels={NOBODYS: "0"}))
+        scenario.watched.set_node(host("node-b"))
+        scenario.watched.set_pool(pool(name="p", size=1))
+        scenario.triggers.begin()
+        assert await scenario.due() == (["p"], ["node-a"])
 
 
 def waiting(name: str, **tweaks: Any) -> Pool:
@@ -105,37 +105,39 @@ def waiting(name: str, **tweaks: Any) -> Pool:
 
 
 class TestAPool:
-    async def test_is_looked_at_when_it_changes(self, desk: Desk) -> None:
-        await desk.lead()
-        desk.watched.set_pool(pool(name="p", size=1))
-        assert await desk.due() == (["p"], [])
+    async def test_is_looked_at_when_it_changes(self, scenario: TriggersScenario) -> None:
+        await scenario.lead()
+        scenario.watched.set_pool(pool(name="p", size=1))
+        assert await scenario.due() == (["p"], [])
 
-    async def test_that_lets_go_of_hosts_wakes_those_that_wait(self, desk: Desk) -> None:
-        desk.watched.set_pool(waiting("w"))
-        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
-        await desk.lead()
-        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-b"]))
-        assert [await desk.due(), await desk.due(1.1)] == [(["p"], []), (["w"], [])]
+    async def test_that_lets_go_of_hosts_wakes_those_that_wait(self, scenario: TriggersScenario) -> None:
+        scenario.watched.set_pool(waiting("w"))
+        scenario.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
+        await scenario.lead()
+        scenario.watched.set_pool(pool(name="p", size=1, assigned=["node-b"]))
+        assert [await scenario.due(), await scenario.due(1.1)] == [(["p"], []), (["w"], [])]
 
-    async def test_that_is_gone_leaves_nodes_to_look_at(self, desk: Desk) -> None:
-        desk.watched.set_node(host())
-        desk.watched.set_node(node("node-b", taints=[OWN]))
-        desk.watched.set_pool(pool(name="p", size=1))
-        await desk.lead()
-        desk.watched.remove_pool(*NAME)
-        assert await desk.due() == (["p"], ["node-a", "node-b"])
+    async def test_that_is_gone_leaves_nodes_to_look_at(self, scenario: TriggersScenario) -> None:
+        scenario.watched.set_node(host())
+        scenario.watched.set_node(node("node-b", taints=[OWN]))
+        scenario.watched.set_pool(pool(name="p", size=1))
+        await scenario.lead()
+        scenario.watched.remove_pool(*NAME)
+        assert await scenario.due() == (["p"], ["node-a", "node-b"])
 
 
 class TestASleeper:
-    async def test_that_comes_or_goes_is_the_business_of_exclusive_pools_with_hosts(self, desk: Desk) -> None:
-        desk.watched.set_pool(pool(name="p", size=1, mode="Exclusive", assigned=["node-a"]))
-        desk.watched.set_pool(pool(name="shared", size=1, assigned=["node-b"]))
-        desk.watched.set_pool(waiting("w", mode="Exclusive"))
-        await desk.lead()
-        desk.watched.set_pod(sleeper())
-        assert [await desk.due(1), await desk.due(10)] == [([], []), (["p"], [])]
-        desk.watched.remove_pod("uid-of-sleeper")
-        assert await desk.due(11) == (["p"], [])
+    async def test_that_comes_or_goes_is_the_business_of_exclusive_pools_with_hosts(
+        self, scenario: TriggersScenario
+    ) -> None:
+        scenario.watched.set_pool(pool(name="p", size=1, mode="Exclusive", assigned=["node-a"]))
+        scenario.watched.set_pool(pool(name="shared", size=1, assigned=["node-b"]))
+        scenario.watched.set_pool(waiting("w", mode="Exclusive"))
+        await scenario.lead()
+        scenario.watched.set_pod(sleeper())
+        assert [await scenario.due(1), await scenario.due(10)] == [([], []), (["p"], [])]
+        scenario.watched.remove_pod("uid-of-sleeper")
+        assert await scenario.due(11) == (["p"], [])
 
 
 class TestANode:
@@ -148,27 +150,29 @@ class TestANode:
             pytest.param(None, id="is gone"),
         ],
     )
-    async def test_that_loses_a_mark_is_its_pools_business_at_once(self, desk: Desk, after: Node | None) -> None:
-        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
-        desk.watched.set_node(node(labels={LABEL: "0"}, taints=[OWN]))
-        await desk.lead()
+    async def test_that_loses_a_mark_is_its_pools_business_at_once(
+        self, scenario: TriggersScenario, after: Node | None
+    ) -> None:
+        scenario.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
+        scenario.watched.set_node(node(labels={LABEL: "0"}, taints=[OWN]))
+        await scenario.lead()
         if after is None:
-            desk.watched.remove_node("node-a")
+            scenario.watched.remove_node("node-a")
         else:
-            desk.watched.set_node(after)
-        assert await desk.due() == (["p"], [])
+            scenario.watched.set_node(after)
+        assert await scenario.due() == (["p"], [])
 
-    async def test_that_changes_otherwise_is_so_soon(self, desk: Desk) -> None:
-        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
-        desk.watched.set_node(host())
-        await desk.lead()
-        desk.watched.set_node(host(zone="a"))
-        assert [await desk.due(), await desk.due(0.2)] == [([], []), (["p"], [])]
+    async def test_that_changes_otherwise_is_so_soon(self, scenario: TriggersScenario) -> None:
+        scenario.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
+        scenario.watched.set_node(host())
+        await scenario.lead()
+        scenario.watched.set_node(host(zone="a"))
+        assert [await scenario.due(), await scenario.due(0.2)] == [([], []), (["p"], [])]
 
-    async def test_with_nobodys_mark_is_looked_at(self, desk: Desk) -> None:
-        await desk.lead()
-        desk.watched.set_node(node(taints=[GONE]))
-        assert await desk.due() == ([], ["node-a"])
+    async def test_with_nobodys_mark_is_looked_at(self, scenario: TriggersScenario) -> None:
+        await scenario.lead()
+        scenario.watched.set_node(node(taints=[GONE]))
+        assert await scenario.due() == ([], ["node-a"])
 
     @pytest.mark.parametrize(
         ("found", "seconds"),
@@ -181,11 +185,13 @@ class TestANode:
             pytest.param(pool(name="w"), 10, id="unsized"),
         ],
     )
-    async def test_matters_to_pools_that_wait_or_count(self, desk: Desk, found: Pool, seconds: float) -> None:
-        desk.watched.set_pool(found)
-        await desk.lead()
-        desk.watched.set_node(node())
-        assert [await desk.due(seconds - 0.1), await desk.due(0.2)] == [([], []), (["w"], [])]
+    async def test_matters_to_pools_that_wait_or_count(
+        self, scenario: TriggersScenario, found: Pool, seconds: float
+    ) -> None:
+        scenario.watched.set_pool(found)
+        await scenario.lead()
+        scenario.watched.set_node(node())
+        assert [await scenario.due(seconds - 0.1), await scenario.due(0.2)] == [([], []), (["w"], [])]
 
     @pytest.mark.parametrize(
         "found",
@@ -194,59 +200,59 @@ class TestANode:
             pytest.param(Pool("default", "w", "", phase=Phase.FAILED), id="one that nobody can read"),
         ],
     )
-    async def test_does_not_matter_to_others(self, desk: Desk, found: Pool) -> None:
-        desk.watched.set_pool(found)
-        await desk.lead()
-        desk.watched.set_node(node())
-        assert await desk.due(60) == ([], [])
+    async def test_does_not_matter_to_others(self, scenario: TriggersScenario, found: Pool) -> None:
+        scenario.watched.set_pool(found)
+        await scenario.lead()
+        scenario.watched.set_node(node())
+        assert await scenario.due(60) == ([], [])
 
 
 class TestAPod:
-    async def test_on_a_host_is_its_pools_business_soon(self, desk: Desk) -> None:
-        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
-        desk.watched.set_node(host())
-        await desk.lead()
-        desk.watched.set_pod(bound_pod())
-        assert [await desk.due(), await desk.due(0.2)] == [([], []), (["p"], [])]
+    async def test_on_a_host_is_its_pools_business_soon(self, scenario: TriggersScenario) -> None:
+        scenario.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
+        scenario.watched.set_node(host())
+        await scenario.lead()
+        scenario.watched.set_pod(bound_pod())
+        assert [await scenario.due(), await scenario.due(0.2)] == [([], []), (["p"], [])]
 
-    async def test_of_others_is_nobodys_business(self, desk: Desk) -> None:
-        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
-        desk.watched.set_node(host())
-        await desk.lead()
-        desk.watched.set_pod(bound_pod(job=""))
-        assert await desk.due(60) == ([], [])
+    async def test_of_others_is_nobodys_business(self, scenario: TriggersScenario) -> None:
+        scenario.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
+        scenario.watched.set_node(host())
+        await scenario.lead()
+        scenario.watched.set_pod(bound_pod(job=""))
+        assert await scenario.due(60) == ([], [])
 
     async def test_of_others_is_its_pools_business_where_all_are_strangers(self) -> None:
-        desk = Desk(Inventory([]))
-        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
-        desk.watched.set_node(host())
-        await desk.lead()
-        desk.watched.set_pod(bound_pod(job="", uid="u"))
-        first = await desk.due(60)
-        desk.watched.remove_pod("u")
-        assert [first, await desk.due(60)] == [(["p"], []), (["p"], [])]
+        scenario = TriggersScenario(Inventory([]))
+        scenario.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
+        scenario.watched.set_node(host())
+        await scenario.lead()
+        scenario.watched.set_pod(bound_pod(job="", uid="u"))
+        first = await scenario.due(60)
+        scenario.watched.remove_pod("u")
+        assert [first, await scenario.due(60)] == [(["p"], []), (["p"], [])]
 
     async def test_that_tolerates_its_taint_is_its_pools_business(self) -> None:
-        desk = Desk(Inventory(guests=Guests(())))
-        desk.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
-        desk.watched.set_node(host())
-        await desk.lead()
-        desk.watched.set_pod(bound_pod(job="", uid="u", guest=Guest("DaemonSet/agent", ("NoSchedule",))))
-        first = await desk.due(60)
-        desk.watched.remove_pod("u")
-        assert [first, await desk.due(60)] == [(["p"], []), (["p"], [])]
+        scenario = TriggersScenario(Inventory(guests=Guests(())))
+        scenario.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
+        scenario.watched.set_node(host())
+        await scenario.lead()
+        scenario.watched.set_pod(bound_pod(job="", uid="u", guest=Guest("DaemonSet/agent", ("NoSchedule",))))
+        first = await scenario.due(60)
+        scenario.watched.remove_pod("u")
+        assert [first, await scenario.due(60)] == [(["p"], []), (["p"], [])]
 
-    async def test_that_ends_makes_room_for_pools_that_wait(self, desk: Desk) -> None:
-        desk.watched.set_pool(waiting("w"))
-        desk.watched.set_pod(bound_pod())
-        await desk.lead()
-        desk.watched.set_pod(bound_pod(terminating=True))
-        first = await desk.due(1.1)
-        desk.watched.remove_pod("uid-of-parallel-parallel-1-node-a")
-        assert [first, await desk.due(1.1)] == [(["w"], []), (["w"], [])]
+    async def test_that_ends_makes_room_for_pools_that_wait(self, scenario: TriggersScenario) -> None:
+        scenario.watched.set_pool(waiting("w"))
+        scenario.watched.set_pod(bound_pod())
+        await scenario.lead()
+        scenario.watched.set_pod(bound_pod(terminating=True))
+        first = await scenario.due(1.1)
+        scenario.watched.remove_pod("uid-of-parallel-parallel-1-node-a")
+        assert [first, await scenario.due(1.1)] == [(["w"], []), (["w"], [])]
 
-    async def test_that_begins_does_not(self, desk: Desk) -> None:
-        desk.watched.set_pool(waiting("w"))
-        await desk.lead()
-        desk.watched.set_pod(bound_pod())
-        assert await desk.due(60) == ([], [])
+    async def test_that_begins_does_not(self, scenario: TriggersScenario) -> None:
+        scenario.watched.set_pool(waiting("w"))
+        await scenario.lead()
+        scenario.watched.set_pod(bound_pod())
+        assert await scenario.due(60) == ([], [])

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import bound_pod, cluster, node, nodes, pool, selector, sleeper
-from tests.controller.controller_process import Line, Said
+from tests.controller.controller_process import FaultyApi, RecordedEvents
 from tests.controller.kube import Kube, pool_path
 from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools import pool_status
@@ -362,14 +362,16 @@ class TestNews:
 
 class TestReports:
     @pytest.fixture
-    async def desk(self) -> tuple[Kube, Line, Said, PoolReports]:
-        kube, said = Kube(), Said()
+    async def scenario(self) -> tuple[Kube, FaultyApi, RecordedEvents, PoolReports]:
+        kube, said = Kube(), RecordedEvents()
         kube.create(pool_path("p"), spec={"size": 2})
-        line = Line(kube)
+        line = FaultyApi(kube)
         return kube, line, said, PoolReports(line, said, now=lambda: NOW)
 
-    async def test_what_is_new_is_written_and_told(self, desk: tuple[Kube, Line, Said, PoolReports]) -> None:
-        kube, _, said, reports = desk
+    async def test_what_is_new_is_written_and_told(
+        self, scenario: tuple[Kube, FaultyApi, RecordedEvents, PoolReports]
+    ) -> None:
+        kube, _, said, reports = scenario
         first = await reports.say(read_pool(kube.read(pool_path("p"))), READY)
         again = await reports.say(read_pool(kube.read(pool_path("p"))), READY)
         assert (first, again, kube.pool("p")["status"]["phase"], said.all) == (
@@ -379,15 +381,17 @@ class TestReports:
             [("HostsAssigned", "2 hosts: node-a, node-b")],
         )
 
-    async def test_what_could_not_be_written_is_not_told(self, desk: tuple[Kube, Line, Said, PoolReports]) -> None:
-        kube, line, said, reports = desk
+    async def test_what_could_not_be_written_is_not_told(
+        self, scenario: tuple[Kube, FaultyApi, RecordedEvents, PoolReports]
+    ) -> None:
+        kube, line, said, reports = scenario
         line.failures.append(ApiError(Cause.CONFLICT, "changed"))
         with pytest.raises(ApiError, match="^changed$"):
             await reports.say(read_pool(kube.read(pool_path("p"))), READY)
         assert said.all == []
 
-    async def test_a_stranger_is_told_of(self, desk: tuple[Kube, Line, Said, PoolReports]) -> None:
-        *_, said, reports = desk
+    async def test_a_stranger_is_told_of(self, scenario: tuple[Kube, FaultyApi, RecordedEvents, PoolReports]) -> None:
+        *_, said, reports = scenario
         reports.tell(stored(), stranger("node-a", "a pod of others"))
         what = "a pod of others got there first, so another node is looked for"
         assert said.all == [("StrangerFound", f"node-a: {what}")]

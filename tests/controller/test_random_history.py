@@ -6,8 +6,8 @@ import pytest
 
 from tests.controller.convergence import at_rest
 from tests.controller.random_history import History
-from tests.controller.safety import Witness
-from tests.controller.virtual_time import QuickLoop
+from tests.controller.safety import SafetyMonitor
+from tests.controller.virtual_time import VirtualTimeLoop
 
 BATCH = 25
 """Histories of one test: a second or two."""
@@ -22,15 +22,15 @@ OVERLOOKED = 700.0
 async def lived(seed: int) -> History:
     """A history, and what becomes of it."""
     history = History(seed)
-    witness = Witness(history)
+    safety_monitor = SafetyMonitor(history)
     try:
         await history.run()
         await asyncio.sleep(SOON)
-        crimes = [*witness.crimes, *at_rest(history.kube)]
-        assert not crimes, telling(history, crimes)
+        violations = [*safety_monitor.violations, *at_rest(history.kube)]
+        assert not violations, telling(history, violations)
         await asyncio.sleep(OVERLOOKED)
-        crimes = [*witness.crimes, *at_rest(history.kube, long=True)]
-        assert not crimes, telling(history, crimes)
+        violations = [*safety_monitor.violations, *at_rest(history.kube, long=True)]
+        assert not violations, telling(history, violations)
         await stays_calm(history)
     finally:
         await history.end()
@@ -51,14 +51,14 @@ async def stays_calm(history: History) -> None:
     assert history.candidates[-1].line.writes == [], telling(history, history.candidates[-1].line.writes)
 
 
-def telling(history: History, crimes: object) -> str:
-    return "\n".join([*history.story, *(map(str, crimes if isinstance(crimes, list) else [crimes]))])
+def telling(history: History, violations: object) -> str:
+    return "\n".join([*history.story, *(map(str, violations if isinstance(violations, list) else [violations]))])
 
 
 @pytest.mark.parametrize("batch", range(12))
 def test_all_is_well_in_the_end(batch: int) -> None:
     for seed in range(batch * BATCH, (batch + 1) * BATCH):
-        loop = QuickLoop()
+        loop = VirtualTimeLoop()
         try:
             loop.run_until_complete(lived(seed))
         except AssertionError as error:

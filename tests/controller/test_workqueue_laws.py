@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from tests.controller.virtual_time import QuickLoop
+from tests.controller.virtual_time import VirtualTimeLoop
 from webhook.controller.workqueue.queue import Queue
 
 KEYS = st.sampled_from(["a1", "a2", "a3", "b1", "b2", "c1"])
@@ -16,7 +16,7 @@ TICK = 1e-6
 """Seconds: more than the error of a float, less than any pause."""
 
 
-class Laws(RuleBasedStateMachine):
+class QueueMachine(RuleBasedStateMachine):
     """The queue beside a simple account of what is owed: who was added since work on it last began.
 
     A key's first letter is its flow. ``passed`` counts, for each key that could be taken, how often others were.
@@ -24,7 +24,7 @@ class Laws(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.loop = QuickLoop()
+        self.loop = VirtualTimeLoop()
         self.queue: Queue[str] = Queue(flow=lambda key: key[0], seats=SEATS, clock=self.loop.time)
         self.passed: dict[str, dict[str, int]] = {}
         self.owed: dict[str, float] = {}
@@ -121,5 +121,5 @@ class Laws(RuleBasedStateMachine):
         assert abs(self.queue.oldest - longest) < TICK
 
 
-Laws.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
-TestLaws = Laws.TestCase
+QueueMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestLaws = QueueMachine.TestCase

@@ -4,7 +4,7 @@ import asyncio
 import selectors
 
 
-class _Skip(selectors.DefaultSelector):
+class _SkippingSelector(selectors.DefaultSelector):
     """Instead of waiting it moves the clock."""
 
     now = 1000.0
@@ -17,11 +17,11 @@ class _Skip(selectors.DefaultSelector):
         return events
 
 
-class QuickLoop(asyncio.SelectorEventLoop):
+class VirtualTimeLoop(asyncio.SelectorEventLoop):
     """For everything that waits for timers only: a minute passes in no time, and always takes a minute."""
 
     def __init__(self) -> None:
-        self._skip = _Skip()
+        self._skip = _SkippingSelector()
         super().__init__(self._skip)
 
     def time(self) -> float:

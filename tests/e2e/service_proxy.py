@@ -20,7 +20,7 @@ _CHUNK: Final = 65_536
 _THREAD_SECONDS: Final = 5
 
 
-class Forwarder:
+class ServiceProxy:
     """``with Forwarder(api, namespace)``: forwards for every Service of the namespace that has a cluster address."""
 
     def __init__(self, api: Api, namespace: str) -> None:

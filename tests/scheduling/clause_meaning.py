@@ -24,7 +24,7 @@ def _clauses(text: str) -> tuple[Clause, ...]:
     return tuple(parse_placement(text, "")[0])
 
 
-class Said:
+class PodClauses:
     """What one pod says of where it is to run; ``soft`` are the names of what it only prefers."""
 
     def __init__(self, pod: Json) -> None:
@@ -50,7 +50,7 @@ class Said:
         return name not in self.soft
 
     def company(self, key: str) -> Json | None:
-        """The selector of ``run-with`` or ``run-apart-from``: the dice write ``key=value`` only."""
+        """The selector of ``run-with`` or ``run-apart-from``: the choices write ``key=value`` only."""
         if key not in self.told:
             return None
         label, _, value = self.told[key].partition("=")
@@ -69,23 +69,23 @@ class Said:
         company = keys.RUN_WITH in self.told or keys.RUN_APART_FROM in self.told
         return any(self.tokens(name) and self.must(name) for name in tokens) or self.isolated or uniform or company
 
-    def shares_job(self, other: "Said") -> bool:
+    def shares_job(self, other: "PodClauses") -> bool:
         """Whether both are of one job."""
         return bool(self.job) and (self.space, self.job) == (other.space, other.job)
 
-    def same_element(self, other: "Said") -> bool:
+    def same_element(self, other: "PodClauses") -> bool:
         """Whether both are one processing element."""
         return bool(self.pe) and self.pe == other.pe
 
 
 def broken(pod: Json, node: Json, cluster: Cluster) -> list[str]:
     """The clauses that would not hold if the pod ran on the node beside the pods that live: its own, and theirs."""
-    said = Said(pod)
-    others = [(Said(other), place) for other, place in cluster.live()]
+    said = PodClauses(pod)
+    others = [(PodClauses(other), place) for other, place in cluster.live()]
     return [*_of_node(said, node, cluster), *_of_pods(said, node, others, cluster)]
 
 
-def _of_node(said: Said, node: Json, cluster: Cluster) -> Iterator[str]:
+def _of_node(said: PodClauses, node: Json, cluster: Cluster) -> Iterator[str]:
     """What it says of nodes."""
     labels, name = node["metadata"].get("labels") or {}, node["metadata"]["name"]
     if said.must("host"):
@@ -110,7 +110,7 @@ def _has_address(node: Json, text: str) -> bool:
     return wanted in map(ipaddress.ip_address, found)
 
 
-def _in_pool(said: Said, wanted: PoolName, name: str, labels: Mapping[str, str], cluster: Cluster) -> bool:
+def _in_pool(said: PodClauses, wanted: PoolName, name: str, labels: Mapping[str, str], cluster: Cluster) -> bool:
     named = [pool for pool in cluster.pools if pool["spec"].get("name", pool["metadata"]["name"]) == wanted.name]
     [pool] = [one for one in named if cluster.namespace(one) == said.space]
     spec = pool["spec"]
@@ -122,7 +122,7 @@ def _in_pool(said: Said, wanted: PoolName, name: str, labels: Mapping[str, str],
     return all(labels.get(keys.TAG) == tag for tag in tags) and selects(spec.get("selector") or {}, labels)
 
 
-def _of_pods(said: Said, node: Json, others: list[tuple[Said, Json]], cluster: Cluster) -> Iterator[str]:
+def _of_pods(said: PodClauses, node: Json, others: list[tuple[PodClauses, Json]], cluster: Cluster) -> Iterator[str]:
     """What it says of other pods, and they of it."""
     job = [(other, place) for other, place in others if said.shares_job(other)]
     here = [other for other, place in job if place is node]
@@ -149,15 +149,15 @@ def _of_pods(said: Said, node: Json, others: list[tuple[Said, Json]], cluster: C
     yield from _company(said, node, others, cluster)
 
 
-def _uniform(one: Said) -> bool:
+def _uniform(one: PodClauses) -> bool:
     return one.uniform != "none"
 
 
-def _colocated(one: Said) -> set[str]:
+def _colocated(one: PodClauses) -> set[str]:
     return one.tokens(ClauseName.COLOCATION)
 
 
-def _company(said: Said, node: Json, others: list[tuple[Said, Json]], cluster: Cluster) -> Iterator[str]:
+def _company(said: PodClauses, node: Json, others: list[tuple[PodClauses, Json]], cluster: Cluster) -> Iterator[str]:
     """``run-with`` and ``run-apart-from``, its own and the others' (a pod that is being deleted is company, too)."""
     near, away = said.company(keys.RUN_WITH), said.company(keys.RUN_APART_FROM)
     space = [(one, place) for one, place in cluster.standing() if cluster.namespace(one) == said.space]
@@ -176,7 +176,7 @@ def _company(said: Said, node: Json, others: list[tuple[Said, Json]], cluster: C
                 yield "run-apart-from"
 
 
-def group_of(said: Said, cluster: Cluster) -> set[str]:
+def group_of(said: PodClauses, cluster: Cluster) -> set[str]:
     """Its tokens of colocation, with those that meet them in a processing element of its Job object."""
     group = said.tokens(ClauseName.COLOCATION)
     for job in cluster.jobs:
@@ -199,7 +199,7 @@ def _tokens(operator: Json) -> list[Clause]:
 def equipped(pod: Json) -> Json:
     """The pod with what its hardware requirements say it must have: amounts in its main container, labels of nodes."""
     spec = completed(pod)["spec"]
-    for need in json.loads(Said(pod).told.get(keys.HARDWARE, "[]")):
+    for need in json.loads(PodClauses(pod).told.get(keys.HARDWARE, "[]")):
         if not need.get("mandatory", True):
             continue
         if not need["allocatable"]:
@@ -220,11 +220,11 @@ def equipped(pod: Json) -> Json:
 
 def hidden(pod: Json, cluster: Cluster) -> bool:
     """Whether a pod of the same job is where Kubernetes does not see it beside others; who only prefers them may be."""
-    said = Said(pod)
+    said = PodClauses(pod)
     nameless = [
         other for other, place in cluster.live() if keys.HOSTNAME not in (place["metadata"].get("labels") or {})
     ]
-    return any(said.shares_job(Said(other)) for other in nameless)
+    return any(said.shares_job(PodClauses(other)) for other in nameless)
 
 
 def same_host(one: Json, other: Json) -> bool:

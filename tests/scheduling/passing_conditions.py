@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tests.scheduling import interpod
-from tests.scheduling import topology_spread as spread
-from tests.scheduling.clause_meaning import Said, broken, equipped, own_hostnames, shared_hostnames
+from tests.scheduling import interpod, topology_spread
+from tests.scheduling.clause_meaning import PodClauses, broken, equipped, own_hostnames, shared_hostnames
 from tests.scheduling.scheduler import host_ports, objection, possible
 from tests.scheduling.selectors import untolerated
 from tests.scheduling.state import Cluster
@@ -32,9 +31,9 @@ def told_to_wait(warnings: Iterable[str]) -> bool:
 
 def with_its_job(pod: Json, cluster: Cluster) -> Cluster:
     """The cluster when all pods have gone that are not of the pod's job, or were about to."""
-    said = Said(pod)
+    said = PodClauses(pod)
     live = [id(other) for other, _ in cluster.live()]
-    return cluster.only(lambda other: id(other) in live and said.shares_job(Said(other)))
+    return cluster.only(lambda other: id(other) in live and said.shares_job(PodClauses(other)))
 
 
 def goes_past(pod: Json) -> bool:
@@ -49,9 +48,9 @@ def allowed(pod: Json, cluster: Cluster) -> list[str]:
     Where it says something of other pods, a node counts only with a host name of its own, as documented; where others
     of its job do, nodes of one host name are one.
     """
-    said = Said(pod)
+    said = PodClauses(pod)
     named = own_hostnames(cluster) if said.relates else set(cluster.by_name)
-    if any(said.shares_job(other) and other.relates for other in map(Said, cluster.pods)):
+    if any(said.shares_job(other) and other.relates for other in map(PodClauses, cluster.pods)):
         named -= shared_hostnames(cluster)
     asked = opened(pod, cluster)
     return [
@@ -77,7 +76,7 @@ def _exclusive(node: Json, asked: Json) -> bool:
 
 def _own(pod: Json, cluster: Cluster) -> list[Object]:
     """Tolerations of the exclusive pools that the pod names."""
-    named = {str(clause.argument) for clause in Said(pod).clauses}
+    named = {str(clause.argument) for clause in PodClauses(pod).clauses}
     pools = [
         pool for pool in cluster.pools if pool["spec"].get("mode") == "Exclusive" and pool["spec"]["name"] in named
     ]
@@ -89,7 +88,7 @@ def arbitrated(pod: Json) -> list[str]:
     """What the pod has in it that nobody but the scheduler keeps."""
     spec = pod["spec"]
     found = [kind for kind in ("podAffinity", "podAntiAffinity") if interpod.terms(pod, kind)]
-    found += ["topology spread"] if spread.constraints(pod) else []
+    found += ["topology spread"] if topology_spread.constraints(pod) else []
     found += ["host ports"] if host_ports(pod) else []
     found += ["resource claims"] if spec.get("resourceClaims") else []
     late = [one for one in spec.get("volumes") or () if "persistentVolumeClaim" in one or "ephemeral" in one]

@@ -41,7 +41,7 @@ class Ruling:
         return self.code == 403 and (" can run this pod" in lines or " fit" in lines)
 
 
-class Moment:
+class Replica:
     """What one replica of the webhook knows at a moment: the cluster as it sees it, and what it has just promised.
 
     ``count`` is how many pods the API server says that any workload is to have, if it says so.
@@ -67,9 +67,9 @@ def inventory(cluster: Cluster) -> Inventory:
     return found
 
 
-def admitted(pod: Json, cluster: Cluster, policy: Policy = POLICY, *, moment: Moment | None = None) -> Ruling:
+def admitted(pod: Json, cluster: Cluster, policy: Policy = POLICY, *, moment: Replica | None = None) -> Ruling:
     """What becomes of a pod that is created: patched by ``/mutate``, and then seen by ``/validate``."""
-    moment = moment or Moment(cluster)
+    moment = moment or Replica(cluster)
     world = moment.world
     pod = completed(pod)
     where: dict[str, Any] = {"namespace": cluster.namespace(pod)}

@@ -8,8 +8,7 @@ preferences keep nobody away, but for one that the scheduler cannot parse.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.scheduling import interpod
-from tests.scheduling import topology_spread as spread
+from tests.scheduling import interpod, topology_spread
 from tests.scheduling.amounts import counted, requested
 from tests.scheduling.selectors import node_affinity, node_selected, parses, untolerated
 from tests.scheduling.state import Cluster
@@ -49,7 +48,7 @@ def objections(pod: Json, node: Json, cluster: Cluster) -> Iterator[str]:
         yield f"the host port {port}"
     if resource := lacking(pod, node, others):
         yield f"too little {resource}"
-    if found := spread.objection(pod, node, cluster):
+    if found := topology_spread.objection(pod, node, cluster):
         yield found
     if found := interpod.objection(pod, node, cluster):
         yield found

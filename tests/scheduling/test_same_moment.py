@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 from hypothesis import assume, event, given
 
-from tests.placement.properties.random_choices import Dice, examples, thrown
-from tests.scheduling import product_answers as product
+from tests.placement.properties.random_choices import RandomChoices, drawn, examples
+from tests.scheduling import product_answers
 from tests.scheduling.amounts import counted, requested
 from tests.scheduling.clause_meaning import broken
-from tests.scheduling.clusters import CLUSTER_BYTES, Scene
+from tests.scheduling.clusters import CLUSTER_BYTES, RandomCluster
 from tests.scheduling.passing_conditions import goes_past
 from tests.scheduling.pods import POD_BYTES, asking
 from tests.scheduling.scheduler import host_ports, possible
@@ -31,15 +31,15 @@ class Pair(NamedTuple):
         return f"{self.cluster!r}# created at once:{manifests([self.first, self.second])}"
 
 
-def pair(dice: Dice) -> Pair:
-    scene = Scene(dice.part(CLUSTER_BYTES))
-    one, other = (asking(dice.part(POD_BYTES), scene.names, at, calm=dice.chance(5)) for at in (8, 9))
-    if dice.chance(5):
+def pair(choices: RandomChoices) -> Pair:
+    random_cluster = RandomCluster(choices.part(CLUSTER_BYTES))
+    one, other = (asking(choices.part(POD_BYTES), random_cluster.names, at, calm=choices.chance(5)) for at in (8, 9))
+    if choices.chance(5):
         # Twins: what a controller makes, or a person twice.
         other = {**one, "metadata": {**other["metadata"], **_same(one)}}
     for pod in (one, other):
         pod["spec"].pop("schedulingGates", None)
-    return Pair(scene.cluster, one, other, dice.face(256))
+    return Pair(random_cluster.cluster, one, other, choices.face(256))
 
 
 def _same(pod: Json) -> Json:
@@ -49,7 +49,7 @@ def _same(pod: Json) -> Json:
 MAKE = pair, CLUSTER_BYTES + 2 * POD_BYTES + 4
 
 
-@given(thrown(MAKE[1], MAKE[0]))
+@given(drawn(MAKE[1], MAKE[0]))
 @examples(500)
 def test_what_two_pods_of_one_moment_say_holds_when_both_are_bound(found: Pair) -> None:
     """Whoever is bound by the webhook is bound at once; then the scheduler comes, one pod after the other.
@@ -57,10 +57,10 @@ def test_what_two_pods_of_one_moment_say_holds_when_both_are_bound(found: Pair) 
     A pod that asked to go past the scheduler was warned of just this.
     """
     assume(not goes_past(found.first) and not goes_past(found.second))
-    moment = product.Moment(found.cluster)
+    moment = product_answers.Replica(found.cluster)
     pods = []
     for raw in (found.first, found.second):
-        ruling = product.admitted(raw, found.cluster, moment=moment)
+        ruling = product_answers.admitted(raw, found.cluster, moment=moment)
         assume(ruling.pod is not None)
         assert ruling.pod is not None
         pods.append((raw, ruling.pod))

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.integration
 PLACE = Place(SERVICE, "pair", (("mutating", "m"), ("validating", "v")))
 
 
-class Clock:
+class FakeClock:
     """Every look takes place two minutes after the one before: nobody has to wait."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ async def lease(api: Api) -> Lease:
 
 @pytest.fixture
 def keeper(api: Api, lease: Lease) -> Keeper:
-    return Keeper(api, lease, PLACE, terms(adoption=60), clock=Clock())
+    return Keeper(api, lease, PLACE, terms(adoption=60), clock=FakeClock())
 
 
 async def settle(keeper: Keeper) -> list[str]:
@@ -132,7 +132,7 @@ async def test_a_deleted_secret_is_made_anew_while_the_old_leaf_stays_trusted(
 
 
 async def test_of_two_that_make_a_secret_one_wins(api: Api, lease: Lease, cluster: FakeCluster) -> None:
-    keepers = [Keeper(api, lease, PLACE, terms(), clock=Clock()) for _ in range(2)]
+    keepers = [Keeper(api, lease, PLACE, terms(), clock=FakeClock()) for _ in range(2)]
     outcomes = await asyncio.gather(*(keeper.turn() for keeper in keepers), return_exceptions=True)
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["ConflictError", "Write"]
     for keeper in keepers:

@@ -14,7 +14,7 @@ from tests.certs.managed.fake import LEASE, FakeCluster, until
 pytestmark = pytest.mark.integration
 
 
-class Clock:
+class FakeClock:
     """Seconds that pass when a test says so."""
 
     def __init__(self) -> None:
@@ -25,8 +25,8 @@ class Clock:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> FakeClock:
+    return FakeClock()
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RENEWAL_SHARE", 0.01)
 
 
-def lease(api: Api, clock: Clock, *, identity: str = "me", duration: int = 3) -> Lease:
+def lease(api: Api, clock: FakeClock, *, identity: str = "me", duration: int = 3) -> Lease:
     return Lease(api, namespace="ns", name="pair", identity=identity, duration=duration, clock=clock)
 
 
@@ -49,29 +49,29 @@ def said() -> tuple[list[str], Any]:
     return words, words.append
 
 
-async def held(api: Api, clock: Clock, **more: Any) -> Lease:
+async def held(api: Api, clock: FakeClock, **more: Any) -> Lease:
     own = lease(api, clock, **more)
     await own.acquire(pytest.fail)
     return own
 
 
-async def test_a_lease_is_made(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_a_lease_is_made(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     (await held(api, clock)).check()
     assert spec(cluster)["holderIdentity"] == "me"
     assert (spec(cluster)["leaseDurationSeconds"], spec(cluster)["leaseTransitions"]) == (3, 0)
 
 
-async def test_times_are_written_as_kubernetes_does(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_times_are_written_as_kubernetes_does(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     await held(api, clock)
     assert len(spec(cluster)["renewTime"]) == len("2030-01-01T00:00:00.000000Z")
 
 
-async def test_before_it_is_held_nothing_may_be_done(api: Api, clock: Clock) -> None:
+async def test_before_it_is_held_nothing_may_be_done(api: Api, clock: FakeClock) -> None:
     with pytest.raises(LostError, match="^the lease pair was not renewed in time$"):
         lease(api, clock).check()
 
 
-async def test_a_lease_ends_for_its_holder_after_two_thirds_of_its_duration(api: Api, clock: Clock) -> None:
+async def test_a_lease_ends_for_its_holder_after_two_thirds_of_its_duration(api: Api, clock: FakeClock) -> None:
     own = await held(api, clock)
     clock.moment += 1.9
     own.check()
@@ -80,7 +80,7 @@ async def test_a_lease_ends_for_its_holder_after_two_thirds_of_its_duration(api:
         own.check()
 
 
-async def test_a_renewal_counts_from_when_it_was_sent(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_a_renewal_counts_from_when_it_was_sent(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     async def slow(method: str, _path: str) -> None:
         clock.moment += 1.5 if method == "PUT" else 0
 
@@ -92,14 +92,16 @@ async def test_a_renewal_counts_from_when_it_was_sent(api: Api, cluster: FakeClu
         own.check()
 
 
-async def test_a_renewal_keeps_when_it_was_acquired(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_a_renewal_keeps_when_it_was_acquired(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     own = await held(api, clock)
     before = dict(spec(cluster))
     await own.renew(pytest.fail)
     assert spec(cluster) == {**before, "renewTime": spec(cluster)["renewTime"]}
 
 
-async def test_another_waits_for_the_duration_by_its_own_clock(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_another_waits_for_the_duration_by_its_own_clock(
+    api: Api, cluster: FakeCluster, clock: FakeClock
+) -> None:
     await held(api, clock)
     waiting = asyncio.create_task(lease(api, clock, identity="you").acquire(pytest.fail))
     looks = len(cluster.seen)
@@ -111,7 +113,7 @@ async def test_another_waits_for_the_duration_by_its_own_clock(api: Api, cluster
     assert (spec(cluster)["holderIdentity"], spec(cluster)["leaseTransitions"]) == ("you", 1)
 
 
-async def test_a_lease_that_is_renewed_is_not_taken(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_a_lease_that_is_renewed_is_not_taken(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     own = await held(api, clock)
     waiting = asyncio.create_task(lease(api, clock, identity="you").acquire(pytest.fail))
     for _ in range(3):
@@ -123,7 +125,7 @@ async def test_a_lease_that_is_renewed_is_not_taken(api: Api, cluster: FakeClust
     assert spec(cluster)["holderIdentity"] == "me"
 
 
-async def test_a_lease_that_is_given_back_is_free_at_once(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_a_lease_that_is_given_back_is_free_at_once(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     own = await held(api, clock)
     await own.release()
     with pytest.raises(LostError):
@@ -132,12 +134,12 @@ async def test_a_lease_that_is_given_back_is_free_at_once(api: Api, cluster: Fak
     assert spec(cluster)["holderIdentity"] == "you"
 
 
-async def test_what_was_never_held_is_not_given_back(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_what_was_never_held_is_not_given_back(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     await lease(api, clock).release()
     assert cluster.seen == []
 
 
-async def test_of_two_at_the_same_time_one_gets_it(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_of_two_at_the_same_time_one_gets_it(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     both = [lease(api, clock, identity=identity) for identity in ("me", "you")]
     tasks = [asyncio.create_task(one.acquire(pytest.fail)) for one in both]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -148,7 +150,7 @@ async def test_of_two_at_the_same_time_one_gets_it(api: Api, cluster: FakeCluste
 
 
 async def test_trouble_on_the_way_to_a_lease_is_said_and_tried_again(
-    api: Api, cluster: FakeCluster, clock: Clock
+    api: Api, cluster: FakeCluster, clock: FakeClock
 ) -> None:
     async def once(_method: str, _path: str) -> int | None:
         return 500 if not cluster.seen else None
@@ -160,7 +162,7 @@ async def test_trouble_on_the_way_to_a_lease_is_said_and_tried_again(
 
 
 async def test_a_renewal_that_fails_does_no_harm_until_the_deadline(
-    api: Api, cluster: FakeCluster, clock: Clock
+    api: Api, cluster: FakeCluster, clock: FakeClock
 ) -> None:
     async def fail(_method: str, _path: str) -> int:
         return 503
@@ -176,7 +178,7 @@ async def test_a_renewal_that_fails_does_no_harm_until_the_deadline(
     assert words == [f"the API server answers 503 to PUT {LEASE}: made to fail"] * 2
 
 
-async def test_a_lease_that_is_taken_is_lost_at_once(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_a_lease_that_is_taken_is_lost_at_once(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     own = await held(api, clock)
     cluster.put(LEASE, {**cluster.objects[LEASE], "spec": {**spec(cluster), "holderIdentity": "you"}})
     with pytest.raises(LostError, match="^the lease pair is another's now$"):
@@ -185,7 +187,7 @@ async def test_a_lease_that_is_taken_is_lost_at_once(api: Api, cluster: FakeClus
     assert spec(cluster)["holderIdentity"] == "you"
 
 
-async def test_a_renewal_whose_answer_was_lost_is_no_loss(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_a_renewal_whose_answer_was_lost_is_no_loss(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     own = await held(api, clock)
     cluster.put(LEASE, cluster.objects[LEASE])
     clock.moment += 1.9
@@ -194,14 +196,14 @@ async def test_a_renewal_whose_answer_was_lost_is_no_loss(api: Api, cluster: Fak
     own.check()
 
 
-async def test_a_lease_that_was_deleted_is_made_again(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_a_lease_that_was_deleted_is_made_again(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     own = await held(api, clock)
     del cluster.objects[LEASE]
     await own.renew(pytest.fail)
     assert spec(cluster)["holderIdentity"] == "me"
 
 
-async def test_trouble_while_looking_whose_it_is_is_said(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_trouble_while_looking_whose_it_is_is_said(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     async def fail(method: str, _path: str) -> int | None:
         return 500 if method == "GET" else None
 
@@ -213,7 +215,7 @@ async def test_trouble_while_looking_whose_it_is_is_said(api: Api, cluster: Fake
     assert words == [f"the API server answers 500 to GET {LEASE}: made to fail"]
 
 
-async def test_it_is_renewed_again_and_again(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_it_is_renewed_again_and_again(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     own = await held(api, clock)
     keeping = asyncio.create_task(own.keep(pytest.fail))
     await until(lambda: len(cluster.writes(LEASE)) >= 2)
@@ -222,7 +224,7 @@ async def test_it_is_renewed_again_and_again(api: Api, cluster: FakeCluster, clo
         await keeping
 
 
-async def test_trouble_with_giving_it_back_is_told(api: Api, cluster: FakeCluster, clock: Clock) -> None:
+async def test_trouble_with_giving_it_back_is_told(api: Api, cluster: FakeCluster, clock: FakeClock) -> None:
     own = await held(api, clock)
     cluster.put(LEASE, cluster.objects[LEASE])
     with pytest.raises(FailureError, match="409"):

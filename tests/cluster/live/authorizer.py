@@ -6,7 +6,7 @@ from tests.cluster.live.objectserver import ObjectServer, Seen
 from webhook.cluster.queries.authorization import PATH
 
 
-class Rights:
+class FakeAuthorizer:
     """A stand-in for the API server's authorizer, on an :class:`ObjectServer`: who may use which pool."""
 
     def __init__(self, server: ObjectServer) -> None:

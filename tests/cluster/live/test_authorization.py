@@ -8,7 +8,7 @@ from aiohttp import web
 
 from tests.answers import refused
 from tests.builders import cluster, nodes, pod, pool, review
-from tests.cluster.live.authorizer import Rights
+from tests.cluster.live.authorizer import FakeAuthorizer
 from tests.cluster.live.objectserver import ObjectServer, Seen
 from tests.cluster.live.objectserver import refused as said_no
 from webhook.admission.accounts import User
@@ -35,14 +35,14 @@ async def writes(objects: ObjectServer) -> AsyncIterator[Writes]:
         yield Writes(connection)
 
 
-class Time:
+class FakeClock:
     now = 1000.0
 
     def __call__(self) -> float:
         return self.now
 
 
-async def test_the_whole_user_and_the_pool_are_asked_about(rights: Rights, writes: Writes) -> None:
+async def test_the_whole_user_and_the_pool_are_asked_about(rights: FakeAuthorizer, writes: Writes) -> None:
     assert not await Authorization(writes).may_use(JANE, "team", "p1")
     assert rights.asked == [
         {
@@ -66,14 +66,19 @@ async def test_the_whole_user_and_the_pool_are_asked_about(rights: Rights, write
     ]
 
 
-async def test_a_right_is_a_right(rights: Rights, writes: Writes) -> None:
+async def test_a_right_is_a_right(rights: FakeAuthorizer, writes: Writes) -> None:
     rights.granted.add(("jane", "p1"))
     assert await Authorization(writes).may_use(JANE, "team", "p1")
 
 
 @pytest.mark.parametrize(("granted", "seconds"), [(True, authorization.GRANTED), (False, authorization.DENIED)])
-async def test_an_answer_holds_for_a_while(rights: Rights, writes: Writes, granted: bool, seconds: float) -> None:  # noqa: FBT001 -- of a table
-    clock = Time()
+async def test_an_answer_holds_for_a_while(
+    rights: FakeAuthorizer,
+    writes: Writes,
+    granted: bool,  # noqa: FBT001 -- of a table
+    seconds: float,
+) -> None:
+    clock = FakeClock()
     rights.granted = {("jane", "p1")} if granted else set()
     asking = Authorization(writes, clock=clock)
     for passed, asked in ((0.0, 1), (seconds - 0.1, 1), (0.2, 2)):
@@ -82,7 +87,7 @@ async def test_an_answer_holds_for_a_while(rights: Rights, writes: Writes, grant
         assert len(rights.asked) == asked
 
 
-async def test_another_user_pool_or_namespace_is_another_question(rights: Rights, writes: Writes) -> None:
+async def test_another_user_pool_or_namespace_is_another_question(rights: FakeAuthorizer, writes: Writes) -> None:
     asking = Authorization(writes)
     for user, namespace, name in (
         (JANE, "team", "p1"),
@@ -95,7 +100,7 @@ async def test_another_user_pool_or_namespace_is_another_question(rights: Rights
 
 
 async def test_no_more_answers_are_kept_than_there_is_room_for(
-    rights: Rights, writes: Writes, monkeypatch: pytest.MonkeyPatch
+    rights: FakeAuthorizer, writes: Writes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(authorization, "KEPT", 2)
     asking = Authorization(writes)
@@ -124,14 +129,14 @@ def use(placement: str) -> tuple[bytes, Use]:
     return body, found
 
 
-async def test_who_may_use_all_pools_gets_the_answer_that_there_was(rights: Rights, writes: Writes) -> None:
+async def test_who_may_use_all_pools_gets_the_answer_that_there_was(rights: FakeAuthorizer, writes: Writes) -> None:
     rights.granted = {("jane", "mypool"), ("jane", "other")}
     body, found = use("a: host(MyPool); b: host(Other)")
     answer = validate(body, POOLS, Policy(verify_pods=False))
     assert await authorized(answer, found, Authorization(writes), Policy()) is answer
 
 
-async def test_who_may_not_use_one_is_told_which(rights: Rights, writes: Writes) -> None:
+async def test_who_may_not_use_one_is_told_which(rights: FakeAuthorizer, writes: Writes) -> None:
     rights.granted = {("jane", "mypool")}
     body, found = use("a: host(MyPool); b: host(Other)")
     answer = await authorized(validate(body, POOLS, Policy(verify_pods=False)), found, Authorization(writes), Policy())

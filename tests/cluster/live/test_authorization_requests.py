@@ -7,7 +7,7 @@ import pytest
 
 from tests.answers import response
 from tests.builders import cluster, nodes, pod, pool, review
-from tests.cluster.live.authorizer import Rights
+from tests.cluster.live.authorizer import FakeAuthorizer
 from tests.cluster.live.objectserver import ObjectServer
 from webhook import app
 from webhook.admission.answer import Answer
@@ -37,7 +37,7 @@ def asking(live: LiveCluster[Inventory]) -> Reviewer:
     return validator(live, POLICY, authorization_of(live))
 
 
-async def test_a_pod_that_names_a_pool_is_asked_about(asking: Reviewer, rights: Rights) -> None:
+async def test_a_pod_that_names_a_pool_is_asked_about(asking: Reviewer, rights: FakeAuthorizer) -> None:
     answer = asking(review(pod("host(MyPool)")))
     assert not isinstance(answer, Answer)
     assert (response(await answer)["allowed"], len(rights.asked)) == (False, 1)
@@ -47,12 +47,12 @@ NOT_ASKED = {"names no pool": pod('host("node-a")'), "is refused anyway": {"kind
 
 
 @pytest.mark.parametrize("found", NOT_ASKED.values(), ids=NOT_ASKED)
-async def test_nobody_is_asked_about_a_pod_that(asking: Reviewer, rights: Rights, found: object) -> None:
+async def test_nobody_is_asked_about_a_pod_that(asking: Reviewer, rights: FakeAuthorizer, found: object) -> None:
     assert isinstance(asking(review(found)), Answer)
     assert rights.asked == []
 
 
-async def test_without_the_setting_nobody_is_asked(live: LiveCluster[Inventory], rights: Rights) -> None:
+async def test_without_the_setting_nobody_is_asked(live: LiveCluster[Inventory], rights: FakeAuthorizer) -> None:
     answer = validator(live, POLICY, None)(review(pod("host(MyPool)")))
     assert isinstance(answer, Answer)
     assert (response(answer)["allowed"], rights.asked) == (True, [])

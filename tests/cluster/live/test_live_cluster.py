@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.cluster.live.apiserver import PATHS, ApiServer, status
-from tests.cluster.live.watched_cluster import FAST, Watched, until
+from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import Recorder, intent, job, namespace, node, pod, pool
 from webhook.cluster.client.configuration import connect
 from webhook.cluster.client.connection import Connection
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.mark.usefixtures("server")
 async def test_before_it_runs_nothing_is_known() -> None:
-    cluster = Watched().cluster
+    cluster = WatchedCluster().cluster
     assert (cluster.synced, cluster.reason()) == (
         False,
         (
@@ -34,14 +34,14 @@ async def test_before_it_runs_nothing_is_known() -> None:
 
 @pytest.mark.usefixtures("server")
 async def test_it_is_ready_when_every_kind_is_listed() -> None:
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         assert (watched.cluster.synced, watched.cluster.reason()) == (True, None)
 
 
 async def test_one_kind_that_is_not_listed_is_enough_not_to_be_ready(server: ApiServer) -> None:
     server.stuck = True
     server.answers["pods", "list"].append(lambda: status(500, "etcd"))
-    async with Watched().running(synced=False) as watched:
+    async with WatchedCluster().running(synced=False) as watched:
         await until(lambda: all(server.watching[resource] for resource in PATHS if resource != "pods"))
         await until(lambda: watched.failures)
         assert watched.cluster.reason() == ("the cluster is not read yet: pods: the API server answers 500: etcd")
@@ -49,7 +49,7 @@ async def test_one_kind_that_is_not_listed_is_enough_not_to_be_ready(server: Api
 
 async def test_it_stays_ready_while_something_is_listed_again(server: ApiServer) -> None:
     server.answers["nodes", "watch"].append(lambda: status(410))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         server.stuck = True
         server.answers["nodes", "list"].append(lambda: status(500))
         await until(lambda: len(server.asked("nodes", "list")) > 3)
@@ -60,14 +60,14 @@ async def test_it_feeds_an_inventory(server: ApiServer) -> None:
     server.put("nodes", node())
     server.put("pods", pod())
     inventory = Inventory()
-    watched = Watched()
+    watched = WatchedCluster()
     watched.cluster = cluster = LiveCluster(Connection(connect()), inventory, pace=FAST)
     async with watched.running():
         assert (cluster.inventory is inventory, inventory.nodes.capacity.used("cpu", 0)) == (True, 1000)
 
 
 async def test_it_feeds_only_the_kinds_that_are_wanted(server: ApiServer) -> None:
-    watched = Watched()
+    watched = WatchedCluster()
     watched.cluster = LiveCluster(Connection(connect()), Recorder(), kinds=(NODES,), pace=FAST)
     async with watched.running():
         assert {request.resource for request in server.requests} == {"nodes"}
@@ -83,7 +83,7 @@ async def test_the_report_is_told_when_all_is_known(server: ApiServer) -> None:
     server.put("streamsjobs", job())
     server.put("streamshpaintents", intent())
     server.put("namespaces", namespace())
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         assert [str(told) for told in watched.told] == [
             "1 Node, 1 Pod, 1 HostPool, 1 Job, 1 HPAIntent, 1 Namespace; 0 finished, 0 skipped, 0 ignored"
         ]
@@ -91,14 +91,14 @@ async def test_the_report_is_told_when_all_is_known(server: ApiServer) -> None:
 
 async def test_the_report_is_told_again_after_another_list(server: ApiServer) -> None:
     server.answers["nodes", "watch"].append(lambda: status(410))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await until(lambda: server.watching["nodes"])
         assert [type(told) for told in watched.told].count(Report) == len(server.asked("nodes", "list"))
 
 
 async def test_a_kind_that_stays_away_is_reported_once(server: ApiServer) -> None:
     server.missing = {"streamsjobs"}
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await until(lambda: len(server.asked("streamsjobs", "list")) == 4)
         assert [type(told) for told in watched.told].count(Report) == 1
 
@@ -106,7 +106,7 @@ async def test_a_kind_that_stays_away_is_reported_once(server: ApiServer) -> Non
 async def test_the_report_names_what_is_wrong_now(server: ApiServer) -> None:
     server.put("nodes", node("node-a", status={"addresses": 5}))
     server.put("nodes", node("node-b", spec={"taints": [{}]}))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         report = watched.cluster.report
         assert (report.skipped_count, report.skipped, report.noted_count, report.noted) == (
             1,
@@ -125,13 +125,13 @@ async def test_the_report_names_what_is_wrong_now(server: ApiServer) -> None:
 
 @pytest.mark.usefixtures("server")
 async def test_every_resource_has_an_age() -> None:
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         ages = watched.cluster.ages()
         assert ([*ages], max(ages.values()) < 1.0) == ([*PATHS], True)
 
 
 async def test_ages_grow_while_nothing_is_heard(server: ApiServer) -> None:
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await until(lambda: server.watching["nodes"])
         await server.stop()
         await asyncio.sleep(0.2)
@@ -139,7 +139,7 @@ async def test_ages_grow_while_nothing_is_heard(server: ApiServer) -> None:
 
 
 async def test_a_bookmark_makes_it_young(server: ApiServer) -> None:
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await until(lambda: server.watching["nodes"])
         await asyncio.sleep(0.2)
         server.bookmark("nodes")
@@ -147,7 +147,7 @@ async def test_a_bookmark_makes_it_young(server: ApiServer) -> None:
 
 
 async def test_what_is_too_old_is_no_ground_to_decide_on(server: ApiServer) -> None:
-    async with Watched(limit=0.4).running() as watched:
+    async with WatchedCluster(limit=0.4).running() as watched:
         await until(lambda: all(server.watching[resource] for resource in PATHS))
         for resource in PATHS:
             server.bookmark(resource)
@@ -162,7 +162,7 @@ async def test_what_is_too_old_is_no_ground_to_decide_on(server: ApiServer) -> N
 
 @pytest.mark.usefixtures("server")
 async def test_silence_alone_makes_it_too_old() -> None:
-    watched = Watched(limit=0.2)
+    watched = WatchedCluster(limit=0.2)
     watched.cluster = LiveCluster(Connection(connect()), Recorder(), kinds=(NODES,), pace=FAST, limit=0.2)
     async with watched.running():
         await until(watched.cluster.reason)
@@ -173,7 +173,7 @@ async def test_silence_alone_makes_it_too_old() -> None:
 
 async def test_it_is_ready_again_when_the_api_server_is_back(server: ApiServer) -> None:
     server.watch_seconds = 0.1
-    async with Watched(limit=0.5).running() as watched:
+    async with WatchedCluster(limit=0.5).running() as watched:
         await server.stop()
         await until(watched.cluster.reason)
         await server.start()
@@ -198,6 +198,6 @@ async def test_a_fault_of_this_program_ends_it() -> None:
 
 
 async def test_when_it_is_cancelled_it_lets_go_of_the_api_server(server: ApiServer) -> None:
-    async with Watched().running():
+    async with WatchedCluster().running():
         await until(lambda: server.watching["nodes"])
     await until(lambda: not any(server.watching.values()))

@@ -13,7 +13,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from tests.cluster.live.apiserver import PATHS, ApiServer, Json, status
-from tests.cluster.live.watched_cluster import FAST, Watched, until
+from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import Recorder, consumer, intent, job, namespace, node, pod, pool
 from webhook.cluster.client.access import Access
 from webhook.cluster.client.configuration import Configuration
@@ -121,9 +121,9 @@ def final(server: ApiServer) -> Recorder:
     """What a fresh reading of all objects gives."""
     sink = Recorder()
     for kind in KINDS:
-        shelf = Store(kind, sink, lambda _: None)
+        store = Store(kind, sink, lambda _: None)
         for item in server.objects[kind.resource].values():
-            shelf.put(Raw(json.dumps(item).encode()))
+            store.put(Raw(json.dumps(item).encode()))
     return sink
 
 
@@ -136,7 +136,7 @@ async def live(before: list[tuple[Any, ...]], history: list[tuple[Any, ...]], ch
             await happen(server, what, *how)
         connection = Connection(Configuration(NoCredentials(server.url)))
         pace = replace(FAST, page=2, least=0.001, most=0.005, most_away=0.005, between_lists=0.001, **TIMEOUTS)
-        async with Watched(pace, connection=connection).running(synced=False) as watched:
+        async with WatchedCluster(pace, connection=connection).running(synced=False) as watched:
             for what, *how in history:
                 await happen(server, what, *how)
             await until(lambda: watched.cluster.synced and vars(watched.sink) == vars(final(server)), limit=10.0)

@@ -147,7 +147,7 @@ async def test_where_nobody_can_tell_it_is_our_trouble(
     assert said in answer.message
 
 
-class Time:
+class FakeClock:
     now = 1000.0
 
     def __call__(self) -> float:
@@ -155,7 +155,7 @@ class Time:
 
 
 async def test_what_is_known_of_a_daemon_set_holds_for_a_while(connection: Connection, there: Objects) -> None:
-    time = Time()
+    time = FakeClock()
     newcomers = Newcomers(Writes(connection), clock=time)
     there.found = {POD: agent(), DAEMON_SET: daemon_set()}
     assert [await newcomers.meet(UNSEEN) for _ in range(2)] == [None, None]

@@ -21,7 +21,7 @@ FAST = Pace(
 )  # fmt: skip
 
 
-class Watched:
+class WatchedCluster:
     """A cluster, and what it told."""
 
     def __init__(self, pace: Pace = FAST, *, limit: float = 0.0, connection: Connection | None = None) -> None:
@@ -40,7 +40,7 @@ class Watched:
         return [str(told) for told in self.told if isinstance(told, ApiError)]
 
     @contextlib.asynccontextmanager
-    async def running(self, *, synced: bool = True) -> AsyncIterator["Watched"]:
+    async def running(self, *, synced: bool = True) -> AsyncIterator["WatchedCluster"]:
         task = asyncio.create_task(self.cluster.run())
         try:
             if synced:

@@ -16,18 +16,18 @@ _CLONE: Final = Path(__file__).resolve().parents[3]
 
 _LEADING: Final = re.compile(r'"message":"leading as ([^"]+)"')
 
-QUICK: Final = ("tests.e2e.controller.short_lease_controller",)
+SHORT_LEASE: Final = ("tests.e2e.controller.short_lease_controller",)
 """What ``python -m`` runs."""
 
 
-class Candidate:
+class ControllerProcess:
     """``with Candidate(folder, name, kubeconfig)``: it stands for election, and leads sooner or later.
 
     ``program`` is a module with its arguments, by default the one with short leads.
     """
 
     def __init__(
-        self, folder: Path, name: str, kubeconfig: Path, *, program: Sequence[str] = QUICK, **environment: str
+        self, folder: Path, name: str, kubeconfig: Path, *, program: Sequence[str] = SHORT_LEASE, **environment: str
     ) -> None:
         self.name = name
         variables = {**os.environ, "KUBECONFIG": str(kubeconfig), "PYTHONPATH": str(_CLONE), **environment}

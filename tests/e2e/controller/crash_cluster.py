@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Final, Self
 
 from tests.e2e.api import Object
-from tests.e2e.controller.controller_process import Candidate
+from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.invariants import unfinished
-from tests.e2e.controller.object_watcher import PoolWitness
+from tests.e2e.controller.object_watcher import PoolWatcher
 from tests.e2e.controller.pools import ALL, create_pool, exclusive, hostpool, marked, marks, phase
-from tests.e2e.controller.request_points import Moment
+from tests.e2e.controller.request_points import RequestPoint
 from tests.e2e.controller.rights import ACCOUNT, grant, holder
-from tests.e2e.controller.stopping_proxy import Relay, Trap
-from tests.e2e.live.bare_plane import Core
+from tests.e2e.controller.stopping_proxy import StoppingProxy, StopPoint
+from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.nodes import node
 from tests.e2e.polling import until
 from webhook.placement.text.keys import EXCLUSIVE
@@ -43,7 +43,7 @@ class Fault(enum.Enum):
 class Run:
     """One end: while pools take their hosts, or while they give them back."""
 
-    moment: Moment
+    moment: RequestPoint
     fault: Fault
     giving: bool = False
 
@@ -65,14 +65,14 @@ class Outcome:
     """Pools that got their hosts."""
 
 
-class Arena:
-    """``with Arena(folder) as arena``: two controllers, one of them leading. For one thread."""
+class CrashCluster:
+    """``with Arena(folder) as crash_cluster``: two controllers, one of them leading. For one thread."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._core = Core(folder, service_accounts=(ACCOUNT,))
+        self._core = BarePlane(folder, service_accounts=(ACCOUNT,))
         self._exit = contextlib.ExitStack()
-        self._candidates: dict[str, Candidate] = {}
+        self._candidates: dict[str, ControllerProcess] = {}
         self._made = 0
 
     def __enter__(self) -> Self:
@@ -82,8 +82,8 @@ class Arena:
             grant(self._core)
             for number in range(NODES):
                 self._api.create(node(f"node-{number}"))
-            self.relay = ending.enter_context(Relay(self._core))
-            self.witness = ending.enter_context(PoolWitness(self._api))
+            self.stopping_proxy = ending.enter_context(StoppingProxy(self._core))
+            self.object_watcher = ending.enter_context(PoolWatcher(self._api))
             ending.callback(self._end)
             self._start()
             self._start()
@@ -106,23 +106,23 @@ class Arena:
         if run.giving:
             self._create()
             self._rest()
-        trap = self.relay.spring(run.moment, self._struck(run))
+        stop_point = self.stopping_proxy.spring(run.moment, self._struck(run))
         (self._delete if run.giving else self._create)()
-        until(trap.sprung.is_set, f"{run}: the moment comes")
+        until(stop_point.sprung.is_set, f"{run}: the moment comes")
         self._start()
         if run.fault is Fault.KILLED:
-            trap.let_go(dropped=True)
+            stop_point.let_go(dropped=True)
         if run.fault is Fault.ORPHANED:
             self._delete()
-        until(lambda: holder(self._core) not in {"", self._candidates[trap.who].identity}, "another one leads")
+        until(lambda: holder(self._core) not in {"", self._candidates[stop_point.who].identity}, "another one leads")
         self._rest()
         if run.fault is not Fault.KILLED:
-            outcome.late = self._late(trap)
+            outcome.late = self._late(stop_point)
         if run.fault is Fault.PAUSED:
-            old = self._candidates[trap.who]
+            old = self._candidates[stop_point.who]
             old.resume()
             outcome.exit_code = old.exit_code()
-        self._candidates.pop(trap.who).process.kill()
+        self._candidates.pop(stop_point.who).process.kill()
         self._rest()
         outcome.ready = sum(phase(pool) == "Ready" for pool in self._pools())
         self._delete()
@@ -137,16 +137,16 @@ class Arena:
 
         return strike
 
-    def _late(self, trap: Trap) -> int:
-        trap.let_go()
-        until(trap.answered.is_set, "the request that was held is answered")
-        return trap.code if trap.moment.side == "before" else 0
+    def _late(self, stop_point: StopPoint) -> int:
+        stop_point.let_go()
+        until(stop_point.answered.is_set, "the request that was held is answered")
+        return stop_point.code if stop_point.moment.side == "before" else 0
 
     def _start(self) -> None:
         name = f"c{self._made}"
         self._made += 1
-        kubeconfig = self.relay.kubeconfig(self._folder / name, name, ACCOUNT)
-        candidate = Candidate(self._folder, name, kubeconfig)
+        kubeconfig = self.stopping_proxy.kubeconfig(self._folder / name, name, ACCOUNT)
+        candidate = ControllerProcess(self._folder, name, kubeconfig)
         self._candidates[name] = candidate
         candidate.process.start()
 
@@ -155,7 +155,7 @@ class Arena:
             candidate.process.kill()
 
     def _create(self) -> None:
-        number = len(self.witness.history)  # names that were never used before
+        number = len(self.object_watcher.history)  # names that were never used before
         for pool in (
             exclusive(f"a-{number}", SPACE, 3),
             exclusive(f"b-{number}", SPACE, 3),

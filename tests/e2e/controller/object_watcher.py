@@ -15,8 +15,8 @@ _SILENCE: Final = 120.0
 _SECONDS: Final = 5
 
 
-class Witness:
-    """``with Witness(api, path) as witness``: ``history`` is every state since then, by order of time."""
+class ObjectWatcher:
+    """``with Witness(api, path) as object_watcher``: ``history`` is every state since then, by order of time."""
 
     def __init__(self, api: Api, path: str) -> None:
         self.history: list[Object] = []
@@ -54,7 +54,7 @@ class Witness:
         self.cut_off = not self._over
 
 
-class PoolWitness(Witness):
+class PoolWatcher(ObjectWatcher):
     """Sees HostPools; in ``wrongs`` is whatever was ever wrong with exclusive hosts."""
 
     def __init__(self, api: Api) -> None:

@@ -23,7 +23,7 @@ _PHASES: Final[dict[str, Kind]] = {"Pending": "settling", "Ready": "publish"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Seen:
+class PassedRequest:
     """One request: who asked, for what, and the status code of the answer; 0 while there is none."""
 
     who: str
@@ -34,7 +34,7 @@ class Seen:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Moment:
+class RequestPoint:
     """Before request number ``number`` of a kind is passed on, or after it was answered; numbers begin at 1."""
 
     side: Literal["before", "after"]

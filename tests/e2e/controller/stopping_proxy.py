@@ -16,7 +16,7 @@ import aiohttp
 from aiohttp import ClientResponse, web
 from yarl import URL
 
-from tests.e2e.controller.request_points import Moment, Seen, kind_of
+from tests.e2e.controller.request_points import PassedRequest, RequestPoint, kind_of
 from tests.e2e.identities import write_kubeconfig
 from tests.e2e.plane import ControlPlane
 from tests.e2e.ports import free_ports
@@ -36,10 +36,10 @@ _NOT_PASSED_ON: Final = frozenset(
 """Headers that are about one connection, and those that each of the two servers writes itself."""
 
 
-class Trap:
+class StopPoint:
     """Waits for a moment; then calls ``act`` with the name of who asked, and holds the request until ``let_go``."""
 
-    def __init__(self, moment: Moment, act: Callable[[str], object], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, moment: RequestPoint, act: Callable[[str], object], loop: asyncio.AbstractEventLoop) -> None:
         self.moment = moment
         self.act = act
         self.sprung = threading.Event()
@@ -66,14 +66,14 @@ class Trap:
                 await self._free.wait()
 
 
-class Relay:
-    """``with Relay(plane) as relay``; every client that has a kubeconfig of its own is known by its name."""
+class StoppingProxy:
+    """``with Relay(plane) as stopping_proxy``; every client that has a kubeconfig of its own is known by its name."""
 
     def __init__(self, plane: ControlPlane) -> None:
         (self.port,) = free_ports(1)
-        self.seen: list[Seen] = []  # lists append atomically
+        self.seen: list[PassedRequest] = []  # lists append atomically
         """Every request that was answered, in that order."""
-        self.trap: Trap | None = None
+        self.stop_point: StopPoint | None = None
         self._plane = plane
         self._tls = ssl.create_default_context(cafile=plane.authority)
         self._up = threading.Event()
@@ -86,8 +86,8 @@ class Relay:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.trap is not None:
-            self.trap.let_go(dropped=True)
+        if self.stop_point is not None:
+            self.stop_point.let_go(dropped=True)
         self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join(_SECONDS)
 
@@ -101,10 +101,10 @@ class Relay:
         """How many requests of each kind were answered; those of one client, or of all."""
         return Counter(one.kind for one in list(self.seen) if who in {"", one.who})
 
-    def spring(self, moment: Moment, act: Callable[[str], object]) -> Trap:
+    def spring(self, moment: RequestPoint, act: Callable[[str], object]) -> StopPoint:
         """Set a trap; it counts from now on."""
-        self.trap = Trap(moment, act, self._loop)
-        return self.trap
+        self.stop_point = StopPoint(moment, act, self._loop)
+        return self.stop_point
 
     async def _main(self) -> None:
         """Serve until it is over; whatever is still under way then is cancelled."""
@@ -125,13 +125,13 @@ class Relay:
         who, _, rest = request.raw_path.removeprefix("/").partition("/")
         body = await request.read()
         path = f"/{rest}"
-        seen = Seen(who, kind_of(request.method, path, body), request.method, path)
+        seen = PassedRequest(who, kind_of(request.method, path, body), request.method, path)
         if seen.kind == "watch":
             return await self._stream(request, path)
         # What was sent goes on, even if its sender is no more.
         return await asyncio.shield(asyncio.ensure_future(self._exchange(request, seen, body)))
 
-    async def _exchange(self, request: web.BaseRequest, seen: Seen, body: bytes) -> web.Response:
+    async def _exchange(self, request: web.BaseRequest, seen: PassedRequest, body: bytes) -> web.Response:
         before = self._caught(seen, "before")
         if before is not None:
             await before.hold()
@@ -144,9 +144,9 @@ class Relay:
             return web.Response(status=http.HTTPStatus.BAD_GATEWAY, text=str(error))
         self.seen.append(dataclasses.replace(seen, code=answer.status))
         after = self._caught(seen, "after") if answer.status < http.HTTPStatus.BAD_REQUEST else None
-        for trap in filter(None, (before, after)):
-            trap.code = answer.status
-            trap.answered.set()
+        for stop_point in filter(None, (before, after)):
+            stop_point.code = answer.status
+            stop_point.answered.set()
         if after is not None:
             await after.hold()
         return reply
@@ -165,18 +165,22 @@ class Relay:
         url = URL(f"{self._plane.url}{path}", encoded=True)
         return self._session.request(request.method, url, data=body or None, headers=_passed_on(request.headers))
 
-    def _caught(self, seen: Seen, side: str) -> Trap | None:
+    def _caught(self, seen: PassedRequest, side: str) -> StopPoint | None:
         """The trap, if this is its moment; each springs once."""
-        trap = self.trap
-        if trap is None or trap.sprung.is_set() or (trap.moment.side, trap.moment.kind) != (side, seen.kind):
+        stop_point = self.stop_point
+        if (
+            stop_point is None
+            or stop_point.sprung.is_set()
+            or (stop_point.moment.side, stop_point.moment.kind) != (side, seen.kind)
+        ):
             return None
-        trap.count += 1
-        if trap.count != trap.moment.number:
+        stop_point.count += 1
+        if stop_point.count != stop_point.moment.number:
             return None
-        trap.who = seen.who
-        trap.act(seen.who)
-        trap.sprung.set()
-        return trap
+        stop_point.who = seen.who
+        stop_point.act(seen.who)
+        stop_point.sprung.set()
+        return stop_point
 
 
 def _passed_on(headers: Mapping[str, str]) -> dict[str, str]:

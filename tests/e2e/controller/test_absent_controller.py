@@ -8,12 +8,12 @@ import pytest
 
 from tests.e2e.api import Api
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
-from tests.e2e.controller.controller_process import Candidate
+from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.invariants import unfinished
 from tests.e2e.controller.pools import ALL, create_pool, exclusive, hosts, marked, members, wait_for, wait_until_gone
-from tests.e2e.controller.request_points import Moment
+from tests.e2e.controller.request_points import RequestPoint
 from tests.e2e.controller.rights import ACCOUNT
-from tests.e2e.controller.stopping_proxy import Relay
+from tests.e2e.controller.stopping_proxy import StoppingProxy
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
@@ -40,10 +40,10 @@ class TestAPoolThatIsDeletedWhileNoControllerIsThere:
 
     @pytest.fixture(scope="class")
     @staticmethod
-    def path(admin: Api, bare: ControlPlane, relay: Relay) -> str:
+    def path(admin: Api, bare: ControlPlane, stopping_proxy: StoppingProxy) -> str:
         """A pool whose controller was killed before it was deleted."""
         folder = bare.folder / "away"
-        with Candidate(bare.folder, "away", relay.kubeconfig(folder, "away", ACCOUNT)):
+        with ControllerProcess(bare.folder, "away", stopping_proxy.kubeconfig(folder, "away", ACCOUNT)):
             path = create_pool(admin, exclusive("left", SPACE, 2))
             wait_for(admin, path)
         admin.delete(path)
@@ -55,30 +55,30 @@ class TestAPoolThatIsDeletedWhileNoControllerIsThere:
         assert hosts(pool) == members(admin, SPACE, "left")
 
     def test_it_is_gone_and_its_hosts_are_free_soon_after_one_comes(
-        self, admin: Api, path: str, bare: ControlPlane, relay: Relay
+        self, admin: Api, path: str, bare: ControlPlane, stopping_proxy: StoppingProxy
     ) -> None:
         folder = bare.folder / "back"
-        with Candidate(bare.folder, "back", relay.kubeconfig(folder, "back", ACCOUNT)) as controller:
+        with ControllerProcess(bare.folder, "back", stopping_proxy.kubeconfig(folder, "back", ACCOUNT)) as controller:
             controller.wait_until_leading()
             wait_until_gone(admin, path, SOON)
         assert marked(admin) == {}
 
 
 @pytest.fixture
-def controller(relay: Relay, tmp_path: Path) -> Iterator[Candidate]:
-    kubeconfig = relay.kubeconfig(tmp_path, "steady", ACCOUNT)
-    with Candidate(tmp_path, "steady", kubeconfig, program=AS_INSTALLED) as running:
+def controller(stopping_proxy: StoppingProxy, tmp_path: Path) -> Iterator[ControllerProcess]:
+    kubeconfig = stopping_proxy.kubeconfig(tmp_path, "steady", ACCOUNT)
+    with ControllerProcess(tmp_path, "steady", kubeconfig, program=AS_INSTALLED) as running:
         running.wait_until_leading()
         yield running
 
 
 def test_a_claim_goes_on_when_the_api_server_is_back(
-    admin: Api, bare: ControlPlane, relay: Relay, controller: Candidate
+    admin: Api, bare: ControlPlane, stopping_proxy: StoppingProxy, controller: ControllerProcess
 ) -> None:
-    trap = relay.spring(Moment("after", "claim", 2), lambda _: bare.apiserver.kill())
+    stop_point = stopping_proxy.spring(RequestPoint("after", "claim", 2), lambda _: bare.apiserver.kill())
     path = create_pool(admin, exclusive("broken", SPACE, 5))
-    until(trap.sprung.is_set, "two nodes are claimed")
-    trap.let_go()
+    until(stop_point.sprung.is_set, "two nodes are claimed")
+    stop_point.let_go()
     bare.apiserver.restart()
     pool = wait_for(admin, path, seconds=60)
     assert (len(hosts(pool)), controller.process.alive) == (5, True)

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from tests.e2e.controller.crash_cluster import Arena, Fault, Outcome, Run
-from tests.e2e.controller.request_points import Kind, Moment
+from tests.e2e.controller.crash_cluster import CrashCluster, Fault, Outcome, Run
+from tests.e2e.controller.request_points import Kind, RequestPoint
 from tests.e2e.controller.short_lease_controller import LOST
 from tests.e2e.progress import say
 
@@ -36,16 +36,19 @@ _AFTER: Final[tuple[tuple[Kind, int], ...]] = (
 _BEFORE_GIVING: Final[tuple[tuple[Kind, int], ...]] = (("release", 1), ("free", 1))
 _AFTER_GIVING: Final[tuple[tuple[Kind, int], ...]] = (("release", 1), ("release", 5), ("free", 1))
 
-TAKING: Final = (*(Moment("before", *one) for one in _BEFORE), *(Moment("after", *one) for one in _AFTER))
+TAKING: Final = (*(RequestPoint("before", *one) for one in _BEFORE), *(RequestPoint("after", *one) for one in _AFTER))
 """Before the first claim hosts are chosen and none is marked; three claims are one pool's, six are two pools'."""
 
-GIVING: Final = (*(Moment("before", *one) for one in _BEFORE_GIVING), *(Moment("after", *one) for one in _AFTER_GIVING))
+GIVING: Final = (
+    *(RequestPoint("before", *one) for one in _BEFORE_GIVING),
+    *(RequestPoint("after", *one) for one in _AFTER_GIVING),
+)
 
 RARE: Final = (
-    Moment("before", "claim", 4),
-    Moment("after", "claim", 2),
-    Moment("after", "hold", 2),
-    Moment("before", "say"),
+    RequestPoint("before", "claim", 4),
+    RequestPoint("after", "claim", 2),
+    RequestPoint("after", "hold", 2),
+    RequestPoint("before", "say"),
 )
 
 _EARLY: Final = tuple(one for one in TAKING if one.side == "before")
@@ -65,8 +68,8 @@ def _runs(killed: int, others: int, orphaned: int) -> tuple[Run, ...]:
         *others * [Run(moment, Fault.LATE) for moment in _EARLY],
         *others * [Run(moment, Fault.LATE, giving=True) for moment in _EARLY_GIVING],
         *(Run(moment, Fault.KILLED) for moment in RARE),
-        Run(Moment("before", "release", 4), Fault.KILLED, giving=True),
-        *orphaned * [Run(Moment("before", "claim", 1), Fault.ORPHANED)],
+        Run(RequestPoint("before", "release", 4), Fault.KILLED, giving=True),
+        *orphaned * [Run(RequestPoint("before", "claim", 1), Fault.ORPHANED)],
     )
 
 
@@ -90,10 +93,10 @@ class Story(NamedTuple):
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     def act(number: int, folder: Path) -> Story:
-        with Arena(folder) as arena:
-            outcomes = [arena.run(run) for run in RUNS[number::ARENAS]]
-            assert not arena.witness.cut_off
-            return Story(outcomes, arena.witness.wrongs, arena.relay.counts())
+        with CrashCluster(folder) as crash_cluster:
+            outcomes = [crash_cluster.run(run) for run in RUNS[number::ARENAS]]
+            assert not crash_cluster.object_watcher.cut_off
+            return Story(outcomes, crash_cluster.object_watcher.wrongs, crash_cluster.stopping_proxy.counts())
 
     folders = [tmp_path_factory.mktemp("arena") for _ in range(ARENAS)]
     with ThreadPoolExecutor(ARENAS, "arena") as pool:

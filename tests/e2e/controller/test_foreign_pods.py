@@ -6,11 +6,11 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.controller.controller_process import Candidate
+from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.pools import condition, create_pool, exclusive, hosts, wait_for, wait_until_gone
-from tests.e2e.controller.request_points import Moment
+from tests.e2e.controller.request_points import RequestPoint
 from tests.e2e.controller.rights import ACCOUNT
-from tests.e2e.controller.stopping_proxy import Relay
+from tests.e2e.controller.stopping_proxy import StoppingProxy
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace, pod, pod_spec
@@ -65,15 +65,17 @@ def _pods(bare: ControlPlane) -> Iterator[None]:
 
 
 @pytest.fixture(scope="class")
-def strict(bare: ControlPlane, relay: Relay, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Candidate]:
+def strict(
+    bare: ControlPlane, stopping_proxy: StoppingProxy, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControllerProcess]:
     """A controller to which every pod is a stranger."""
     folder = tmp_path_factory.mktemp("strict")
-    kubeconfig = relay.kubeconfig(bare.folder / folder.name, folder.name, ACCOUNT)
+    kubeconfig = stopping_proxy.kubeconfig(bare.folder / folder.name, folder.name, ACCOUNT)
     chosen = {
         "STREAMS_PLACEMENT_EXCLUSIVE_STRANGERS": "all",
         "STREAMS_PLACEMENT_EXCLUDED_NAMESPACES": f"kube-system,{EXCLUDED}",
     }
-    with Candidate(folder, folder.name, kubeconfig, **chosen) as candidate:
+    with ControllerProcess(folder, folder.name, kubeconfig, **chosen) as candidate:
         candidate.wait_until_leading(SECONDS)
         yield candidate
 
@@ -126,12 +128,14 @@ class TestWhereAllPodsAreStrangers:
         until(lambda: degraded()["status"] == "False", "and not any more", SECONDS)
         assert message == "host 0 (node-4) runs a pod of others"
 
-    def test_a_node_is_let_go_where_one_slips_in(self, bare: ControlPlane, relay: Relay, made: list[str]) -> None:
-        trap = relay.spring(Moment("after", "claim"), lambda _: None)
+    def test_a_node_is_let_go_where_one_slips_in(
+        self, bare: ControlPlane, stopping_proxy: StoppingProxy, made: list[str]
+    ) -> None:
+        stop_point = stopping_proxy.spring(RequestPoint("after", "claim"), lambda _: None)
         path = create(bare.admin, made, "quick", 1, "node-5", "node-6")
-        until(trap.sprung.is_set, "a node is claimed", SECONDS)
+        until(stop_point.sprung.is_set, "a node is claimed", SECONDS)
         bare.admin.create(pod("slipped", SPACE, pod_spec(nodeName="node-5")))
-        trap.let_go()
+        stop_point.let_go()
         assert hosts(wait_for(bare.admin, path, seconds=SECONDS)) == ["node-6"]
         bare.admin.delete(f"{PODS}/slipped", gracePeriodSeconds="0")
 
@@ -139,7 +143,9 @@ class TestWhereAllPodsAreStrangers:
 class TestWhereOnlyThoseOfJobsAre:
     """As it is by default."""
 
-    def test_a_pool_takes_their_nodes_as_well(self, bare: ControlPlane, controller: Candidate, made: list[str]) -> None:
+    def test_a_pool_takes_their_nodes_as_well(
+        self, bare: ControlPlane, controller: ControllerProcess, made: list[str]
+    ) -> None:
         del controller
         path = create(bare.admin, made, "together", 2, "node-0", "node-1")
         assert hosts(wait_for(bare.admin, path, seconds=SECONDS)) == ["node-0", "node-1"]

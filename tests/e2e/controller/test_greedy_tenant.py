@@ -12,11 +12,11 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import RefusedError
-from tests.e2e.controller.controller_process import Candidate
+from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.pools import condition, create_pool, exclusive, hosts, phase, pools, wait_for, wait_until_gone
 from tests.e2e.controller.rights import ACCOUNT, grant
 from tests.e2e.controller.test_speed import AS_INSTALLED, megabytes, seconds_of_work
-from tests.e2e.live.bare_plane import Core
+from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.live.many_objects import store
 from tests.e2e.nodes import node
 from tests.e2e.polling import until
@@ -47,8 +47,8 @@ UNBOUNDED: Final = {"STREAMS_PLACEMENT_POOL_QUOTA": "1000"}
 
 
 @pytest.fixture(scope="module")
-def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
-    with Core(tmp_path_factory.mktemp("greedy"), service_accounts=(ACCOUNT,)) as running:
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BarePlane]:
+    with BarePlane(tmp_path_factory.mktemp("greedy"), service_accounts=(ACCOUNT,)) as running:
         grant(running)
         for space in (ALICE, BOB):
             namespace(running.admin, space)
@@ -56,21 +56,21 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
         yield running
 
 
-def greedy(plane: Core) -> None:
+def greedy(plane: BarePlane) -> None:
     """Alice's pools, made as fast as the API server takes them."""
     wanted = [exclusive(f"greedy-{number}", ALICE, HUGE, elastic=True) for number in range(GREEDY)]
     with ThreadPoolExecutor(AT_ONCE) as at_once:
         list(at_once.map(lambda pool: create_pool(plane.admin, pool), wanted))
 
 
-def anew(plane: Core) -> None:
+def anew(plane: BarePlane) -> None:
     """The same, when there are none of them any more."""
     plane.admin.delete(pools(ALICE))
     until(lambda: not plane.admin.get(pools(ALICE))["items"], "Alice has no pools", 120)
     greedy(plane)
 
 
-def bobs(plane: Core, name: str) -> float:
+def bobs(plane: BarePlane, name: str) -> float:
     """Seconds until a pool of Bob's is ready."""
     began = time.monotonic()
     path = create_pool(plane.admin, exclusive(name, BOB, 2))
@@ -83,27 +83,29 @@ def bobs(plane: Core, name: str) -> float:
 
 
 @contextlib.contextmanager
-def leading(plane: Core, tmp_path_factory: pytest.TempPathFactory, **environment: str) -> Iterator[Candidate]:
+def leading(
+    plane: BarePlane, tmp_path_factory: pytest.TempPathFactory, **environment: str
+) -> Iterator[ControllerProcess]:
     folder = tmp_path_factory.mktemp("controller")
     kubeconfig = plane.kubeconfig(ACCOUNT)
-    with Candidate(folder, "greedy", kubeconfig, program=AS_INSTALLED, **environment) as running:
+    with ControllerProcess(folder, "greedy", kubeconfig, program=AS_INSTALLED, **environment) as running:
         running.wait_until_leading(60)
         yield running
         running.process.stop()
 
 
-def _updated(plane: Core, number: int, turn: int) -> None:
+def _updated(plane: BarePlane, number: int, turn: int) -> None:
     plane.admin.patch(f"{pools(ALICE)}/greedy-{number}", {"spec": {"elastic": bool(turn % 2)}})
 
 
-def _made_anew(plane: Core, number: int, _: int) -> None:
+def _made_anew(plane: BarePlane, number: int, _: int) -> None:
     with contextlib.suppress(RefusedError):
         plane.admin.delete(f"{pools(ALICE)}/greedy-{number}")
     create_pool(plane.admin, exclusive(f"greedy-{number}", ALICE, HUGE, elastic=True))
 
 
 @contextlib.contextmanager
-def meddling(plane: Core, change: Callable[[Core, int, int], None]) -> Iterator[None]:
+def meddling(plane: BarePlane, change: Callable[[BarePlane, int, int], None]) -> Iterator[None]:
     """Alice changes her pools as fast as she can, all the while."""
     ended = threading.Event()
 
@@ -126,24 +128,24 @@ def meddling(plane: Core, change: Callable[[Core, int, int], None]) -> Iterator[
             thread.join()
 
 
-def cost(controller: Candidate, began: tuple[float, float]) -> str:
+def cost(controller: ControllerProcess, began: tuple[float, float]) -> str:
     """What it has taken since then."""
     share = (seconds_of_work(controller) - began[0]) / (time.monotonic() - began[1])
     return f"{share:.2f} cores, {megabytes(controller):.0f} MB"
 
 
-def now(controller: Candidate) -> tuple[float, float]:
+def now(controller: ControllerProcess) -> tuple[float, float]:
     return seconds_of_work(controller), time.monotonic()
 
 
 @pytest.fixture(scope="class")
-def unbounded(plane: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Candidate]:
+def unbounded(plane: BarePlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControllerProcess]:
     with leading(plane, tmp_path_factory, **UNBOUNDED) as running:
         yield running
 
 
 @pytest.fixture(scope="class")
-def bounded(plane: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Candidate]:
+def bounded(plane: BarePlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControllerProcess]:
     with leading(plane, tmp_path_factory) as running:
         yield running
 
@@ -151,7 +153,9 @@ def bounded(plane: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
 class TestGreed:
     """In this order."""
 
-    def test_another_tenant_does_not_wait_for_three_hundred_pools(self, plane: Core, unbounded: Candidate) -> None:
+    def test_another_tenant_does_not_wait_for_three_hundred_pools(
+        self, plane: BarePlane, unbounded: ControllerProcess
+    ) -> None:
         alone, found = bobs(plane, "alone"), list[float]()
         while len(found) < TRIES and min(found, default=READY + 1) > READY:
             anew(plane)
@@ -161,14 +165,14 @@ class TestGreed:
         assert min(found) <= READY
         assert megabytes(unbounded) < MEMORY
 
-    def test_all_of_them_wait_for_nodes(self, plane: Core, unbounded: Candidate) -> None:
+    def test_all_of_them_wait_for_nodes(self, plane: BarePlane, unbounded: ControllerProcess) -> None:
         def said() -> set[str]:
             return {str(condition(pool).get("reason")) for pool in plane.admin.get(pools(ALICE))["items"]}
 
         until(lambda: said() == {"WaitingForNodes"}, "all wait", 120)
         assert unbounded.process.alive
 
-    def test_nodes_that_come_and_go_cost_little(self, plane: Core, unbounded: Candidate) -> None:
+    def test_nodes_that_come_and_go_cost_little(self, plane: BarePlane, unbounded: ControllerProcess) -> None:
         time.sleep(2.0)  # what was begun before has ended
         began = now(unbounded)
         for number in range(20):
@@ -180,7 +184,7 @@ class TestGreed:
 
     @pytest.mark.parametrize("change", [_updated, _made_anew], ids=["updated", "made anew"])
     def test_nor_while_they_are_being(
-        self, plane: Core, unbounded: Candidate, change: Callable[[Core, int, int], None]
+        self, plane: BarePlane, unbounded: ControllerProcess, change: Callable[[BarePlane, int, int], None]
     ) -> None:
         found = list[float]()
         with meddling(plane, change):
@@ -196,7 +200,7 @@ class TestGreed:
 class TestTheQuota:
     """Nobody reviews what is created here, as if all had been created at the same moment."""
 
-    def test_no_more_are_served_than_a_namespace_may_have(self, plane: Core, bounded: Candidate) -> None:
+    def test_no_more_are_served_than_a_namespace_may_have(self, plane: BarePlane, bounded: ControllerProcess) -> None:
         def reasons() -> dict[str, int]:
             return Counter(str(condition(pool).get("reason")) for pool in plane.admin.get(pools(ALICE))["items"])
 
@@ -210,6 +214,6 @@ class TestTheQuota:
         )
         assert bounded.process.alive
 
-    def test_others_may_have_as_many(self, plane: Core, bounded: Candidate) -> None:
+    def test_others_may_have_as_many(self, plane: BarePlane, bounded: ControllerProcess) -> None:
         assert bobs(plane, "within") <= READY * TRIES
         assert bounded.process.alive

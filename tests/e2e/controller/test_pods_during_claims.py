@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.controller.controller_process import Candidate
+from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.pools import create_pool, exclusive, hosts, marked, phase, pools, wait_until_gone
-from tests.e2e.controller.request_points import Moment
-from tests.e2e.controller.stopping_proxy import Relay
+from tests.e2e.controller.request_points import RequestPoint
+from tests.e2e.controller.stopping_proxy import StoppingProxy
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.progress import say
@@ -48,24 +48,26 @@ class Round(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def rounds(bare: ControlPlane, relay: Relay, controller: Candidate) -> list[Round]:
+def rounds(bare: ControlPlane, stopping_proxy: StoppingProxy, controller: ControllerProcess) -> list[Round]:
     del controller
     namespace(bare.admin, SPACE)
-    told = [played(bare.admin, relay, number) for number in range(ROUNDS)]
+    told = [played(bare.admin, stopping_proxy, number) for number in range(ROUNDS)]
     slipped = [one.slipped for one in told]
     say(f"strangers got onto {sum(slipped)} nodes that were marked, in {sum(map(bool, slipped))} of {ROUNDS} rounds")
     return told
 
 
-def played(admin: Api, relay: Relay, number: int) -> Round:
+def played(admin: Api, stopping_proxy: StoppingProxy, number: int) -> Round:
     """One round: the pool's first node is about to be tainted, or was just now, and strangers come."""
     moment = threading.Event()
     spec = WAYS[number // 2 % 2]
-    trap = relay.spring(Moment("after" if number % 2 else "before", "claim"), lambda _: moment.set())
+    stop_point = stopping_proxy.spring(
+        RequestPoint("after" if number % 2 else "before", "claim"), lambda _: moment.set()
+    )
     with ThreadPoolExecutor(_AT_ONCE) as clients:
         path = create_pool(admin, exclusive(f"p-{number}", SPACE, SIZE))
         assert moment.wait(20)
-        trap.let_go()
+        stop_point.let_go()
         strangers = (pod(f"s-{number}-{one}", SPACE, spec(one), labels={JOB: "other"}) for one in range(PODS_A_ROUND))
         assert len(list(clients.map(admin.create, strangers))) == PODS_A_ROUND
     slipped = places(admin) & marked(admin).keys()

@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.controller.conftest import TAGGED
-from tests.e2e.controller.object_watcher import PoolWitness, Witness
+from tests.e2e.controller.object_watcher import ObjectWatcher, PoolWatcher
 from tests.e2e.controller.pools import condition, exclusive, hosts, marks, members, phase, pools, wait_until_gone
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.plane import ControlPlane
@@ -40,7 +40,7 @@ def story(plane: ControlPlane, installed: Kubelet) -> Iterator[Story]:
     del installed
     admin = plane.admin
     namespace(admin, SPACE)
-    with PoolWitness(admin) as seen, Witness(admin, "/api/v1/nodes") as nodes:
+    with PoolWatcher(admin) as seen, ObjectWatcher(admin, "/api/v1/nodes") as nodes:
         applied = plane.kubectl("apply", "-f", "-", stdin=json.dumps(POOL))
         waited = plane.kubectl("wait", "--for=condition=Ready", "sthp/ib", "--namespace", SPACE, "--timeout=30s")
         assert waited.returncode == 0, f"{applied.stderr}{waited.stderr}"

@@ -9,7 +9,7 @@ from tests.e2e.chart.clients import Connection, bundle, review, trusting
 from tests.e2e.chart.counters import addresses
 
 
-class Said(NamedTuple):
+class ProcessAnswer(NamedTuple):
     """An answer; the patch is its text, empty if there is none."""
 
     allowed: bool
@@ -17,7 +17,7 @@ class Said(NamedTuple):
     patch: str
 
 
-def everyone(admin: Api, one: Object) -> set[Said]:
+def everyone(admin: Api, one: Object) -> set[ProcessAnswer]:
     """The different answers; one, if all agree."""
     body, trust = review(one), trusting(bundle(admin))
     found = set()
@@ -25,5 +25,5 @@ def everyone(admin: Api, one: Object) -> set[Said]:
         with contextlib.closing(Connection(address, trust)) as connection:
             answer = connection.ask("/mutate", body)
             patch = base64.b64decode(answer.get("patch", "")).decode()
-            found.add(Said(bool(answer["allowed"]), tuple(answer.get("warnings", ())), patch))
+            found.add(ProcessAnswer(bool(answer["allowed"]), tuple(answer.get("warnings", ())), patch))
     return found

@@ -20,7 +20,7 @@ _READS = (
 )
 
 
-class Core(ControlPlane):
+class BarePlane(ControlPlane):
     """A control plane without followers; nodes are untainted from the start, as nobody would untaint them."""
 
     def _prepare(self) -> None:

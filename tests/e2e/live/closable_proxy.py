@@ -13,7 +13,7 @@ _SECONDS: Final = 5
 """For anything that this does to itself."""
 
 
-class Gate:
+class ClosableProxy:
     """``with Gate(port) as gate``: whoever connects to ``gate.port`` reaches ``target``, a port of loopback."""
 
     def __init__(self, target: int) -> None:

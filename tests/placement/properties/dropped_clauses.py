@@ -3,8 +3,7 @@
 import copy
 from collections.abc import Collection
 
-from tests.placement.properties import oracle_hardware as equipment
-from tests.placement.properties import oracle_mapping as mapped
+from tests.placement.properties import oracle_hardware, oracle_mapping
 from tests.placement.properties.clusters import Json
 from tests.placement.properties.oracle_request import amounts
 from webhook.placement.spl.placement import format_placement, parse_placement
@@ -34,7 +33,7 @@ def without(pod: Json, dropped: Collection[str]) -> Json:
     if away.get(REQUIRED):
         away[REQUIRED] = [one for one in away[REQUIRED] if f"{AWAY} {one['topologyKey']}" not in dropped]
     if any(text.startswith("requests ") for text in dropped):
-        bound = (found["metadata"].get("annotations") or {}).get(equipment.BOUND) == "true"
+        bound = (found["metadata"].get("annotations") or {}).get(oracle_hardware.BOUND) == "true"
         for container in spec["containers"]:
             container["resources"] = _least(container.get("resources") or {}) if bound else {}
     return found
@@ -59,9 +58,9 @@ def _least(resources: Json) -> Json:
 def _lower(pod: Json, dropped: Collection[str]) -> None:
     """Take out requirements, and what containers ask for themselves where that is more: they would be lowered."""
     annotations, own = pod["metadata"].get("annotations") or {}, amounts(pod["spec"], "requests")
-    given = equipment.Equipment(annotations).given
-    equipment.without(annotations, dropped)
-    gone = given.keys() - equipment.Equipment(annotations).given.keys()
+    given = oracle_hardware.Equipment(annotations).given
+    oracle_hardware.without(annotations, dropped)
+    gone = given.keys() - oracle_hardware.Equipment(annotations).given.keys()
     for container in pod["spec"]["containers"]:
         for name, resource in gone:
             if name == container["name"] and own.get((name, resource), 0) > given[name, resource][0]:
@@ -70,7 +69,7 @@ def _lower(pod: Json, dropped: Collection[str]) -> None:
 
 def _thin(pod: Json, dropped: Collection[str]) -> None:
     annotations = pod["metadata"].get("annotations") or {}
-    mapped.without(annotations, dropped)
+    oracle_mapping.without(annotations, dropped)
     if PLACEMENT in annotations:
         clauses = [clause for clause in parse_placement(annotations[PLACEMENT], "")[0] if str(clause) not in dropped]
         if clauses:

@@ -8,7 +8,7 @@ from tests.placement.properties.clusters import Cluster, Json, digest
 from tests.placement.properties.oracle import MEMBERSHIP, Oracle
 from tests.placement.properties.oracle_hardware import Need
 from tests.placement.properties.oracle_job_pods import HOSTNAME
-from tests.placement.properties.oracle_request import PREFIX, Asked
+from tests.placement.properties.oracle_request import PREFIX, OracleRequest
 from tests.placement.properties.oracle_selectors import holds, selector_holds
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
@@ -19,7 +19,7 @@ class Intended:
 
     def __init__(self, judge: Oracle, cluster: Cluster) -> None:
         self.judge, self.cluster = judge, cluster
-        self.asked: Asked = judge.asked
+        self.asked: OracleRequest = judge.asked
 
     def labels(self) -> dict[str, str]:
         """A label for each token, for a group of several, and for each isolated operator of the job's others."""

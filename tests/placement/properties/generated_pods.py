@@ -9,7 +9,7 @@ from tests.placement.properties.clusters import TEAM, Json
 from tests.placement.properties.oracle_hardware import AMOUNTS, WISHES, equipment
 from tests.placement.properties.oracle_mapping import mapped
 from tests.placement.properties.oracle_topology import repelling, spread
-from tests.placement.properties.random_choices import Dice, thrown
+from tests.placement.properties.random_choices import RandomChoices, drawn
 from tests.placement.properties.strategies import NODES, SPL_NAMES, TAGS
 
 PREFIX = "streams.ibm.com/"
@@ -55,92 +55,92 @@ NOTHING: tuple[Any, ...] = ("absent", None, {})
 PREFERABLE = ("hostExlocation", "host", "hostColocation", "hostIsolation", "mapping", "uniform")
 
 
-def placement(dice: Dice) -> str:
+def placement(choices: RandomChoices) -> str:
     """Up to six clauses, each of an operator of its own or, but for hosts, of the element."""
-    chosen = [dice.pick(CLAUSES) for _ in range(dice.pick([1, 1, 2, 2, 3, 4, 6]))]
+    chosen = [choices.pick(CLAUSES) for _ in range(choices.pick([1, 1, 2, 2, 3, 4, 6]))]
     return "; ".join(
-        clause if not clause.startswith("host(") and dice.chance(3) else f"Op{at}: {clause}"
+        clause if not clause.startswith("host(") and choices.chance(3) else f"Op{at}: {clause}"
         for at, clause in enumerate(chosen)
     )
 
 
-def node_term(dice: Dice) -> Json:
+def node_term(choices: RandomChoices) -> Json:
     """One term, maybe empty, spelt in every way."""
     term: Json = {}
-    for key, choices, most in (("matchExpressions", REQUIREMENTS, 2), ("matchFields", FIELDS, 1)):
-        few = dice.some(choices, most)
-        if few or dice.chance(4):
-            term[key] = few or dice.pick([None, []])
+    for key, requirements, most in (("matchExpressions", REQUIREMENTS, 2), ("matchFields", FIELDS, 1)):
+        few = choices.some(requirements, most)
+        if few or choices.chance(4):
+            term[key] = few or choices.pick([None, []])
     return term
 
 
-def affinity(dice: Dice) -> Json:
+def affinity(choices: RandomChoices) -> Json:
     """An affinity with parts that are there, empty, null, or unknown to this product."""
-    found: Json = {"futureAffinity": {"weight": 1}} if dice.chance(2) else {}
-    nodes: Json = {"futureTerms": [1, {"b": None}]} if dice.chance(2) else {}
-    if dice.chance(5):
-        terms = [node_term(dice) for _ in range(1 + dice.face(3))]
+    found: Json = {"futureAffinity": {"weight": 1}} if choices.chance(2) else {}
+    nodes: Json = {"futureTerms": [1, {"b": None}]} if choices.chance(2) else {}
+    if choices.chance(5):
+        terms = [node_term(choices) for _ in range(1 + choices.face(3))]
         nodes[REQUIRED] = {"nodeSelectorTerms": terms, "future": True}
-    elif dice.chance(2):
+    elif choices.chance(2):
         nodes[REQUIRED] = None
-    if dice.chance(2):
+    if choices.chance(2):
         nodes[PREFERRED] = [{"weight": 3, "preference": {"matchExpressions": [REQUIREMENTS[0]]}, "future": 1}]
-    if nodes or dice.chance(4):
-        found["nodeAffinity"] = nodes or dice.pick([None, {}])
+    if nodes or choices.chance(4):
+        found["nodeAffinity"] = nodes or choices.pick([None, {}])
     for kind in ("podAffinity", "podAntiAffinity"):
-        if dice.chance(3):
+        if choices.chance(3):
             term: Json = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}, "future": "x"}
-            if kind == "podAntiAffinity" and dice.chance(4):
-                term = repelling(dice.part(8))
+            if kind == "podAntiAffinity" and choices.chance(4):
+                term = repelling(choices.part(8))
             weighted = {PREFERRED: [{"weight": 1, "podAffinityTerm": term, "future": 1}]}
-            found[kind] = dice.pick([{}, None, {REQUIRED: [term]}, {REQUIRED: [], "future": 2}, weighted])
+            found[kind] = choices.pick([{}, None, {REQUIRED: [term]}, {REQUIRED: [], "future": 2}, weighted])
     return found
 
 
-def _say(dice: Dice, into: Json, key: str, value: Any) -> None:
+def _say(choices: RandomChoices, into: Json, key: str, value: Any) -> None:
     """Put a value that is something; otherwise one of the ways to say nothing."""
-    value = value or dice.pick(NOTHING)
+    value = value or choices.pick(NOTHING)
     if value != "absent":
         into[key] = value
 
 
-def metadata(dice: Dice) -> Json:
+def metadata(choices: RandomChoices) -> Json:
     """Name, labels and annotations, some of their keys with characters that JSON pointers escape."""
-    found: Json = dict(dice.pick([{"name": "mine"}, {"generateName": "mine-"}, {"name": "mine", "namespace": TEAM}]))
-    labels: Json = {"app~kubernetes.io/na~1me": "x"} if dice.chance(3) else {}
-    if dice.face(12):
-        labels[f"{PREFIX}job"] = dice.pick(["j", "j", "j", "k"])
-    if dice.face(8):
-        labels[f"{PREFIX}pe"] = dice.pick(["a", "b", "d"])
-    annotations: Json = {"note~0/1": "y"} if dice.chance(3) else {}
-    words = dice.part(20)
+    found: Json = dict(choices.pick([{"name": "mine"}, {"generateName": "mine-"}, {"name": "mine", "namespace": TEAM}]))
+    labels: Json = {"app~kubernetes.io/na~1me": "x"} if choices.chance(3) else {}
+    if choices.face(12):
+        labels[f"{PREFIX}job"] = choices.pick(["j", "j", "j", "k"])
+    if choices.face(8):
+        labels[f"{PREFIX}pe"] = choices.pick(["a", "b", "d"])
+    annotations: Json = {"note~0/1": "y"} if choices.chance(3) else {}
+    words = choices.part(20)
     if words.face(12):
         annotations[f"{PREFIX}placement"] = placement(words)
-    if dice.chance(2):
-        annotations[f"{PREFIX}preferred"] = " , ".join(dice.some(PREFERABLE, 2, 1))
-    if dice.chance(2):
-        annotations[f"{PREFIX}host-binding"] = dice.pick(["auto", "nodeName", "nodeAffinity"])
-    if dice.chance(2):
-        annotations |= mapped(dice.part(12))
-    _say(dice, found, "labels", labels)
-    _say(dice, found, "annotations", annotations)
-    if dice.chance(2):
-        kind = dice.pick(["ReplicaSet", "ProcessingElement"])
-        found["ownerReferences"] = [{"kind": kind, "name": "o", "controller": dice.chance(4), "future": 1}]
+    if choices.chance(2):
+        annotations[f"{PREFIX}preferred"] = " , ".join(choices.some(PREFERABLE, 2, 1))
+    if choices.chance(2):
+        annotations[f"{PREFIX}host-binding"] = choices.pick(["auto", "nodeName", "nodeAffinity"])
+    if choices.chance(2):
+        annotations |= mapped(choices.part(12))
+    _say(choices, found, "labels", labels)
+    _say(choices, found, "annotations", annotations)
+    if choices.chance(2):
+        kind = choices.pick(["ReplicaSet", "ProcessingElement"])
+        found["ownerReferences"] = [{"kind": kind, "name": "o", "controller": choices.chance(4), "future": 1}]
     return found
 
 
-def containers(dice: Dice) -> list[Json]:
+def containers(choices: RandomChoices) -> list[Json]:
     """One or two containers with requests, and fields that this product does not read."""
     found: list[Json] = [{"name": "main", "image": "x", "env": [{"name": "A", "value": "1"}], "volumeMounts": []}]
-    if dice.chance(2):
+    if choices.chance(2):
         found.append({"name": "more", "resources": {"requests": {"cpu": "500m"}, "claims": [{"name": "c"}]}})
     requests: Json = {}
-    if dice.chance(4):
-        requests["cpu"] = dice.pick(["500m", "1", 2, "2500m", "5000m"])
-    if dice.chance(2):
-        requests["memory"] = dice.pick(["512Mi", "3072Mi"])
-    if dice.face(16) == 1:
+    if choices.chance(4):
+        requests["cpu"] = choices.pick(["500m", "1", 2, "2500m", "5000m"])
+    if choices.chance(2):
+        requests["memory"] = choices.pick(["512Mi", "3072Mi"])
+    if choices.face(16) == 1:
         requests["example.com/gpu"] = 1
     if requests:
         found[0]["resources"] = {"requests": requests}
@@ -152,27 +152,31 @@ def repels(said: Json) -> bool:
     return bool((said.get("podAntiAffinity") or {}).get(REQUIRED))
 
 
-def pod(dice: Dice) -> Json:
+def pod(choices: RandomChoices) -> Json:
     """A pod with up to six clauses and with constraints of its own."""
-    spec: Json = {"containers": containers(dice.part(8)), "volumes": [{"name": "v", "emptyDir": {}}], "future": [None]}
-    if dice.face(12) == 1:
-        spec["nodeName"] = dice.pick([*NODES[:4], "gone"])
+    spec: Json = {
+        "containers": containers(choices.part(8)),
+        "volumes": [{"name": "v", "emptyDir": {}}],
+        "future": [None],
+    }
+    if choices.face(12) == 1:
+        spec["nodeName"] = choices.pick([*NODES[:4], "gone"])
     wanted: Json = {}
-    if dice.chance(2):
-        wanted = {"zone": dice.pick("ab")} | ({"cores": "8"} if dice.chance(1) else {})
-    _say(dice, spec, "nodeSelector", wanted)
-    said = affinity(dice.part(40))
-    _say(dice, spec, "affinity", said if dice.chance(3) else {})
-    if dice.chance(3):
-        spec["tolerations"] = dice.pick([None, []]) if dice.chance(2) else dice.some(TOLERATIONS, 2, 1)
-    if dice.chance(1) and not spec.get("nodeName"):
+    if choices.chance(2):
+        wanted = {"zone": choices.pick("ab")} | ({"cores": "8"} if choices.chance(1) else {})
+    _say(choices, spec, "nodeSelector", wanted)
+    said = affinity(choices.part(40))
+    _say(choices, spec, "affinity", said if choices.chance(3) else {})
+    if choices.chance(3):
+        spec["tolerations"] = choices.pick([None, []]) if choices.chance(2) else choices.some(TOLERATIONS, 2, 1)
+    if choices.chance(1) and not spec.get("nodeName"):
         spec["schedulingGates"] = [{"name": "wait"}]
-    named, words = metadata(dice.part(62)), dice.part(14)
+    named, words = metadata(choices.part(62)), choices.part(14)
     if words.chance(2):
         found = named.get("annotations") or {}
         named["annotations"] = found | equipment(words, [made["name"] for made in spec["containers"]])
-    if dice.chance(3) and not repels(said):
-        spec["topologySpreadConstraints"] = spread(dice.part(40))
+    if choices.chance(3) and not repels(said):
+        spec["topologySpreadConstraints"] = spread(choices.part(40))
     made = {"apiVersion": "v1", "kind": "Pod", "metadata": named, "spec": spec}
     # Read from JSON, so that no two places share one object.
     read: Json = json.loads(json.dumps(made))
@@ -181,23 +185,23 @@ def pod(dice: Dice) -> Json:
 
 def requested() -> st.SearchStrategy[Json]:
     """Pods with clauses and with constraints of their own; of as many bytes as a cluster, see there."""
-    return thrown(420, pod)
+    return drawn(420, pod)
 
 
-def equipped_pod(dice: Dice) -> Json:
+def equipped_pod(choices: RandomChoices) -> Json:
     """A pod that asks for hardware, and for little else."""
-    spec: Json = {"containers": containers(dice.part(8))}
-    names, amounts = [made["name"] for made in spec["containers"]], WISHES if dice.chance(5) else AMOUNTS
-    annotations = equipment(dice.part(14), names, amounts)
-    if dice.chance(2):
-        annotations[f"{PREFIX}placement"] = f"Op: {dice.pick((*TOKENS, 'hostIsolation', *HOSTS[:2]))}"
-    if dice.chance(1):
+    spec: Json = {"containers": containers(choices.part(8))}
+    names, amounts = [made["name"] for made in spec["containers"]], WISHES if choices.chance(5) else AMOUNTS
+    annotations = equipment(choices.part(14), names, amounts)
+    if choices.chance(2):
+        annotations[f"{PREFIX}placement"] = f"Op: {choices.pick((*TOKENS, 'hostIsolation', *HOSTS[:2]))}"
+    if choices.chance(1):
         spec["nodeSelector"] = {"zone": "a"}
-    labels = {f"{PREFIX}job": "j", f"{PREFIX}pe": dice.pick("ab")} if dice.face(4) else {}
+    labels = {f"{PREFIX}job": "j", f"{PREFIX}pe": choices.pick("ab")} if choices.face(4) else {}
     read: Json = json.loads(json.dumps({"metadata": {"labels": labels, "annotations": annotations}, "spec": spec}))
     return read
 
 
 def equipped() -> st.SearchStrategy[Json]:
     """Pods that ask for hardware, and for little else."""
-    return thrown(360, equipped_pod)
+    return drawn(360, equipped_pod)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 
 from tests.placement.properties.clusters import Json
-from tests.placement.properties.random_choices import Dice
+from tests.placement.properties.random_choices import RandomChoices
 
 PREFIX = "streams.ibm.com/"
 REQUIRED, BOUND = f"{PREFIX}hpa-requirements", f"{PREFIX}kubernetes.bind.worker.to.cpu"
@@ -38,13 +38,13 @@ Amounts = tuple[int, int | None]
 """Requests and limits: thousandths of a core, bytes, pieces."""
 
 
-def equipment(dice: Dice, containers: Sequence[str], amounts: Sequence[Json] = AMOUNTS) -> dict[str, str]:
+def equipment(choices: RandomChoices, containers: Sequence[str], amounts: Sequence[Json] = AMOUNTS) -> dict[str, str]:
     """Annotations that ask for hardware; what is allocatable is for one of the containers, no two for the same."""
-    if len(containers) == 1 and dice.chance(1):
+    if len(containers) == 1 and choices.chance(1):
         return exclusively(containers[0])
-    found: dict[object, Json] = dict(enumerate(dice.some(LABELS, 2) if dice.chance(4) else ()))
-    for one in dice.some(amounts, 3, 1):
-        name = dice.pick(containers)
+    found: dict[object, Json] = dict(enumerate(choices.some(LABELS, 2) if choices.chance(4) else ()))
+    for one in choices.some(amounts, 3, 1):
+        name = choices.pick(containers)
         found.setdefault((one["name"], name), {**one, "container-name": name})
     return {REQUIRED: json.dumps([*found.values()])}
 

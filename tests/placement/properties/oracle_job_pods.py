@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tests.placement.properties.clusters import Cluster, digest
-from tests.placement.properties.oracle_request import PREFIX, Asked
+from tests.placement.properties.oracle_request import PREFIX, OracleRequest
 from webhook.placement.inventory.objects import Node, PodInfo
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.spl.placement import parse_placement
@@ -14,7 +14,7 @@ HOSTNAME = "kubernetes.io/hostname"
 class Neighbourhood:
     """One pod and the live pods of its job."""
 
-    def __init__(self, asked: Asked, cluster: Cluster) -> None:
+    def __init__(self, asked: OracleRequest, cluster: Cluster) -> None:
         self.cluster, self.asked = cluster, asked
         live = [pod for pod in cluster.pods if pod.node and pod.namespace == asked.namespace and not pod.terminating]
         self.siblings = [pod for pod in live if asked.job and pod.job == asked.job]

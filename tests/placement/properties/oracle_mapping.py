@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from tests.placement.properties.clusters import Json
-from tests.placement.properties.random_choices import Dice
+from tests.placement.properties.random_choices import RandomChoices
 
 PREFIX = "streams.ibm.com/"
 SWITCH = f"{PREFIX}kubernetes.worker.to.node.mapping"
@@ -38,23 +38,23 @@ SELECTORS: dict[str, list[Json]] = {
 """Selectors over pods, and what each of them says."""
 
 
-def mapped(dice: Dice) -> dict[str, str]:
+def mapped(choices: RandomChoices) -> dict[str, str]:
     """Annotations of worker mapping: by nodes, uniform, by company, or by some of that."""
     found: dict[str, str] = {}
-    if dice.chance(4):
-        found[SWITCH] = dice.pick(["true"] * 7 + ["false"])
-        one, *more = dice.some(EXPRESSIONS, 3, 1)
-        if dice.chance(4):
+    if choices.chance(4):
+        found[SWITCH] = choices.pick(["true"] * 7 + ["false"])
+        one, *more = choices.some(EXPRESSIONS, 3, 1)
+        if choices.chance(4):
             found |= {SINGLE[0]: one["key"], SINGLE[1]: one["operator"]}
             found |= {SINGLE[2]: ",".join(one["values"])} if "values" in one else {}
         else:
             more = [one, *more]
         if more:
             found[LIST] = json.dumps(more)
-    if dice.chance(4):
-        found[UNIFORM] = dice.pick(["all-separate-nodes", "all-same-node", "all-separate-nodes", "none"])
-    if dice.chance(2):
-        found[PREFIX + dice.pick([*COMPANY])] = dice.pick([*SELECTORS])
+    if choices.chance(4):
+        found[UNIFORM] = choices.pick(["all-separate-nodes", "all-same-node", "all-separate-nodes", "none"])
+    if choices.chance(2):
+        found[PREFIX + choices.pick([*COMPANY])] = choices.pick([*SELECTORS])
     return found
 
 

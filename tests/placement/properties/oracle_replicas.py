@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from tests.placement.properties import decision_core as core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import TEAM, Cluster, Json
 from tests.placement.properties.oracle import Oracle
-from tests.placement.properties.oracle_request import Asked
+from tests.placement.properties.oracle_request import OracleRequest
 from tests.placement.properties.oracle_topology import Domains
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
@@ -14,7 +14,7 @@ from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.workload.workload import decide_replicas
 
 
-class Several(Asked):
+class ReplicasRequest(OracleRequest):
     """What so many pods on one node need together."""
 
     count = 1
@@ -29,8 +29,8 @@ class Many:
     """The judge of a pod, asked about several of it."""
 
     def __init__(self, pod: Json, cluster: Cluster) -> None:
-        self.judge: Oracle = core.oracle(pod, cluster)
-        self.asked = self.judge.asked = Several(pod, TEAM, cluster)
+        self.judge: Oracle = decision_core.oracle(pod, cluster)
+        self.asked = self.judge.asked = ReplicasRequest(pod, TEAM, cluster)
 
     @property
     def apart(self) -> bool:
@@ -94,4 +94,6 @@ class Many:
 def decided(pod: Json, cluster: Cluster, count: int, *, owner: str = "", **how: bool) -> Decision:
     """What the core decides about so many of the pod, in turn or suspended."""
     replicas = Replicas(count, f"replicas {count}", owner=owner, **how)
-    return decide_replicas(core.read(pod), TEAM, core.inventory(cluster), core.POLICY, replicas)
+    return decide_replicas(
+        decision_core.read(pod), TEAM, decision_core.inventory(cluster), decision_core.POLICY, replicas
+    )

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.placement.properties import oracle_mapping as mapped
-from tests.placement.properties import oracle_topology as topology
+from tests.placement.properties import oracle_mapping, oracle_topology
 from tests.placement.properties.clusters import Cluster, is_host, standing
 from tests.placement.properties.oracle_hardware import Amounts, Equipment, Need
 from tests.placement.properties.oracle_selectors import holds
@@ -19,7 +18,7 @@ _HOSTNAME = "kubernetes.io/hostname"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-class Asked:
+class OracleRequest:
     """What one pod of a namespace says, given what there is in the cluster."""
 
     def __init__(self, pod: Json, namespace: str, cluster: Cluster) -> None:
@@ -33,9 +32,9 @@ class Asked:
         self.clauses = () if text is None else parse_placement(text, "")[0]
         self.soft = {name.strip() for name in annotations.get(PREFIX + "preferred", "").split(",")}
         self.wanted_binding: str = annotations.get(PREFIX + "host-binding", "auto")
-        self.mapped = mapped.expressions(annotations)
-        self.uniform: str = annotations.get(mapped.UNIFORM, "none")
-        self.company = mapped.company(annotations)
+        self.mapped = oracle_mapping.expressions(annotations)
+        self.uniform: str = annotations.get(oracle_mapping.UNIFORM, "none")
+        self.company = oracle_mapping.company(annotations)
         self.equipment = Equipment(annotations)
         self.labels = labels
         self.pools = list(self._pools(cluster.pools))
@@ -73,7 +72,7 @@ class Asked:
     def repels_itself(self) -> list[str]:
         """The topology keys in whose domains there can be one such pod only."""
         terms = ((self.spec.get("affinity") or {}).get("podAntiAffinity") or {}).get(_REQUIRED) or ()
-        found = [term["topologyKey"] for term in terms if topology.repels_itself(term, self.final_labels)]
+        found = [term["topologyKey"] for term in terms if oracle_topology.repels_itself(term, self.final_labels)]
         return [] if self.bound else found
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.placement.properties.clusters import TEAM, Json
 from tests.placement.properties.oracle_selectors import selector_holds
-from tests.placement.properties.random_choices import Dice
+from tests.placement.properties.random_choices import RandomChoices
 from webhook.placement.inventory.objects import Node, PodInfo
 
 PREFIX = "streams.ibm.com/"
@@ -29,38 +29,38 @@ SELECTORS: tuple[Any, ...] = (
 """Selectors over pods: within the job, beyond it, of everybody and of nobody."""
 
 
-def spread(dice: Dice) -> list[Json]:
+def spread(choices: RandomChoices) -> list[Json]:
     """Spread constraints of a pod, one of which keeps it off nodes."""
-    hard = _constraint(dice.part(12), dice.pick(KEYS))
-    soft = {**_constraint(dice.part(12), dice.pick(KEYS)), "whenUnsatisfiable": "ScheduleAnyway"}
-    return dice.pick([[hard], [hard], [hard, soft], [soft, hard], [soft]])
+    hard = _constraint(choices.part(12), choices.pick(KEYS))
+    soft = {**_constraint(choices.part(12), choices.pick(KEYS)), "whenUnsatisfiable": "ScheduleAnyway"}
+    return choices.pick([[hard], [hard], [hard, soft], [soft, hard], [soft]])
 
 
-def _constraint(dice: Dice, key: str) -> Json:
-    found: Json = {"maxSkew": dice.pick([1, 1, 2]), "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule"}
-    selector = dice.pick(SELECTORS)
+def _constraint(choices: RandomChoices, key: str) -> Json:
+    found: Json = {"maxSkew": choices.pick([1, 1, 2]), "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule"}
+    selector = choices.pick(SELECTORS)
     if selector is not None:
         found["labelSelector"] = selector
-        if dice.chance(2):
-            found["matchLabelKeys"] = dice.some([f"{PREFIX}pe", f"{PREFIX}job", "app"], 2, 1)
-    if dice.chance(2):
-        found["minDomains"] = dice.pick([1, 2, 3])
+        if choices.chance(2):
+            found["matchLabelKeys"] = choices.some([f"{PREFIX}pe", f"{PREFIX}job", "app"], 2, 1)
+    if choices.chance(2):
+        found["minDomains"] = choices.pick([1, 2, 3])
     for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
-        if dice.chance(4):
-            found[policy] = dice.pick(["Honor", "Ignore"])
+        if choices.chance(4):
+            found[policy] = choices.pick(["Honor", "Ignore"])
     return found
 
 
-def repelling(dice: Dice) -> Json:
+def repelling(choices: RandomChoices) -> Json:
     """A term of an anti-affinity that may be about the pod itself."""
-    found: Json = {"topologyKey": dice.pick(KEYS)}
-    selector = dice.pick(SELECTORS)
+    found: Json = {"topologyKey": choices.pick(KEYS)}
+    selector = choices.pick(SELECTORS)
     if selector is not None:
         found["labelSelector"] = selector
-    if dice.chance(2):
-        found["namespaces"] = dice.pick([[TEAM], ["zz-secret-tenant"], []])
-    if dice.chance(1):
-        found["namespaceSelector"] = dice.pick([{}, {"matchLabels": {"team": "x"}}])
+    if choices.chance(2):
+        found["namespaces"] = choices.pick([[TEAM], ["zz-secret-tenant"], []])
+    if choices.chance(1):
+        found["namespaceSelector"] = choices.pick([{}, {"matchLabels": {"team": "x"}}])
     return found
 
 

@@ -8,10 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.placement.properties import decision_core as core
-from tests.placement.properties import oracle_mapping as mapped
+from tests.placement.properties import decision_core, oracle_mapping
 from tests.placement.properties.clusters import TEAM, Cluster, Json
-from tests.placement.properties.oracle_request import Asked, amount
+from tests.placement.properties.oracle_request import OracleRequest, amount
 from webhook.placement.inventory.objects import Node, Pool, PoolHost
 
 CONDITIONS = {
@@ -111,7 +110,7 @@ def addressed(pod: Json, cluster: Cluster, address: str) -> Iterator[Case]:
 
 def matching(pod: Json, cluster: Cluster, text: str) -> Iterator[Case]:
     """A node comes whose labels meet the expression."""
-    one = next(need for need in mapped.EXPRESSIONS if mapped.in_words(need) == text)
+    one = next(need for need in oracle_mapping.EXPRESSIONS if oracle_mapping.in_words(need) == text)
     values = one.get("values") or ["x"]
     value = {"In": values[0], "Exists": "x", "Gt": "100", "Lt": "-100"}.get(one["operator"])
     for node in cluster.nodes:
@@ -145,7 +144,7 @@ def free(pod: Json, cluster: Cluster, _text: str = "") -> Iterator[Case]:
 
 def release(pod: Json, cluster: Cluster) -> Iterator[Case]:
     """An exclusive pool that has a node, and is not the pod's own, is deleted, and the node is free of its taint."""
-    own = {pool.name for _, pool in Asked(pod, TEAM, cluster).pools}
+    own = {pool.name for _, pool in OracleRequest(pod, TEAM, cluster).pools}
     for gone in cluster.pools:
         if gone.mode == "Exclusive" and gone.name not in own:
             changed = dataclasses.replace(cluster, pools=tuple(pool for pool in cluster.pools if pool is not gone))
@@ -201,7 +200,7 @@ def poolable(node: Node, labels: Mapping[str, str]) -> dict[str, str]:
 def listed(pod: Json, cluster: Cluster, name: str) -> Iterator[Case]:
     """The list of the pool names only nodes that there are."""
     for pool in named_pools(pod, cluster, name):
-        hosts = core.hosts_of_pools(dataclasses.replace(cluster, pools=(replace(pool, elastic=True),)))
+        hosts = decision_core.hosts_of_pools(dataclasses.replace(cluster, pools=(replace(pool, elastic=True),)))
         found = tuple(hosts[pool.namespace, pool.name].values())
         yield pod, with_pool(cluster, replace(pool, hosts=found))
 
@@ -209,7 +208,7 @@ def listed(pod: Json, cluster: Cluster, name: str) -> Iterator[Case]:
 def larger(pod: Json, cluster: Cluster, name: str, missing: int) -> Iterator[Case]:
     """The pool has more hosts, all of them like one that it has."""
     for pool in named_pools(pod, cluster, name):
-        hosts = core.hosts_of_pools(cluster)[pool.namespace, pool.name]
+        hosts = decision_core.hosts_of_pools(cluster)[pool.namespace, pool.name]
         for node in cluster.nodes:
             more = [like(node, f"zz-new-{at}") for at in range(missing)]
             given = [PoolHost(at, host, uid_of(cluster, host)) for at, host in enumerate(hosts.values())]
@@ -225,7 +224,7 @@ def uid_of(cluster: Cluster, name: str) -> str:
 
 def named_pools(pod: Json, cluster: Cluster, name: str) -> list[Pool]:
     """The pools that the pod means by the name."""
-    return [pool for _, pool in Asked(pod, TEAM, cluster).pools if pool.spl_name == name]
+    return [pool for _, pool in OracleRequest(pod, TEAM, cluster).pools if pool.spl_name == name]
 
 
 def with_pool(cluster: Cluster, pool: Pool) -> Cluster:

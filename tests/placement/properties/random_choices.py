@@ -16,7 +16,7 @@ TIMES = int(os.environ.get("PROPERTY_TIMES", "1"))
 _Item = TypeVar("_Item")
 
 
-class Dice:
+class RandomChoices:
     """Bytes, used up one a choice; each thing that is made gets some of its own, so that they shrink apart."""
 
     def __init__(self, raw: bytes) -> None:
@@ -45,16 +45,16 @@ class Dice:
         """All the items in any order."""
         return tuple(self.some(items, len(items), len(items)))
 
-    def part(self, size: int) -> "Dice":
+    def part(self, size: int) -> "RandomChoices":
         """The next so many bytes, for one thing."""
         self._at += size
-        return Dice(self._raw[self._at - size : self._at])
+        return RandomChoices(self._raw[self._at - size : self._at])
 
 
 @st.composite
-def thrown(draw: st.DrawFn, size: int, make: Callable[[Dice], _Item]) -> _Item:
+def drawn(draw: st.DrawFn, size: int, make: Callable[[RandomChoices], _Item]) -> _Item:
     """Things made from so many bytes."""
-    return make(Dice(draw(st.binary(min_size=size, max_size=size))))
+    return make(RandomChoices(draw(st.binary(min_size=size, max_size=size))))
 
 
 def examples(count: int) -> Callable[[Any], Any]:

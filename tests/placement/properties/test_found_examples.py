@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.placement.properties import decision_core as core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import STRANGERS, TEAM, Cluster, Json, digest
 from tests.placement.properties.strategies import GI, PREFIX
 from webhook.placement.decision.decision import Decision
@@ -33,7 +33,7 @@ def decided(
     annotations |= {f"{PREFIX}host-binding": binding} if binding else {}
     metadata = {"labels": {f"{PREFIX}job": "j", f"{PREFIX}pe": "mine"}, "annotations": annotations}
     containers = [{"name": "c", "resources": {"requests": requests or {}}}]
-    return core.decided({"metadata": metadata, "spec": {"containers": containers, **spec}}, cluster)
+    return decision_core.decided({"metadata": metadata, "spec": {"containers": containers, **spec}}, cluster)
 
 
 def test_the_hosts_that_a_degraded_pool_still_has_run_its_pods() -> None:
@@ -140,4 +140,4 @@ def test_a_node_that_shares_its_host_name_with_that_of_an_isolated_pod_is_taken_
 def test_pods_of_a_jobs_own_pool_are_strangers_to_the_namespaces_pool_of_that_name() -> None:
     exclusive = Pool(TEAM, "p", "P", size=1, mode="Exclusive")
     cluster = Cluster((node("a"),), (sibling("a", pools=("P",)),), (exclusive, Pool(TEAM, "own", "P", job="j", size=1)))
-    assert allocate(exclusive, core.inventory(cluster), core.POLICY).hosts == ()
+    assert allocate(exclusive, decision_core.inventory(cluster), decision_core.POLICY).hosts == ()

@@ -5,14 +5,14 @@ from typing import Any
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from tests.placement.properties import decision_core as core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import Cluster, Json
 from tests.placement.properties.expected_pod import Intended
 from tests.placement.properties.generated_pods import equipped
 from tests.placement.properties.oracle_hardware import BOUND, exclusively
 from tests.placement.properties.oracle_replicas import Many, decided
 from tests.placement.properties.oracle_request import amounts
-from tests.placement.properties.random_choices import Dice, examples, thrown
+from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_memo import body
 from tests.placement.properties.test_patches import patch_of, patched
@@ -24,9 +24,9 @@ from webhook.placement.request.memo import Memo
 @given(clusters(), equipped())
 @examples(300)
 def test_one_node_has_all_that_is_required_and_granted(cluster: Cluster, pod: Json) -> None:
-    found = core.candidates(pod, core.inventory(cluster))
+    found = decision_core.candidates(pod, decision_core.inventory(cluster))
     assume(found is not None)
-    given, offering = core.oracle(pod, cluster).granted()
+    given, offering = decision_core.oracle(pod, cluster).granted()
     event(f"{len(given)} wishes granted")
     assert found == offering
 
@@ -35,7 +35,7 @@ def test_one_node_has_all_that_is_required_and_granted(cluster: Cluster, pod: Js
 @examples(200)
 def test_containers_ask_for_exactly_what_they_are_given(cluster: Cluster, pod: Json) -> None:
     assume(BOUND not in pod["metadata"]["annotations"])
-    spec, intended = patched(pod, cluster)["spec"], Intended(core.oracle(pod, cluster), cluster)
+    spec, intended = patched(pod, cluster)["spec"], Intended(decision_core.oracle(pod, cluster), cluster)
     assert {part: amounts(spec, part) for part in ("requests", "limits")} == intended.resources()
 
 
@@ -44,7 +44,9 @@ def test_containers_ask_for_exactly_what_they_are_given(cluster: Cluster, pod: J
 def test_a_second_pass_changes_nothing_and_leaves_the_same_nodes(cluster: Cluster, pod: Json) -> None:
     result = patched(pod, cluster)
     assert patch_of(result, cluster) == []
-    assert core.candidates(result, core.inventory(cluster)) == core.candidates(pod, core.inventory(cluster))
+    assert decision_core.candidates(result, decision_core.inventory(cluster)) == decision_core.candidates(
+        pod, decision_core.inventory(cluster)
+    )
 
 
 @given(clusters(), equipped(), st.integers(1, 6))
@@ -55,16 +57,18 @@ def test_replicas_need_room_for_what_they_require_and_for_no_wish(cluster: Clust
     assert decided(pod, cluster, count).refused == (Many(pod, cluster).room(count) < count)
 
 
-@given(clusters(), equipped(), thrown(60, lambda dice: dice))
+@given(clusters(), equipped(), drawn(60, lambda choices: choices))
 @examples(150)
-def test_a_memo_never_changes_what_is_granted(cluster: Cluster, pod: Json, dice: Dice) -> None:
+def test_a_memo_never_changes_what_is_granted(cluster: Cluster, pod: Json, choices: RandomChoices) -> None:
     """Whatever takes a device, and gives it back."""
-    inventory, memo = core.inventory(cluster), Memo[Ruling]()
-    updates: list[Any] = [update for update in history(dice, cluster) if update[0] in {"pod", "job"}]
+    inventory, memo = decision_core.inventory(cluster), Memo[Ruling]()
+    updates: list[Any] = [update for update in history(choices, cluster) if update[0] in {"pod", "job"}]
     for update in [None, *updates]:
         if update is not None:
             apply(inventory, update)
-        assert mutate(body(pod), inventory, core.POLICY, Known(memo)) == mutate(body(pod), inventory, core.POLICY)
+        assert mutate(body(pod), inventory, decision_core.POLICY, Known(memo)) == mutate(
+            body(pod), inventory, decision_core.POLICY
+        )
 
 
 @given(clusters(), equipped())

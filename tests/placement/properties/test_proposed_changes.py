@@ -4,7 +4,7 @@ import re
 
 from hypothesis import assume, event, given
 
-from tests.placement.properties import decision_core as core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import Cluster, Json
 from tests.placement.properties.generated_pods import requested
 from tests.placement.properties.oracle_replicas import Many, decided
@@ -37,7 +37,9 @@ def test_the_change_that_is_proposed_admits_the_pod(cluster: Cluster, pod: Json)
     assume(change)
     event(" ".join(change.split(" ")[:4]))
     cases = mended(change, pod, cluster)
-    assert any(runs(core.decided(*case)) and core.oracle(*case).candidates() for case in cases), refusal.text
+    assert any(runs(decision_core.decided(*case)) and decision_core.oracle(*case).candidates() for case in cases), (
+        refusal.text
+    )
 
 
 @given(clusters(), requested(), COUNTS)

@@ -8,7 +8,7 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.placement.properties import decision_core as core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import TEAM, Cluster, Json, standing
 from tests.placement.properties.dropped_clauses import without
 from tests.placement.properties.generated_pods import requested
@@ -45,10 +45,10 @@ def crowded(pod: Json, cluster: Cluster, count: int) -> tuple[Decision, Refusal]
 @given(clusters(), requested(), COUNTS)
 @examples(250)
 def test_there_is_room_for_as_many_as_a_count_node_by_node_finds(cluster: Cluster, pod: Json, most: int) -> None:
-    decision = core.decided(pod, cluster)
+    decision = decision_core.decided(pod, cluster)
     assume(decision.verdict is not None)
     assert decision.verdict is not None
-    world = World(core.inventory(cluster), core.POLICY)
+    world = World(decision_core.inventory(cluster), decision_core.POLICY)
     many = Many(pod, cluster)
     found = many.room(most)
     event(f"room for {found}")
