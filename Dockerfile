@@ -11,6 +11,7 @@ RUN ["/opt/streams-placement/bin/python", "-m", "pip", "install", "--require-has
      "--requirement", "requirements.lock"]
 COPY pyproject.toml README.md LICENSE ./
 COPY certs certs
+COPY kubeapi kubeapi
 COPY webhook webhook
 RUN ["/opt/streams-placement/bin/python", "-m", "pip", "install", "--no-deps", "--no-build-isolation", "."]
 # Nothing can be installed later; modules are compiled now, since nothing can be written either.

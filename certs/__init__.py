@@ -11,7 +11,8 @@ In reading order:
 * ``report``: a folder's state as text or JSON.
 * ``options``: every flag, with its environment variable.
 * ``managed``: the same in a cluster: a Secret and the ``caBundle`` of webhook configurations, rotated in place.
+* ``exits``: the exit codes.
 * ``cli``: ``streams-placement-certs create``, ``show`` and ``manage``, the only place that prints.
 
-A program of its own: nothing here imports ``webhook``, nor the reverse.
+A program of its own: nothing here imports ``webhook``, nor the reverse. Both reach the API server through ``kubeapi``.
 """

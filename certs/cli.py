@@ -1,30 +1,19 @@
 """``streams-placement-certs``: ``create`` a pair, ``show`` what a folder holds, ``manage`` those of a cluster."""
 
 import argparse
-import asyncio
 import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from certs import creation, files, options
+from certs.exits import OK, REFUSED, TROUBLE, WRONG_USE
 from certs.inspection import Inspection
-from certs.managed import settings
-from certs.managed.access import NoClusterError
-from certs.managed.lease import LostError
-from certs.managed.logs import LOG, log_to_standard_error
-from certs.managed.run import manage
-from certs.managed.secret import ForeignError
+from certs.managed.flags import MANAGE
 from certs.names import Names, printable
 from certs.report import PROGRAM, days_left, json_report, text_report
-
-OK: Final = 0
-REFUSED: Final = 1
-"""The folder is not usable, or another program's authority stands in the way."""
-WRONG_USE: Final = 2
-TROUBLE: Final = 3
-"""The machine or the cluster does not let us: a folder that cannot be used, no API server, a lost lease."""
 
 _EPILOG: Final = (
     "Each flag has the environment variable in brackets; the flag wins, an empty variable counts as none. "
@@ -54,7 +43,7 @@ def main(arguments: Sequence[str] | None = None, now: datetime | None = None) ->
     """Run one command; returns the exit code. ``now`` is aware of its zone, the clock by default."""
     parsed = parser().parse_args(arguments)
     if parsed.command == "manage":
-        return _manage(settings.ManageGiven(parsed, os.environ))
+        return _manage(parsed)
     given = options.Given(parsed, os.environ)
     command = _create if parsed.command == "create" else _show
     try:
@@ -76,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
     for name, summary, description, flags in (
         ("create", "make an authority and a leaf, or keep good ones", _CREATE, options.CREATE),
         ("show", "show what a folder holds, and whether it is usable", _SHOW, options.SHOW),
-        ("manage", "keep those of a webhook in a cluster", _MANAGE, settings.MANAGE),
+        ("manage", "keep those of a webhook in a cluster", _MANAGE, MANAGE),
     ):
         command = commands.add_parser(name, help=summary, description=description, epilog=_EPILOG, allow_abbrev=False)
         for option in flags:
@@ -126,22 +115,11 @@ def _show(given: options.Given, now: datetime) -> int:
     return REFUSED if found.faults else OK
 
 
-def _manage(given: settings.ManageGiven) -> int:
-    asked = given.management()
-    if given.problems:
-        return _wrong_use("manage", given.problems)
-    try:
-        access = given.access()
-    except NoClusterError as error:
-        _complain("manage", f"there is no cluster: {printable(str(error))}")
-        return TROUBLE
-    log_to_standard_error()
-    try:
-        asyncio.run(manage(asked, access))
-    except (ForeignError, LostError) as error:
-        LOG.error("%s", error)
-        return REFUSED if isinstance(error, ForeignError) else TROUBLE
-    return OK
+def _manage(parsed: argparse.Namespace) -> int:
+    # An HTTP client takes longer to import than everything else: ``create`` and ``show`` do without it.
+    from certs.managed import command  # noqa: PLC0415
+
+    return command.run(parsed, os.environ, partial(_complain, "manage"))
 
 
 def _wrong_use(command: str, problems: Sequence[str]) -> int:

@@ -1,6 +1,7 @@
-"""What an installation may choose: environment variables, with every default visible (``docs/operations.md``).
+"""The settings of an installation, read from environment variables and flags, with defaults (``docs/operations.md``).
 
-Every field is also a flag of the commands that need it, so name, default and help text have one source.
+Every field is an environment variable and also a flag of the commands that use it, so name, default and help text have
+one source.
 """
 
 from collections.abc import Mapping
@@ -17,11 +18,11 @@ from webhook.placement.kube.selector_text import parse_selector
 from webhook.placement.text.problem import quote
 
 PREFIX: Final = "STREAMS_PLACEMENT_"
-"""Every environment variable of the product starts with it."""
+"""Prefix of every environment variable of the product."""
 
 
 class Settings(BaseSettings):
-    """The choices of one installation. An unset or empty variable stands for the default."""
+    """The settings of one installation. An unset or empty variable stands for the default."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True)
 
@@ -159,21 +160,24 @@ class Settings(BaseSettings):
 
 
 class WrongSettingError(ValueError):
-    """One or more settings break their rules; the text is a sentence for each, naming variable or flag."""
+    """Settings that break their rules; the text has a sentence for each, with the name of the variable or flag."""
 
 
 def flag(field: str) -> str:
-    """The command-line flag of a field."""
+    """The command-line flag of a field: ``--pool-quota``."""
     return f"--{field.replace('_', '-')}"
 
 
 def variable(field: str) -> str:
-    """The environment variable of a field."""
+    """The environment variable of a field: ``STREAMS_PLACEMENT_POOL_QUOTA``."""
     return PREFIX + field.upper()
 
 
 def read(flags: Mapping[str, str | bool]) -> Settings:
-    """Settings from flags, by field, and for the rest from the environment."""
+    """Settings from the flags, by field, and for all other fields from the environment.
+
+    Raises :class:`WrongSettingError` with all mistakes.
+    """
     values: dict[str, Any] = dict(flags)
     try:
         return Settings(**values)
@@ -188,7 +192,7 @@ def _sentence(error: Mapping[str, Any], flags: Mapping[str, str | bool]) -> str:
 
 
 def _rule(field: str, error: Mapping[str, Any]) -> str:
-    """What the value of the field should be: every choice, the bounds of a number, or the sentence of our own check."""
+    """The rule that a value breaks: the list of choices, the bounds of a number, or the sentence of a validator."""
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
     if error["type"] == "literal_error":

@@ -3,15 +3,17 @@
 In reading order:
 
 * ``bundle``: several authorities in one PEM text. Pure.
-* ``holding``: what the Secret holds, read and written. Pure.
-* ``rotation``: what is to be done next. Pure but for the randomness of keys; everything about safety is here.
-* ``steady``: for how long something has looked the same.
+* ``certificate_secret``: what the Secret holds, by key. Pure.
+* ``secret``: the Secret as an object of the API server. Pure.
 * ``configuration``: a webhook configuration, and the patch that changes nothing but ``caBundle``. Pure.
-* ``access``: where the API server is, and how to prove who asks.
-* ``api``: the few requests, each bounded.
-* ``lease``: who may act.
-* ``keeper``: look, decide, act, and again.
-* ``settings``: the flags of ``manage``.
+* ``observed``: what is wanted, and what is seen. ``action``: the steps that can be taken.
+* ``rotation``: the next step. Pure but for the randomness of keys; everything about safety is here.
+* ``api``: the requests, whose errors name them.
+* ``keeper``: the loop of the leader.
+* ``flags``: the flags of ``manage``. ``settings``: what they ask for, and how the cluster is reached.
 * ``logs``: one line of JSON per record.
-* ``run``: puts them together, until a signal.
+* ``run``: the client, the election and the keeper together, until a signal.
+* ``command``: the command ``manage``, with its exit codes.
+
+The connection and the election are those of ``kubeapi``.
 """

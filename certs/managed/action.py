@@ -1,4 +1,4 @@
-"""What can be done next: one request's worth, or nothing."""
+"""The steps that ``manage`` can take: write the Secret, write ``caBundle``, or wait."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -8,26 +8,26 @@ from certs.managed.certificate_secret import CertificateSecret
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """The Secret shall hold this."""
+    """Write the Secret, so that it holds this."""
 
     holding: CertificateSecret
     reason: str
-    """Why, for the log: what was seen."""
+    """What was seen that calls for it, for the log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """These configurations shall hold the bundle of the Secret; each by itself, whatever happens to another."""
+    """Write the bundle of the Secret into each of these configurations, also if writing into another one fails."""
 
     configurations: tuple[str, ...]
     bundle: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
-    """Nothing for so many seconds, unless something changes; ``None`` is until then."""
+class Idle:
+    """Wait for so many seconds, or until something changes; ``None`` is only until then."""
 
     seconds: float | None = None
 
 
-Action: TypeAlias = Write | Trust | Wait
+Action: TypeAlias = Write | Trust | Idle

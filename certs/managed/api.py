@@ -1,141 +1,75 @@
-"""The few requests to the API server, each bounded in time and size."""
+"""The API server as ``manage`` uses it: objects as decoded JSON, and errors that name the request."""
 
-import asyncio
-import json
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from http import HTTPStatus
-from types import TracebackType
-from typing import Final, Self
+from collections.abc import Awaitable
+from typing import Final
 
-import aiohttp
+import msgspec
 
-from certs.managed.access import Access
 from certs.managed.configuration import Object
-from certs.names import printable
+from kubeapi.client.decoding import ERRORS
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.object_client import ObjectClient
 
 ANSWER_LIMIT: Final = 3 << 20
 """Bytes of an answer: the API server stores no object above 1.5 MiB (etcd's limit of a request), in base64 at worst."""
 
-_MESSAGE_LIMIT: Final = 400
-"""Characters of a failure: a proxy may answer with a page."""
-
-JSON_PATCH: Final = "application/json-patch+json"
-
-
-class FailureError(Exception):
-    """A request that did not succeed, which may later; the text is a clause in printable characters."""
-
-    def __init__(self, text: str) -> None:
-        shown = printable(text)
-        super().__init__(f"{shown[:_MESSAGE_LIMIT]}..." if len(shown) > _MESSAGE_LIMIT else shown)
-
-
-class ConflictError(FailureError):
-    """Somebody else has changed the object since it was read, or made one of that name."""
-
-
-class MissingError(ConflictError):
-    """There is no such object, or no such namespace."""
-
-
-_KINDS: Final[Mapping[int, type[FailureError]]] = {
-    HTTPStatus.CONFLICT: ConflictError,
-    HTTPStatus.NOT_FOUND: MissingError,
-}
+OUTDATED: Final = frozenset({Cause.CONFLICT, Cause.EXISTS, Cause.MISSING})
+"""Causes of a write that came second: another program has changed, made or deleted the object since it was read."""
 
 
 class Api:
-    """The API server; ``async with Api(access, seconds=5) as api``."""
+    """Single objects of the API server. Every error is an :class:`ApiError` in the words of :func:`worded`."""
 
-    def __init__(self, access: Access, *, seconds: float) -> None:
-        """Every request is given up after so many seconds."""
-        self.now = datetime.now(UTC)
-        """The API server's time at its last answer, to the second; ours only before the first."""
-        self._access = access
-        self._seconds = seconds
-        self._session: aiohttp.ClientSession | None = None
-
-    async def __aenter__(self) -> Self:
-        # Nothing of the environment: the API server is named, and no proxy may read the keys.
-        self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=self._seconds), trust_env=False)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._session is not None:
-            await self._session.close()
+    def __init__(self, client: ObjectClient) -> None:
+        self.now = client.now
+        """The time of the API server at its last answer, to the second; this machine's before the first answer."""
+        self._client = client
 
     async def find(self, path: str) -> Object | None:
-        """The object as it is stored now; none if there is none. Raises FailureError."""
+        """The object as it is stored now; ``None`` if there is none."""
         try:
-            return await self._ask("GET", path)
-        except MissingError:
-            return None
+            return await self._object("GET", path, self._client.read(path))
+        except ApiError as failure:
+            if failure.cause is Cause.MISSING:
+                return None
+            raise
 
     async def create(self, collection: str, thing: Object) -> Object:
-        """Make an object. Raises ConflictError if there is one of that name, FailureError."""
-        return await self._ask("POST", collection, thing)
+        """Make an object; the cause of the error is one of :data:`OUTDATED` if there is one of that name."""
+        return await self._object("POST", collection, self._client.create(collection, thing))
 
     async def replace(self, path: str, thing: Object) -> Object:
-        """Put this in the place of the version that it names. Raises ConflictError, FailureError."""
-        return await self._ask("PUT", path, thing)
+        """Write the whole object; the cause is one of :data:`OUTDATED` if its version is not the stored one."""
+        return await self._object("PUT", path, self._client.replace(path, thing))
 
     async def patch(self, path: str, operations: list[Object]) -> Object:
-        """Apply a JSON Patch. Raises ConflictError, FailureError."""
-        return await self._ask("PATCH", path, operations, content=JSON_PATCH)
+        """Apply a JSON Patch; the cause is one of :data:`OUTDATED` if it names a version that is not the stored one."""
+        return await self._object("PATCH", path, self._client.json_patch(path, operations))
 
-    async def _ask(self, method: str, path: str, body: object = None, *, content: str = "application/json") -> Object:
-        if self._session is None:
-            raise RuntimeError("an Api is used as a context")
+    async def _object(self, method: str, path: str, answer: Awaitable[bytes]) -> Object:
         try:
-            async with asyncio.timeout(self._seconds):
-                # Credentials may come from files or a plugin: not on the event loop.
-                header = await asyncio.to_thread(self._access.authorization)
-                async with self._session.request(
-                    method,
-                    self._access.server + path,
-                    data=None if body is None else json.dumps(body),
-                    headers={"Content-Type": content, **({"Authorization": header} if header else {})},
-                    ssl=self._access.tls(),
-                    server_hostname=self._access.server_name,
-                    allow_redirects=False,
-                ) as response:
-                    return self._object(response, await _whole(response))
-        except TimeoutError:
-            raise FailureError(f"no answer to {method} {path} within {self._seconds:g} seconds") from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise FailureError(f"{method} {path} failed: {str(error) or type(error).__name__}") from None
-
-    def _object(self, response: aiohttp.ClientResponse, body: bytes) -> Object:
-        try:
-            answer = json.loads(body)
-        except (ValueError, RecursionError):
-            answer = None
-        said = answer.get("message") if isinstance(answer, dict) else None
-        text = f"the API server answers {response.status} to {response.method} {response.url.path}"
-        if response.status not in (HTTPStatus.OK, HTTPStatus.CREATED) or not isinstance(answer, dict):
-            kind = _KINDS.get(response.status, FailureError)
-            raise kind(f"{text}: {said or response.reason or 'no reason given'}")
-        self.now = _date(response.headers.get("Date")) or datetime.now(UTC).replace(microsecond=0)
-        return answer
+            found = msgspec.json.decode(await answer, type=Object)
+        except ApiError as failure:
+            raise worded(failure) from failure
+        except ERRORS:
+            # Something in between has answered with a page of its own, and a success.
+            raise ApiError(Cause.UNREADABLE, f"the API server answers 200 to {method} {path}: OK") from None
+        self.now = self._client.now
+        return found
 
 
-async def _whole(response: aiohttp.ClientResponse) -> bytes:
-    body = bytearray()
-    async for chunk in response.content.iter_any():
-        body += chunk
-        if len(body) > ANSWER_LIMIT:
-            raise FailureError(f"the answer to {response.method} {response.url.path} is above {ANSWER_LIMIT} bytes")
-    return bytes(body)
-
-
-def _date(text: str | None) -> datetime | None:
-    """The header, if it names a zone, as HTTP demands."""
-    try:
-        moment = parsedate_to_datetime(text or "")
-    except ValueError:
-        return None
-    return moment.astimezone(UTC) if moment.tzinfo else None
+def worded(failure: ApiError) -> ApiError:
+    """The same error in the words of ``manage``, whose log names the request that failed."""
+    request = failure.request
+    if request is None:
+        return failure
+    asked = f"{request.method} {request.path}"
+    if request.code:
+        text = f"the API server answers {request.code} to {asked}: {request.detail}"
+    elif request.seconds:
+        text = f"no answer to {asked} within {request.seconds:g} seconds"
+    elif request.limit:
+        text = f"the answer to {asked} is above {request.limit} bytes"
+    else:
+        text = f"{asked} failed: {request.detail}"
+    return ApiError(failure.cause, text, wait=failure.wait, request=request)

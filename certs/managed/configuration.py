@@ -1,4 +1,4 @@
-"""A webhook configuration: what it trusts, and the patch that changes nothing else about it."""
+"""A MutatingWebhookConfiguration or ValidatingWebhookConfiguration: what it trusts, and the patch of ``caBundle``."""
 
 import base64
 import binascii
@@ -13,8 +13,8 @@ _ROOT: Final = "/apis/admissionregistration.k8s.io/v1"
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
-    """Whose webhooks are meant."""
+class ServiceReference:
+    """The Service that the API server calls (``clientConfig.service``)."""
 
     namespace: str
     name: str
@@ -22,7 +22,7 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """One entry that calls our service, or a URL: its place in the list, its name, and what it trusts."""
+    """One entry that calls our Service, or a URL: its index in ``webhooks``, its name, the bundle that it trusts."""
 
     index: int
     name: str
@@ -30,8 +30,8 @@ class Webhook:
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
-    """One configuration as it was read; ``edition`` changes with whatever somebody changes about its webhooks."""
+class WebhookConfiguration:
+    """One configuration as it was read; ``edition`` changes with every change of its webhooks, not with its labels."""
 
     path: str
     version: str
@@ -39,8 +39,8 @@ class Configuration:
     webhooks: tuple[Webhook, ...]
 
     @classmethod
-    def of(cls, path: str, read: Object, service: Service) -> Self:
-        """Read what the API server gave; webhooks that call another service are not ours to touch."""
+    def of(cls, path: str, read: Object, service: ServiceReference) -> Self:
+        """Read the object that the API server gave; entries that call another Service are left out."""
         metadata = read["metadata"]
         webhooks = tuple(
             Webhook(index, one["name"], _decoded(one["clientConfig"].get("caBundle")))
@@ -52,13 +52,13 @@ class Configuration:
 
     @property
     def bundles(self) -> tuple[bytes, ...]:
-        """What its webhooks trust."""
+        """The bundle of each entry."""
         return tuple(webhook.bundle for webhook in self.webhooks)
 
     def patch(self, bundle: bytes) -> list[Object]:
-        """JSON Patch (RFC 6902) that makes them trust this, if the configuration still is what was read.
+        """JSON Patch (RFC 6902) by which every entry trusts ``bundle``, if the configuration still is what was read.
 
-        The version makes the API server answer 409 if it is not, the names are a second lock on the same door.
+        The version makes the API server answer 409 if it is not; the tests of the names guard the indexes once more.
         """
         text = base64.b64encode(bundle).decode()
         operations: list[Object] = [{"op": "replace", "path": "/metadata/resourceVersion", "value": self.version}]
@@ -73,11 +73,11 @@ class Configuration:
 
 
 def configuration_path(kind: Kind, name: str) -> str:
-    """Where the API server keeps it."""
+    """The path of the configuration on the API server."""
     return f"{_ROOT}/{kind}webhookconfigurations/{name}"
 
 
-def _calls(client: Object, service: Service) -> bool:
+def _calls(client: Object, service: ServiceReference) -> bool:
     called = client.get("service")
     return called is None or (called["namespace"], called["name"]) == (service.namespace, service.name)
 

@@ -1,4 +1,4 @@
-"""One line of JSON per record on standard error; no key, no certificate and no token is ever part of one."""
+"""The log of ``manage``: JSON lines on standard error. No key, no certificate and no token is ever part of a record."""
 
 import json
 import logging
@@ -10,8 +10,10 @@ from certs.names import printable
 
 LOG: Final = logging.getLogger("certs.managed")
 
+_CLIENT: Final = logging.getLogger("kubeapi")
 
-class Line(logging.Formatter):
+
+class JsonFormatter(logging.Formatter):
     """A record as one line of JSON, in printable ASCII."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -27,9 +29,11 @@ class Line(logging.Formatter):
 
 
 def log_to_standard_error() -> None:
-    """From now on, and once only however often it is called."""
+    """Write records from now on; calling it again writes no record twice."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Line())
-    LOG.handlers = [handler]
-    LOG.propagate = False
-    LOG.setLevel(logging.INFO)
+    handler.setFormatter(JsonFormatter())
+    # Of the client and the election only errors: what else happens to them ``manage`` says in its own words.
+    for logger, level in ((LOG, logging.INFO), (_CLIENT, logging.ERROR)):
+        logger.handlers = [handler]
+        logger.propagate = False
+        logger.setLevel(level)

@@ -17,7 +17,7 @@ from cryptography import x509
 
 from certs.authority import Authority, Leaf, create_authority
 from certs.certificate import is_for_servers, names_of, needs_renewal
-from certs.managed.action import Action, Trust, Wait, Write
+from certs.managed.action import Action, Idle, Trust, Write
 from certs.managed.bundle import Bundle, merged, read_bundle, write_bundle
 from certs.managed.observed import Observed, RotationPolicy
 from certs.names import Names
@@ -33,7 +33,7 @@ def decide(view: Observed, terms: RotationPolicy, now: datetime) -> Action:
     for rule in (_mend, _renew, _stage, _trust, _issue, _put_to_use, _drop):
         if action := rule(view, terms, now):
             return action
-    return Wait()
+    return Idle()
 
 
 def _mend(view: Observed, _terms: RotationPolicy, _now: datetime) -> Action | None:
@@ -108,16 +108,16 @@ def _drop(view: Observed, terms: RotationPolicy, _now: datetime) -> Action | Non
     if authority is None or view.holding.bundle == (authority.certificate,):
         return None
     if view.issued_for < terms.adoption:
-        return Wait(terms.adoption - view.issued_for)
+        return Idle(terms.adoption - view.issued_for)
     holding = replace(view.holding, bundle=(authority.certificate,), following=None)
     return Write(holding, "only authority.crt is in use")
 
 
-def _propagation(view: Observed, terms: RotationPolicy, now: datetime) -> Wait | None:
+def _propagation(view: Observed, terms: RotationPolicy, now: datetime) -> Idle | None:
     leaf = view.holding.leaf
     usable = leaf is not None and not _fault(leaf, terms.names, now)
     needed = terms.propagation if usable else min(terms.propagation, SETTLING)
-    return Wait(needed - view.trusted_for) if view.trusted_for < needed else None
+    return Idle(needed - view.trusted_for) if view.trusted_for < needed else None
 
 
 def _extended(view: Observed, needed: list[x509.Certificate]) -> Bundle:

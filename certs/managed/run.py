@@ -8,20 +8,29 @@ import signal
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final, NoReturn
 
-from certs.managed.access import Access
-from certs.managed.api import Api, FailureError
-from certs.managed.keeper import Keeper, Place
-from certs.managed.lease import REQUEST_SHARE, Lease
+from certs.managed.api import ANSWER_LIMIT, Api, worded
+from certs.managed.keeper import Keeper, ManagedObjects
 from certs.managed.logs import LOG
 from certs.managed.observed import RotationPolicy
+from kubeapi.client.configuration import Configuration
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.object_client import ObjectClient
+from kubeapi.leaderelection.election import Election
+from kubeapi.leaderelection.lease_hold import LostError
+from kubeapi.leaderelection.lease_timing import LeaseTiming
+
+AGENT: Final = "streams-placement-certs"
+"""The ``User-Agent``: audit logs tell this program from the controller."""
 
 
 @dataclass(frozen=True, slots=True)
 class Management:
     """What ``manage`` is asked for."""
 
-    place: Place
+    objects: ManagedObjects
     terms: RotationPolicy
     lease: str
     lease_seconds: int
@@ -29,55 +38,68 @@ class Management:
     """Seconds between two looks when there is nothing to do."""
 
 
-async def manage(asked: Management, access: Access) -> None:
+async def manage(asked: Management, configuration: Configuration) -> None:
     """Stand for election, lead, and keep the certificates until a signal says stop; the Lease is given back then.
 
     Raises:
         LostError: the Lease is another's; what this process knows is out of date.
         ForeignError: the Secret is somebody else's.
     """
-    async with Api(access, seconds=asked.lease_seconds * REQUEST_SHARE) as api:
-        identity = f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}"
-        lease = Lease(
-            api,
-            namespace=asked.place.service.namespace,
+    timing = LeaseTiming.in_proportion(asked.lease_seconds, jitter=0.0)
+    seconds = timing.request
+    # One time-out bounds a request with all that belongs to it: the credentials and the connection have none of their
+    # own.
+    connection = Connection(configuration, connect_seconds=seconds, credential_seconds=seconds, agent=AGENT)
+    async with connection:
+        election = Election(
+            ObjectClient(connection, seconds=seconds, limit=ANSWER_LIMIT),
+            namespace=asked.objects.service.namespace,
             name=asked.lease,
-            identity=identity,
-            duration=asked.lease_seconds,
+            identity=f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}",
+            timing=timing,
         )
-        leading = asyncio.create_task(_lead(api, lease, asked))
-        with _ended_by_signals(leading):
-            try:
-                await leading
-            except asyncio.CancelledError:
-                LOG.info("asked to stop")
-            finally:
-                with contextlib.suppress(FailureError):  # the others see for themselves, only later
-                    await lease.release()
+        client = ObjectClient(connection, fence=election.check, seconds=seconds, limit=ANSWER_LIMIT)
+        await _stand(election, Keeper(Api(client), election, asked.objects, asked.terms), asked)
 
 
-async def _lead(api: Api, lease: Lease, asked: Management) -> None:
-    LOG.info("waiting for the lease %s as %s", asked.lease, lease.identity)
-    await lease.acquire(LOG.warning)
-    LOG.info("leading")
-    keeper = Keeper(api, lease, asked.place, asked.terms)
-    tasks = (asyncio.create_task(lease.keep(LOG.warning)), asyncio.create_task(keeper.run(asked.interval)))
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+async def _stand(election: Election, keeper: Keeper, asked: Management) -> None:
+    """Be a candidate, and the leader once elected, until a signal."""
+
+    async def lead() -> NoReturn:
+        LOG.info("leading")
+        await keeper.run(asked.interval)
+
+    LOG.info("waiting for the lease %s as %s", asked.lease, election.identity)
+    leading = asyncio.create_task(election.run(lead, tell=_say))
+    with _ended_by_signals(leading):
+        try:
+            await leading
+        except asyncio.CancelledError:
+            LOG.info("asked to stop")
+        except LostError as lost:
+            reason = "is another's now" if lost.taken else "was not renewed in time"
+            raise LostError(f"the lease {asked.lease} {reason}", taken=lost.taken) from None
+
+
+def _say(failure: ApiError) -> None:
+    """Log that a request about the Lease failed; one that was deleted is made again without a word."""
+    if failure.cause is not Cause.MISSING:
+        LOG.warning("%s", worded(failure))
 
 
 @contextlib.contextmanager
-def _ended_by_signals(task: asyncio.Task[None]) -> Iterator[None]:
-    """SIGTERM, SIGINT and SIGHUP, unless whoever started the program (nohup) has ignored the last, end the task."""
+def _ended_by_signals(task: asyncio.Task[NoReturn]) -> Iterator[None]:
+    """End the task at SIGTERM, SIGINT or SIGHUP; SIGHUP is left alone where it was ignored already (``nohup``)."""
+
+    def end() -> None:
+        if not task.cancelling():  # a second signal must not interrupt giving back the Lease
+            task.cancel()
+
     loop = asyncio.get_running_loop()
     hung_up = (signal.SIGHUP,) if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else ()
     numbers = (signal.SIGTERM, signal.SIGINT, *hung_up)
     for number in numbers:
-        loop.add_signal_handler(number, task.cancel)
+        loop.add_signal_handler(number, end)
     try:
         yield
     finally:

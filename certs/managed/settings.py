@@ -1,98 +1,39 @@
-"""The flags of ``manage``, and what they ask for."""
+"""What the flags of ``manage`` ask for, and how the cluster is reached."""
 
 import re
+from pathlib import Path
 from typing import Final
 
-from certs.managed.access import Access, Kubeconfig, ServiceAccount
-from certs.managed.configuration import Kind, Service
-from certs.managed.keeper import Place
+from certs.managed.configuration import Kind, ServiceReference
+from certs.managed.flags import (
+    ADOPTION,
+    ADOPTION_SECONDS,
+    CONTEXT,
+    DAY_SECONDS,
+    DURATION,
+    INTERVAL,
+    INTERVAL_SECONDS,
+    KUBECONFIG,
+    LEASE,
+    LEASE_SECONDS,
+    MUTATING,
+    PROPAGATION,
+    PROPAGATION_SECONDS,
+    SECRET,
+    VALIDATING,
+)
+from certs.managed.keeper import ManagedObjects
 from certs.managed.observed import RotationPolicy
 from certs.managed.run import Management
 from certs.names import LOOPBACK, Names, quote
-from certs.options import (
-    AUTHORITY_DAYS,
-    CA_DAYS,
-    DAYS,
-    DNS,
-    IP,
-    LEAF_DAYS,
-    LOOPBACK_NAMES,
-    NAMESPACE,
-    SERVICE,
-    Given,
-    Option,
-)
-
-INTERVAL_SECONDS: Final = 10.0
-"""A wiped ``caBundle`` is restored within these; two or three small requests, six times a minute."""
-
-PROPAGATION_SECONDS: Final = 60.0
-"""API servers learn of a configuration by a watch, in hundredths of a second; one that lost its watch asks again after
-30 s at most (client-go, ``tools/cache/reflector.go``), and that twice."""
-
-ADOPTION_SECONDS: Final = 600.0
-"""A kubelet renews a mounted Secret after 60 to 90 s and, in a large cluster, up to 300 s of cache
-(kubelet, ``configMapAndSecretChangeDetectionStrategy``); the rest is for a node that is slow. Waiting costs nothing."""
-
-LEASE_SECONDS: Final = 15.0
-"""As Kubernetes' own components have it (component-base, ``leaderelection``)."""
-
-_DAY: Final = 86_400.0
+from certs.options import AUTHORITY_DAYS, CA_DAYS, DAYS, LEAF_DAYS, LOOPBACK_NAMES, NAMESPACE, SERVICE, Given, Option
+from kubeapi.client.configuration import Configuration, NoClusterError
+from kubeapi.client.kubeconfig import Kubeconfig, usual_files
+from kubeapi.client.service_account import FOLDER, NoPodError, ServiceAccount
 
 _SUBDOMAIN: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*")
 _SUBDOMAIN_LIMIT: Final = 253
 """Names of objects (Kubernetes, Object Names and IDs: DNS subdomain names)."""
-
-SECRET: Final = Option("secret", "NAME", "the Secret that holds everything, made if it is not there; needed")
-MUTATING: Final = Option(
-    "mutating",
-    "NAME",
-    "keep caBundle of this MutatingWebhookConfiguration; may be repeated, the variable takes a list",
-    "many",
-)
-VALIDATING: Final = Option(
-    "validating", "NAME", "the same of a ValidatingWebhookConfiguration; neither is ever made anew", "many"
-)
-LEASE: Final = Option("lease", "NAME", "the Lease that one process holds (default: the name of the Secret)")
-INTERVAL: Final = Option(
-    "interval", "S", f"seconds between two looks at the cluster (0.1 to 3600; default: {INTERVAL_SECONDS:g})"
-)
-PROPAGATION: Final = Option(
-    "propagation",
-    "S",
-    "seconds after which every API server uses a configuration that was changed "
-    f"(1 to {_DAY:g}; default: {PROPAGATION_SECONDS:g})",
-)
-ADOPTION: Final = Option(
-    "adoption",
-    "S",
-    f"seconds after which every server shows a new leaf (1 to {_DAY:g}; default: {ADOPTION_SECONDS:g})",
-)
-DURATION: Final = Option(
-    "lease-seconds", "N", f"whole seconds that the Lease is good for (3 to 3600; default: {LEASE_SECONDS:g})"
-)
-KUBECONFIG: Final = Option("kubeconfig", "FILE", "the kubeconfig to use in place of the account of the pod around us")
-CONTEXT: Final = Option("context", "NAME", "the context of the kubeconfig (default: its current one)")
-
-MANAGE: Final = (
-    NAMESPACE,
-    SECRET,
-    SERVICE,
-    MUTATING,
-    VALIDATING,
-    LEASE,
-    LOOPBACK_NAMES,
-    DNS,
-    IP,
-    LEAF_DAYS,
-    CA_DAYS,
-    INTERVAL,
-    PROPAGATION,
-    ADOPTION,
-    DURATION,
-    KUBECONFIG,
-    CONTEXT,
-)
 
 
 class ManageGiven(Given):
@@ -112,21 +53,21 @@ class ManageGiven(Given):
             names,
             self._days(LEAF_DAYS, DAYS),
             self._days(CA_DAYS, AUTHORITY_DAYS),
-            propagation=self._seconds(PROPAGATION, PROPAGATION_SECONDS, (1, _DAY)),
-            adoption=self._seconds(ADOPTION, ADOPTION_SECONDS, (1, _DAY)),
+            propagation=self._seconds(PROPAGATION, PROPAGATION_SECONDS, (1, DAY_SECONDS)),
+            adoption=self._seconds(ADOPTION, ADOPTION_SECONDS, (1, DAY_SECONDS)),
         )
         return Management(
-            Place(Service(namespace, service), secret, configurations),
+            ManagedObjects(ServiceReference(namespace, service), secret, configurations),
             terms,
             lease=self._object(LEASE) or secret,
             lease_seconds=int(self._seconds(DURATION, LEASE_SECONDS, (3, 3600))),
             interval=self._seconds(INTERVAL, INTERVAL_SECONDS, (0.1, 3600)),
         )
 
-    def access(self) -> Access:
-        """How to reach the cluster. Raises NoClusterError."""
+    def configuration(self) -> Configuration:
+        """Where the API server is and how to authenticate. Raises NoClusterError."""
         (_, file), (_, context) = self._one(KUBECONFIG), self._one(CONTEXT)
-        return Kubeconfig(file or None, context or None) if file or context else ServiceAccount()
+        return named_kubeconfig(file, context) if file or context else pod_account()
 
     def _loopback(self) -> Names:
         return LOOPBACK if self._switch(LOOPBACK_NAMES) else Names()
@@ -150,6 +91,28 @@ class ManageGiven(Given):
             return float(text)
         self.problems.append(f"{source} {quote(text)} is not a number of seconds: use {lowest:g} to {highest:g}")
         return default
+
+
+def pod_account(folder: Path = FOLDER) -> Configuration:
+    """The service account of the pod that this process runs in. Raises NoClusterError."""
+    try:
+        return Configuration(ServiceAccount(folder))
+    except NoPodError as error:
+        raise NoClusterError(f"this is not a pod: {error}") from None
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise NoClusterError(f"the account in {folder} cannot be read: {reason}") from None
+
+
+def named_kubeconfig(file: str, context: str) -> Configuration:
+    """A context of a kubeconfig; where either is empty, it is what kubectl takes. Raises NoClusterError.
+
+    No proxy is used, whatever the file and the environment say: keys pass through this connection.
+    """
+    try:
+        return Configuration(Kubeconfig(context or None, files=file or usual_files(), proxies=False))
+    except Exception as error:  # noqa: BLE001 - damaged files, and plugins, lead to whatever they like
+        raise NoClusterError(f"the kubeconfig cannot be used: {str(error) or type(error).__name__}") from None
 
 
 def _object_fault(text: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from bench.generator import PAGE, pages
 from bench.listing import VERSION, page
 from bench.topology import Scale
-from webhook.cluster.client.api_types import Page
+from kubeapi.client.api_types import Page
 
 SCALE = Scale(100, 600)
 

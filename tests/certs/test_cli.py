@@ -57,6 +57,15 @@ def test_importing_the_module_of_the_program_runs_nothing() -> None:
     assert "main" in runpy.run_module("certs.__main__", run_name="anything")
 
 
+@pytest.mark.parametrize("module", ["certs.cli", "certs.managed.command"])
+def test_what_is_slow_to_import_waits_until_it_is_needed(module: str) -> None:
+    """Only ``manage`` needs an HTTP client, and only a kubeconfig the ``kubernetes`` package."""
+    slow = {"aiohttp", "kubernetes"} if module == "certs.cli" else {"kubernetes"}
+    code = f"import sys, {module}; print(sorted({slow} & set(sys.modules)))"
+    found = subprocess.check_output((sys.executable, "-c", code), text=True)  # noqa: S603 -- our own program
+    assert found == "[]\n"
+
+
 def test_create_says_what_it_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["create", "--dir", str(tmp_path), "--service", "web", "--namespace", "ns"], NOW)
     assert (code, capsys.readouterr().out) == (

@@ -6,7 +6,7 @@ import pytest
 
 from certs import options
 from certs.cli import main
-from certs.managed import settings
+from certs.managed import flags
 from tests.certs.samples import NOW
 
 
@@ -191,7 +191,7 @@ def test_a_wrong_variable_is_named(
     [
         pytest.param("create", options.CREATE, id="create"),
         pytest.param("show", options.SHOW, id="show"),
-        pytest.param("manage", settings.MANAGE, id="manage"),
+        pytest.param("manage", flags.MANAGE, id="manage"),
     ],
 )
 def test_help_shows_every_flag_with_its_variable(

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError
+from kubeapi.client.object_client import ObjectClient
 from tests.cluster.live.objectserver import RefusedError
 from tests.controller.kube import Json, node_path, pod_path, pool_path
 from tests.controller.kubeserver import KubeServer
 from webhook.app import releasing
 from webhook.app.releasing import Tell, Wish
 from webhook.cli import main
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError
-from webhook.cluster.client.writes import Writes
-from webhook.controller.leaderelection.candidates import candidates, end_candidates
+from webhook.controller.candidates import candidates, end_candidates
 from webhook.controller.release import Freed, Scope
 from webhook.placement.text import keys
 from webhook.server.fatal_error import FatalError
@@ -277,7 +277,7 @@ class TestTheProcess:
 async def test_controllers_that_do_not_end_are_named(server: KubeServer) -> None:
     server.kube.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
     async with Connection(server.configuration()) as connection:
-        asked = Writes(connection)
+        asked = ObjectClient(connection)
         assert await candidates(asked) == ["streams/ctl-1"]
         assert await end_candidates(asked, "streams", "ctl", wait=0.6) == ["streams/ctl-1"]
         assert await end_candidates(asked, "elsewhere", "ctl", wait=0.6) == []
@@ -293,4 +293,4 @@ async def test_a_deployment_that_may_not_be_deleted_is_a_failure(
     monkeypatch.setattr(server.others, "obey", forbidden)
     async with Connection(server.configuration()) as connection:
         with pytest.raises(ApiError, match="403"):
-            await end_candidates(Writes(connection), "streams", "ctl", wait=1)
+            await end_candidates(ObjectClient(connection), "streams", "ctl", wait=1)

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 import pytest
 import uvloop
 
+from kubeapi.client.connection import Connection
+from kubeapi.client.object_client import ObjectClient
 from tests.cluster.live.objectserver import ObjectServer
 from tests.controller.controlled_cluster import ControlledCluster
 from tests.controller.virtual_time import VirtualTimeLoop
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.writes import Writes
 
 
 def pytest_asyncio_loop_factories(
@@ -36,6 +36,6 @@ async def server() -> AsyncIterator[ObjectServer]:
 
 
 @pytest.fixture
-async def writes(server: ObjectServer) -> AsyncIterator[Writes]:
+async def writes(server: ObjectServer) -> AsyncIterator[ObjectClient]:
     async with Connection(server.configuration()) as connection:
-        yield Writes(connection)
+        yield ObjectClient(connection)

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from kubeapi.leaderelection.lease_hold import LostError
 from tests.controller.kube import PODS, Change, Kube
 from tests.controller.virtual_time import clock
 from webhook.cluster.watch.store import Store
 from webhook.controller.events.event import Regarding
 from webhook.controller.hostpools.host_choice import Rules
-from webhook.controller.leaderelection.lease_hold import LostError
 from webhook.controller.work import Work
 from webhook.placement.inventory.policy import Policy
 

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.cluster.live.objectserver import merged
-from webhook.cluster.client.errors import ApiError, Cause
 
 Json = dict[str, Any]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from aiohttp import web
 
+from kubeapi.client.access import Access
+from kubeapi.client.configuration import Configuration
+from kubeapi.client.errors import ApiError, Cause
 from tests.cluster.live.loopback import answering
 from tests.cluster.live.objectserver import Given, ObjectServer, RefusedError, refused
 from tests.controller.kube import NODES, PODS, POOLS, Change, Kube
-from webhook.cluster.client.access import Access
-from webhook.cluster.client.configuration import Configuration
-from webhook.cluster.client.errors import ApiError, Cause
 
 JOBS = "/apis/streams.ibm.com/v1/streamsjobs"
 WATCHED = (NODES, PODS, POOLS, JOBS)

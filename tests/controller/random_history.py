@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.controller.controller_process import ControllerProcess
 from tests.controller.kube import NODES, PODS, POOLS
 from tests.controller.random_cluster import RandomCluster
 from tests.controller.random_nodes import RandomNodes
 from tests.controller.random_pods import RandomPods
 from tests.controller.random_pools import RandomPools
-from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.host_choice import Replacement, Rules
 from webhook.placement.inventory.policy import Policy
 

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from kubeapi.client.access import Access
+from kubeapi.client.configuration import Configuration
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.object_client import ObjectClient
 from tests.builders import cluster, pool
 from tests.cluster.live.objectserver import Given
 from tests.controller.controller_process import FaultyApi
 from tests.controller.kube import Kube, pod_path, pool_path
 from tests.controller.virtual_time import clock
-from webhook.cluster.client.access import Access
-from webhook.cluster.client.configuration import Configuration
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError, Cause
-from webhook.cluster.client.writes import Writes
 from webhook.cluster.watch.lists import listed
 from webhook.controller.hostpools.orphans import PoolNames
 from webhook.controller.hostpools.strangers import hosts_in_use, strangers_on
@@ -201,7 +201,7 @@ async def server() -> AsyncIterator[Pages]:
 async def asked(server: Pages) -> list[str]:
     async with Connection(Configuration(Given(Access(server=server.url)))) as connection:
         selectors = {"labelSelector": "streams.ibm.com/job", "fieldSelector": "spec.nodeName=a,status.phase!=Failed"}
-        return [bytes(item).decode() async for item in listed(Writes(connection), "/api/v1/pods", selectors)]
+        return [bytes(item).decode() async for item in listed(ObjectClient(connection), "/api/v1/pods", selectors)]
 
 
 @pytest.mark.integration

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.builders import pool
 from tests.controller.controller_process import FaultyApi
 from tests.controller.kube import Kube, node_path
 from tests.controller.virtual_time import clock
-from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.claims import AT_A_TIME, Claimed, Claims
 from webhook.controller.hostpools.marks import mark_of
 from webhook.placement.inventory.objects import PoolHost

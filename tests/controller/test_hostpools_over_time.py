@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.controller.controlled_cluster import LABEL, TAINT, ControlledCluster
 from tests.controller.kube import node_path, pod_path, pool_path
-from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.host_choice import Replacement
 from webhook.placement.text import keys
 

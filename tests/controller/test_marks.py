@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.builders import node, pool
-from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools.marks import Mark, StoredNode, mark_named, mark_of, read_node
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
@@ -96,7 +96,7 @@ def test_a_release_takes_off_what_is_there(found: StoredNode, expected: Any) -> 
     ],
 )
 def test_some_nodes_cannot_be_had(mark: Mark, found: StoredNode, *, expected: bool) -> None:
-    assert mark.barred(found) is expected
+    assert mark.cannot_be_claimed(found) is expected
 
 
 @pytest.mark.parametrize(

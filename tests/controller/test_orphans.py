@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.controller.controlled_cluster import ControlledCluster
 from tests.controller.kube import node_path, pool_path
-from webhook.cluster.client.errors import ApiError, Cause
 from webhook.placement.text import keys
 
 LABEL = keys.membership("team", "gone")

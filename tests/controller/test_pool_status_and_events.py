@@ -6,10 +6,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.builders import bound_pod, cluster, node, nodes, pool, selector, sleeper
 from tests.controller.controller_process import FaultyApi, RecordedEvents
 from tests.controller.kube import Kube, pool_path
-from webhook.cluster.client.errors import ApiError, Cause
 from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.pool_object import StoredPool, read_pool
 from webhook.controller.hostpools.pool_reports import News, PoolReports, news, rfc3339, stranger

@@ -24,27 +24,27 @@ A, B = PoolHost(0, "node-a"), PoolHost(1, "node-b")
 
 class TestBarred:
     async def test_a_node_is_barred_for_a_while(self) -> None:
-        barred = NodeExclusions(clock, duration=10)
-        barred.add(NAME, ["node-a"])
+        excluded = NodeExclusions(clock, duration=10)
+        excluded.add(NAME, ["node-a"])
         await asyncio.sleep(4)
-        barred.add(NAME, ["node-b"])
-        first = barred.of(NAME)
+        excluded.add(NAME, ["node-b"])
+        first = excluded.of(NAME)
         await asyncio.sleep(7)
-        assert (first, barred.of(NAME)) == ({"node-a": 6, "node-b": 10}, {"node-b": 3})
+        assert (first, excluded.of(NAME)) == ({"node-a": 6, "node-b": 10}, {"node-b": 3})
 
     async def test_for_one_pool_alone(self) -> None:
-        barred = NodeExclusions(clock)
-        barred.add(NAME, ["node-a"])
-        assert barred.of(("default", "other")) == {}
+        excluded = NodeExclusions(clock)
+        excluded.add(NAME, ["node-a"])
+        assert excluded.of(("default", "other")) == {}
 
     async def test_nothing_is_left_in_the_end(self) -> None:
-        barred = NodeExclusions(clock, duration=10)
-        barred.add(NAME, ["node-a"])
-        barred.add(("default", "q"), ["node-a"])
-        barred.add(("default", "r"), [])
-        barred.end(NAME)
+        excluded = NodeExclusions(clock, duration=10)
+        excluded.add(NAME, ["node-a"])
+        excluded.add(("default", "q"), ["node-a"])
+        excluded.add(("default", "r"), [])
+        excluded.end(NAME)
         await asyncio.sleep(11)
-        assert (barred.of(NAME), barred.of(("default", "q")), vars(barred)["_until"]) == ({}, {}, {})
+        assert (excluded.of(NAME), excluded.of(("default", "q")), vars(excluded)["_until"]) == ({}, {}, {})
 
 
 class TestSettling:

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.leaderelection.lease_hold import LostError
 from tests.controller.controlled_cluster import LABEL, TAINT, ControlledCluster
 from tests.controller.controller_process import FaultyApi
 from tests.controller.kube import node_path, pool_path
-from webhook.cluster.client.errors import ApiError, Cause
-from webhook.controller.leaderelection.lease_hold import LostError
 from webhook.controller.release import TRIES, Freed, Release, Scope, parse_scope
 from webhook.placement.text import keys
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from msgspec import Raw
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.builders import cluster
-from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.watch.store import Store
 from webhook.controller.hostpools.node_cache import NodeCache
 from webhook.controller.hostpools.pool_object import OWN_POOLS, StoredPool, path_of, read_pool, unreadable

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import pytest
 
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.leaderelection.lease_hold import LostError
 from tests.controller.virtual_time import clock, settle
-from webhook.cluster.client.errors import ApiError, Cause
-from webhook.controller.leaderelection.lease_hold import LostError
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import run_workers
 

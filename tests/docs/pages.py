@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parents[2]
 PAGES: Final = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-SOURCES: Final = tuple(sorted(path for top in ("webhook", "certs", "tests") for path in (ROOT / top).rglob("*.py")))
+TOPS: Final = ("kubeapi", "webhook", "certs", "tests")
+SOURCES: Final = tuple(sorted(path for top in TOPS for path in (ROOT / top).rglob("*.py")))
 
 _FENCE: Final = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"\[[^]\n]+\]\((?P<target>[^)\s]+)\)")

@@ -14,7 +14,8 @@ ROWS = [
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
 def test_the_file_of_a_word_is_there(row: list[str]) -> None:
     word, meaning, file = row
-    assert (ROOT / "webhook" / file.strip("`")).is_file(), word
+    path = file.strip("`")
+    assert (ROOT / "webhook" / path).is_file() or (path.startswith("kubeapi/") and (ROOT / path).is_file()), word
     assert meaning
 
 

@@ -9,13 +9,13 @@ import signal
 import sys
 from typing import Final, NoReturn
 
+from kubeapi.client.configuration import connect
+from kubeapi.client.connection import Connection
+from kubeapi.client.object_client import ObjectClient
+from kubeapi.leaderelection.election import Election
+from kubeapi.leaderelection.lease_hold import LostError
+from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.e2e.progress import say
-from webhook.cluster.client.configuration import connect
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.writes import Writes
-from webhook.controller.leaderelection.election import Election
-from webhook.controller.leaderelection.lease_hold import LostError
-from webhook.controller.leaderelection.lease_timing import LeaseTiming
 
 TERMS: Final = LeaseTiming(lease=6, deadline=4.0, retry=0.8)
 """The shape of the usual ones, in less than half the time."""
@@ -29,7 +29,7 @@ SEEN: Final = "seen"
 _PACE: Final = 0.02
 
 
-class Looking(Writes):
+class Looking(ObjectClient):
     """Says when it has seen something."""
 
     async def read(self, path: str) -> bytes:
@@ -42,8 +42,8 @@ class Looking(Writes):
 async def stand(namespace: str, name: str) -> None:
     """Count while leading, until a signal says stop."""
     async with Connection(connect()) as connection:
-        election = Election(Looking(connection), namespace=namespace, name="count", identity=name, terms=TERMS)
-        writes = Writes(connection, fence=election.check)
+        election = Election(Looking(connection), namespace=namespace, name="count", identity=name, timing=TERMS)
+        writes = ObjectClient(connection, fence=election.check)
 
         async def count() -> NoReturn:
             number = 0

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from kubeapi.client.configuration import connect
+from kubeapi.client.connection import Connection
+from kubeapi.client.object_client import ObjectClient
 from tests.cluster.live.watched_cluster import until as until_so
 from tests.e2e.api import Object
 from tests.e2e.elector import LOST, SEEN, TERMS
@@ -19,9 +22,6 @@ from tests.e2e.polling import until
 from tests.e2e.process import Process
 from tests.e2e.progress import say
 from tests.e2e.workloads import namespace
-from webhook.cluster.client.configuration import connect
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.writes import Writes
 from webhook.controller.events.event import Regarding
 from webhook.controller.events.events import QUIET, Events
 
@@ -135,7 +135,7 @@ def test_events_are_accepted_and_counted_up(plane: ControlPlane, monkeypatch: py
         nonlocal ahead
         async with Connection(connect()) as connection:
             events = Events(
-                Writes(connection),
+                ObjectClient(connection),
                 controller="streams.ibm.com/hostpools",
                 instance="me",
                 clock=lambda: time.monotonic() + ahead,

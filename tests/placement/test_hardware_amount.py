@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webhook.placement.annotations.hardware_amount import Amounts, read_amounts
-from webhook.placement.annotations.hardware_fields import ParsedFields
+from webhook.placement.annotations.hardware_fields import ParsedField
 from webhook.placement.kube.quantity import INT64, NANO
 from webhook.placement.text.problem import Problem
 
@@ -14,7 +14,7 @@ CPU, MEMORY, GPU, PAGES = "cpu", "memory", "nvidia.com/gpu", "hugepages-2Mi"
 
 
 def read(name: str, **words: str) -> tuple[Amounts | None, list[Problem]]:
-    return read_amounts(name, {field: ParsedFields(word, f"r.{field}") for field, word in words.items()}, "r")
+    return read_amounts(name, {field: ParsedField(word, f"r.{field}") for field, word in words.items()}, "r")
 
 
 GOOD: dict[str, tuple[str, dict[str, str], tuple[float, float | None]]] = {

@@ -300,9 +300,9 @@ def test_what_was_promised_counts_as_taken_for_a_while() -> None:
     clock = FakeClock()
     assumed = AssumedPods(clock)
     assert after(assumed, {"cpu": "1"}) == "node-a"
-    assumed.make("first", "node-a", {"cpu": 1000, "pods": 1})
+    assumed.assume("first", "node-a", {"cpu": 1000, "pods": 1})
     assert after(assumed, {"cpu": "1"}) == "node-a"
-    assumed.make("second", "node-a", {"cpu": 1000, "pods": 1})
+    assumed.assume("second", "node-a", {"cpu": 1000, "pods": 1})
     assert after(assumed, {"cpu": "1"}) == ""
     clock.now = SECONDS + 1
     assert after(assumed, {"cpu": "1"}) == "node-a"
@@ -314,7 +314,7 @@ def test_replicas_that_decide_from_one_state_promise_no_more_than_there_is() -> 
     for _ in range(4):
         assumed = AssumedPods(FakeClock())
         while after(assumed, {"cpu": "1"}):
-            assumed.make(f"{given}", "node-a", {"cpu": 1000, "pods": 1})
+            assumed.assume(f"{given}", "node-a", {"cpu": 1000, "pods": 1})
             given += 1
     assert given == 8
 
@@ -322,14 +322,14 @@ def test_replicas_that_decide_from_one_state_promise_no_more_than_there_is() -> 
 def test_a_review_that_is_repeated_promises_once() -> None:
     assumed = AssumedPods(FakeClock())
     for _ in range(3):
-        assumed.make("same", "node-a", {"cpu": 1000})
+        assumed.assume("same", "node-a", {"cpu": 1000})
     assert assumed.on("node-a") == {"cpu": 1000}
-    assumed.make("same", "node-b", {"cpu": 500})
+    assumed.assume("same", "node-b", {"cpu": 500})
     assert (assumed.on("node-a"), assumed.on("node-b")) == ({}, {"cpu": 500})
 
 
 def test_promises_are_bounded() -> None:
     assumed = AssumedPods(FakeClock())
     for at in range(LIMIT + 5):
-        assumed.make(f"{at}", "node-a", {"pods": 1})
+        assumed.assume(f"{at}", "node-a", {"pods": 1})
     assert assumed.on("node-a") == {"pods": LIMIT}

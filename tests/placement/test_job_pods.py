@@ -90,7 +90,7 @@ def test_pods_that_are_gone_leave_no_trace() -> None:
     pod = bound_pod(pe="a", uid="1", labels=dict([RED]), pools=["P"], isolated=["Sink"])
     found = job_of((0, pod), (0, bound_pod(pe="b", uid="2")))
     found.remove(0, pod)
-    left = (found.elements.keys(), found.marks, found.isolated, found.everyone.nodes)
+    left = (found.elements.keys(), found.labels, found.isolated, found.everyone.nodes)
     assert left == ({"b"}, {}, {}, 1)
 
 
@@ -121,7 +121,7 @@ def test_who_is_left_out_leaves_no_trace_and_is_still_there() -> None:
     pod = replica("node-a", pe="a", uid="1", labels=dict([RED]), pools=["P"], isolated=["Sink"])
     found = job_of((0, pod), (0, bound_pod(pe="b", uid="2")))
     left = found.without("Deployment/w")
-    assert (left.elements.keys(), left.marks, left.isolated, left.pods.keys()) == ({"b"}, {}, {}, {"2"})
+    assert (left.elements.keys(), left.labels, left.isolated, left.pods.keys()) == ({"b"}, {}, {}, {"2"})
     assert found.pods.keys() == {"1", "2"}
 
 

@@ -3,16 +3,29 @@
 import pytest
 
 from webhook.placement.kube.node_terms import TermEdit, conjoin
-from webhook.placement.kube.pod import NodeAffinity, NodeSelector, NodeTerm, Requirement
+from webhook.placement.kube.pod import (
+    Affinity,
+    NodeAffinity,
+    NodeSelector,
+    NodeTerm,
+    PodSpec,
+    Requirement,
+    required_terms,
+)
 from webhook.placement.text.problem import render
 
 A, B, C, D = (Requirement(key, "Exists") for key in "abcd")
 N1, N2 = (Requirement("metadata.name", "In", (name,)) for name in ("n1", "n2"))
 
 
-def own(*terms: NodeTerm) -> NodeAffinity:
+def own(*terms: NodeTerm) -> tuple[NodeTerm, ...]:
     """The pod's own terms."""
-    return NodeAffinity(NodeSelector(terms))
+    return terms
+
+
+def spec_of(nodes: NodeAffinity | None) -> PodSpec:
+    """The spec of a pod with that node affinity."""
+    return PodSpec(affinity=Affinity(nodes))
 
 
 def test_nothing_asked_changes_nothing() -> None:
@@ -24,12 +37,27 @@ def test_nothing_asked_changes_nothing() -> None:
     [
         pytest.param(NodeAffinity(), id="nothing required"),
         pytest.param(NodeAffinity(NodeSelector()), id="no list of terms"),
-        pytest.param(own(), id="no term"),
-        pytest.param(own(NodeTerm()), id="only empty terms"),
+        pytest.param(NodeAffinity(NodeSelector(())), id="no term"),
+        pytest.param(NodeAffinity(NodeSelector((NodeTerm(),))), id="only empty terms"),
     ],
 )
 def test_a_pod_that_says_nothing_is_given_our_terms(nodes: NodeAffinity) -> None:
-    assert conjoin(nodes, [(NodeTerm((B, A)),)]) == ((), (NodeTerm((A, B)),), [])
+    terms = required_terms(spec_of(nodes)) or ()
+    assert conjoin(terms, [(NodeTerm((B, A)),)]) == ((), (NodeTerm((A, B)),), [])
+
+
+@pytest.mark.parametrize(
+    ("spec", "terms"),
+    [
+        pytest.param(PodSpec(), None, id="no affinity"),
+        pytest.param(spec_of(None), None, id="no node affinity"),
+        pytest.param(spec_of(NodeAffinity()), None, id="nothing required"),
+        pytest.param(spec_of(NodeAffinity(NodeSelector())), (), id="no list of terms"),
+        pytest.param(spec_of(NodeAffinity(NodeSelector((NodeTerm((A,)),)))), (NodeTerm((A,)),), id="a term"),
+    ],
+)
+def test_no_required_node_affinity_is_not_one_without_terms(spec: PodSpec, terms: tuple[NodeTerm, ...] | None) -> None:
+    assert required_terms(spec) == terms
 
 
 def test_ours_is_added_to_every_term_of_the_pods_own() -> None:
@@ -38,7 +66,7 @@ def test_ours_is_added_to_every_term_of_the_pods_own() -> None:
 
 
 def test_terms_of_two_constraints_are_one_term() -> None:
-    assert conjoin(NodeAffinity(), [(NodeTerm((B,)),), (NodeTerm((A, B), (N1,)),)])[1] == (NodeTerm((A, B), (N1,)),)
+    assert conjoin((), [(NodeTerm((B,)),), (NodeTerm((A, B), (N1,)),)])[1] == (NodeTerm((A, B), (N1,)),)
 
 
 def test_alternatives_multiply() -> None:

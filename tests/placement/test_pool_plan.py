@@ -86,8 +86,8 @@ def test_a_claim_to_the_place_of_a_host_that_is_gone_counts() -> None:
 
 def test_a_barred_node_is_neither_claimed_nor_chosen() -> None:
     inventory = cluster([*nodes(3), labelled("node-d", "0")])
-    barred = inventory.nodes.named("node-a") | inventory.nodes.named("node-d")
-    assert planned(asked(), inventory, barred=barred) == (["0:node-b", "1:node-c"], ("node-d",))
+    excluded = inventory.nodes.named("node-a") | inventory.nodes.named("node-d")
+    assert planned(asked(), inventory, excluded=excluded) == (["0:node-b", "1:node-c"], ("node-d",))
 
 
 def test_a_barred_node_is_none_to_a_literal_pool() -> None:
@@ -95,7 +95,7 @@ def test_a_barred_node_is_none_to_a_literal_pool() -> None:
         asked(size=None, hosts=["node-a", "node-b"], phase=Phase.READY, assigned=["node-a"]),
         cluster(nodes(2)),
     )
-    assert planned(literal, inventory, barred=inventory.nodes.named("node-b")) == (["0:node-a"], ())
+    assert planned(literal, inventory, excluded=inventory.nodes.named("node-b")) == (["0:node-a"], ())
 
 
 def test_a_dismissed_host_is_replaced_in_its_place() -> None:

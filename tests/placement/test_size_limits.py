@@ -9,7 +9,7 @@ from tests.builders import cluster, nodes, pod
 from webhook.placement.decision.decision import decide, guard
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.node_terms import conjoin
-from webhook.placement.kube.pod import NodeAffinity, NodeSelector, NodeTerm, Pod, Requirement
+from webhook.placement.kube.pod import NodeTerm, Pod, Requirement
 from webhook.placement.kube.size_limits import oversized, words
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault, Problem
@@ -111,7 +111,7 @@ def test_a_comparison_counts_for_ten() -> None:
 
 def test_the_product_of_terms_is_bounded_as_well() -> None:
     """Else a pod that the webhook made itself would be refused when it is reviewed again."""
-    own = NodeAffinity(NodeSelector((NodeTerm((Requirement("a", "In", ("b",) * 99),)),) * 100))
+    own = (NodeTerm((Requirement("a", "In", ("b",) * 99),)),) * 100
     ours = tuple(NodeTerm((Requirement("c", "In", (str(at),)),)) for at in range(3))
     message = "with the pod's own terms this makes 30600 expressions and values, at most 20000 are allowed"
     assert conjoin(own, [ours])[2] == [Problem("spec.affinity.nodeAffinity", message)]

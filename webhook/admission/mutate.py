@@ -150,7 +150,7 @@ def _decided(pod: Pod, review: Review, world: World, known: Known, count: int | 
     """The decision about the pod, and what it comes to; a host that it is bound to is promised to it."""
     decision = decide(pod, review.namespace, world, count)
     if known.assumed and decision.additions and decision.additions.node_name:
-        known.assumed.make(review.uid, decision.additions.node_name, decision.ask.requests)
+        known.assumed.assume(review.uid, decision.additions.node_name, decision.ask.requests)
     return decision, _ruling(pod, decision, world.policy)
 
 

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
+from kubeapi.client.configuration import Configuration, NoClusterError, connect
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError
 from webhook.app.policy import inventory_of
 from webhook.app.telling import Settling, tell_reading
-from webhook.cluster.client.configuration import Configuration, NoClusterError, connect
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.snapshot.follow import SnapshotCluster
 from webhook.cluster.watch.live import LiveCluster

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Callable
 
+from kubeapi.client.service_account import own_namespace
 from webhook.app.clusters import configuration_of
 from webhook.app.policy import policy_of
 from webhook.app.telling import Settling
-from webhook.cluster.client.service_account import own_namespace
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.controller.hostpools.host_choice import Replacement, Rules
 from webhook.controller.metrics import figures

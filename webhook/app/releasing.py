@@ -7,15 +7,15 @@ from typing import Final
 
 from msgspec import Struct
 
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError
+from kubeapi.client.object_client import ObjectClient
+from kubeapi.client.service_account import own_namespace
+from kubeapi.leaderelection.election import Election, own_identity
+from kubeapi.leaderelection.lease_hold import LeaseHold, LostError
+from kubeapi.leaderelection.lease_timing import LeaseTiming
 from webhook.app.clusters import configuration_of
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError
-from webhook.cluster.client.service_account import own_namespace
-from webhook.cluster.client.writes import Writes
-from webhook.controller.leaderelection.candidates import LABELS, candidates, end_candidates
-from webhook.controller.leaderelection.election import Election, own_identity
-from webhook.controller.leaderelection.lease_hold import LeaseHold, LostError
-from webhook.controller.leaderelection.lease_timing import LeaseTiming
+from webhook.controller.candidates import LABELS, candidates, end_candidates
 from webhook.controller.program import LeaseRef
 from webhook.controller.release import Freed, Release, Scope
 from webhook.placement.text.problem import enumerated
@@ -48,12 +48,12 @@ async def release(settings: Settings, wish: Wish, tell: Tell) -> None:
     try:
         async with Connection(configuration) as connection:
             if wish.dry_run:
-                await _run(Release(Writes(connection), dry_run=True), wish, tell)
+                await _run(Release(ObjectClient(connection), dry_run=True), wish, tell)
             elif namespace:
                 await _led(connection, LeaseRef(namespace, settings.lease_name), wish, tell)
             else:
-                await _alone(Writes(connection))
-                await _run(Release(Writes(connection)), wish, tell)
+                await _alone(ObjectClient(connection))
+                await _run(Release(ObjectClient(connection)), wish, tell)
     except (ApiError, LostError) as failure:
         raise FatalError(f"hosts could not be given back: {failure}") from failure
 
@@ -63,7 +63,7 @@ async def _run(release: Release, wish: Wish, tell: Tell) -> None:
         tell(freed)
 
 
-async def _alone(reader: Writes) -> None:
+async def _alone(reader: ObjectClient) -> None:
     """FatalError if a controller runs: which Lease it shares is not known."""
     running = await candidates(reader)
     if running:
@@ -76,14 +76,13 @@ async def _alone(reader: Writes) -> None:
 
 async def _led(connection: Connection, place: LeaseRef, wish: Wish, tell: Tell) -> None:
     """Do it as the one that holds the Lease of the controllers; the Lease is given back at the end."""
-    server = Writes(connection)
+    server = ObjectClient(connection)
     if wish.end_controllers:
         left = await end_candidates(server, place.namespace, place.lease, wait=wish.wait)
         if left:
             _log.warning("controllers have not ended, so the Lease decides: %s", enumerated(left, NAMED))
-    identity, terms = own_identity(), LeaseTiming()
-    election = Election(server, namespace=place.namespace, name=place.lease, identity=identity, terms=terms)
-    giving = Release(Writes(connection, fence=election.check))
+    election = Election(server, namespace=place.namespace, name=place.lease, identity=own_identity())
+    giving = Release(ObjectClient(connection, fence=election.check))
     try:
         async with asyncio.timeout(wish.wait) as patience:
 
@@ -96,13 +95,13 @@ async def _led(connection: Connection, place: LeaseRef, wish: Wish, tell: Tell) 
         raise FatalError(await _why_not(server, place, wish.wait)) from None
 
 
-async def _why_not(server: Writes, place: LeaseRef, wait: float) -> str:
+async def _why_not(server: ObjectClient, place: LeaseRef, wait: float) -> str:
     """Why the Lease could not be had, and what helps."""
-    tenure = LeaseHold(
-        server, namespace=place.namespace, name=place.lease, identity="", terms=LeaseTiming(), clock=lambda: 0.0
+    hold = LeaseHold(
+        server, namespace=place.namespace, name=place.lease, identity="", timing=LeaseTiming(), clock=lambda: 0.0
     )
-    lease = f"the Lease {tenure.name}"
-    record = await tenure.look()
+    lease = f"the Lease {hold.name}"
+    record = await hold.look()
     if record is None:
         return f"{lease} cannot be made: give --lease-namespace of a namespace that there is"
     return (

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable
 
+from kubeapi.client.object_client import ObjectClient
 from webhook.admission.answer import Answer, Outcome
 from webhook.admission.daemons import guard_daemons
 from webhook.admission.mutate import Known, mutate
@@ -11,7 +12,6 @@ from webhook.admission.pool_use import use_of
 from webhook.admission.validate import validate
 from webhook.app.clusters import Cluster, cluster_of
 from webhook.app.policy import policy_of
-from webhook.cluster.client.writes import Writes
 from webhook.cluster.queries.authorization import Authorization
 from webhook.cluster.queries.review_queries import authorized, met
 from webhook.cluster.queries.unseen_pods import SECONDS as LOOK_SECONDS
@@ -46,7 +46,9 @@ async def serve(settings: Settings, announce: Announce) -> None:
 
 def mutator(cluster: Cluster, policy: Policy) -> Reviewer:
     """The reviewer of new pods; with an API server it asks how many pods a workload wants, where that matters."""
-    sizes = WorkloadSizes(Writes(cluster.connection, seconds=SECONDS)) if isinstance(cluster, LiveCluster) else None
+    sizes = None
+    if isinstance(cluster, LiveCluster):
+        sizes = WorkloadSizes(ObjectClient(cluster.connection, seconds=SECONDS))
     known = Known(Memo(), AssumedPods(time.monotonic), sizes.count if sizes else lambda _: None)
 
     def mutating(body: bytes) -> Answer | Awaitable[Answer]:
@@ -85,12 +87,14 @@ def authorization_of(cluster: Cluster) -> Authorization:
     """Who may use which pool is known by an API server only."""
     if not isinstance(cluster, LiveCluster):
         raise FatalError("--authorize-pools asks an API server about rights, and a snapshot has none")
-    return Authorization(Writes(cluster.connection))
+    return Authorization(ObjectClient(cluster.connection))
 
 
 def newcomers_of(cluster: Cluster) -> Newcomers | None:
     """Pods that are not known can be looked at where there is an API server."""
-    return Newcomers(Writes(cluster.connection, seconds=LOOK_SECONDS)) if isinstance(cluster, LiveCluster) else None
+    if not isinstance(cluster, LiveCluster):
+        return None
+    return Newcomers(ObjectClient(cluster.connection, seconds=LOOK_SECONDS))
 
 
 def _watch(cluster: Cluster, metrics: Metrics) -> None:

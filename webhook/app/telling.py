@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects.report import Finding, Report
 
 _log = logging.getLogger(__package__)

@@ -1,5 +1,15 @@
-"""What is done to the cluster, by one process at a time: elected, told of changes, trying until it is so.
+"""The controller: reconciles HostPool objects with the labels and taints of nodes, in one elected process at a time.
 
-In reading order: ``terms``, ``lease``, ``tenure`` and ``election`` decide who may act; ``watched`` tells what changed,
-``queue`` and ``workers`` see to it, ``retries`` says when again; ``events`` tells people. Reconcilers build on these.
+Read in this order:
+
+- ``program``: one candidate of the election, with caches that it always keeps; ``work``: what only the leader does.
+- ``workqueue``: keys of objects to reconcile, in fair turns, with retries.
+- ``concurrency``: coroutines that end together.
+- ``hostpools``: the reconciler of a HostPool and all that it needs.
+- ``events``: Events of events.k8s.io/v1; ``waiting_pods``: Events about admitted pods that no node can run.
+- ``release``: the command that frees hosts without a controller.
+- ``candidates``: the controllers that run as pods, and their end.
+- ``metrics``: the figures of the controller.
+
+The election is ``kubeapi.leaderelection``.
 """

@@ -1,4 +1,4 @@
-"""Coroutines that run concurrently, where the first failure ends the others."""
+"""Run coroutines concurrently; the first error cancels the rest."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 async def gather_or_cancel(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """The results of the coroutines, in their order; the first exception cancels the others and is raised."""
+    """Return the coroutines' results in their order; the first exception cancels the others and is raised."""
     tasks = [asyncio.ensure_future(work) for work in works]
     if not tasks:
         return []

@@ -1,4 +1,4 @@
-"""What Prometheus sees of a controller (``docs/operations.md``)."""
+"""Prometheus metrics of the controller (``docs/operations.md``)."""
 
 import functools
 from collections.abc import Callable, Iterator
@@ -7,11 +7,11 @@ from webhook.controller.program import Controller
 from webhook.placement.inventory.objects import Phase
 
 Gauge = Callable[[str, str, Callable[[], float]], object]
-"""Takes a name, a sentence, and what gives the value."""
+"""Registers a metric: its name, its help text, and a function that returns its value."""
 
 
 def figures(controller: Controller, gauge: Gauge) -> None:
-    """Offer everything that is worth watching."""
+    """Register all metrics of the controller."""
     pools = controller.work.queues.pools
     gauge("leader", "Whether this process acts: 1 or 0.", lambda: float(controller.election.leading))
     for phase in Phase:

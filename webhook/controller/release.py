@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.watch.lists import listed
 from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.claims import Claims
@@ -25,36 +25,36 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.text import keys
 
 TRIES: Final = 10
-"""Of one write: no controller is there, so hardly anybody else writes to a HostPool."""
+"""Attempts of one write; conflicts are rare, because no controller runs."""
 
 _POOLS: Final = "/apis/streams.ibm.com/v1/streamshostpools"
 _NODES: Final = "/api/v1/nodes"
 
 _PAGE: Final = 5
-"""Pools of one page: one of 5,000 hosts may have more than a megabyte."""
+"""Objects in one page of a list: a HostPool with 5,000 hosts may have more than a megabyte."""
 
 _SCOPE: Final = re.compile(r"([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)(?:/([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?))?")
-"""A DNS label, and a DNS subdomain after a slash."""
+"""A namespace (DNS label), optionally with a slash and a pool name (DNS subdomain)."""
 
 Change = Callable[[StoredPool], tuple[str, dict[str, Any]] | None]
-"""Path and merge patch of what is to be written of a pool; ``None`` if nothing is."""
+"""Returns the path and merge patch of a write to a HostPool; ``None`` if nothing has to be written."""
 
 
 class Scope(Struct, frozen=True):
-    """One pool; all pools of ``namespace`` if ``name`` is empty; all there are, and all marks, if both are."""
+    """Which HostPools: one; all of ``namespace`` if ``name`` is empty; all, and all marks, if both are empty."""
 
     namespace: str = ""
     name: str = ""
 
     def __str__(self) -> str:
-        """As a subject for a sentence."""
+        """The scope as the subject of a sentence."""
         if self.name:
             return f"HostPool {self.namespace}/{self.name}"
         return f"HostPools of namespace {self.namespace}" if self.namespace else "HostPools"
 
 
 def parse_scope(text: str) -> Scope:
-    """``NAMESPACE`` or ``NAMESPACE/POOL``; ``ValueError`` with a sentence if it is neither."""
+    """Parse ``NAMESPACE`` or ``NAMESPACE/POOL``; raises ``ValueError`` with a sentence for other texts."""
     found = _SCOPE.fullmatch(text)
     if found is None:
         raise ValueError("it should be NAMESPACE/POOL, or NAMESPACE for all HostPools there")
@@ -62,10 +62,10 @@ def parse_scope(text: str) -> Scope:
 
 
 class Freed(Struct, frozen=True, kw_only=True):
-    """What was given back, or would be: ``hosts`` are names of nodes.
+    """What was released of one pool, or would be with ``--dry-run``: ``hosts`` are names of nodes.
 
-    ``stays`` tells a pool that is not deleted, to which a controller would give hosts again; ``failure`` is why it
-    was not released, or not altogether.
+    ``stays`` tells that the pool is not being deleted, so that a controller would assign hosts again. ``failure`` says
+    why the pool was not released, or only in part.
     """
 
     what: str
@@ -76,7 +76,7 @@ class Freed(Struct, frozen=True, kw_only=True):
 
 
 class Release:
-    """Gives back hosts over ``server``, or with ``dry_run`` only says which."""
+    """Releases hosts through ``server``; with ``dry_run`` only reports which."""
 
     def __init__(self, server: Server, *, dry_run: bool = False, now: Callable[[], str] = rfc3339) -> None:
         self._server = server
@@ -85,7 +85,7 @@ class Release:
         self._claims = Claims(server, lambda _: None)
 
     async def run(self, scopes: Sequence[Scope]) -> AsyncIterator[Freed]:
-        """Every pool, and with all of them what belongs to none. Raises ApiError where nothing can be listed."""
+        """Release each pool of the scopes; for all namespaces also orphaned marks. Raises ApiError if a list fails."""
         nodes = await self._marked()
         for scope in scopes:
             pools = {stored.name: stored for stored in await self._pools(scope)}
@@ -105,7 +105,7 @@ class Release:
         return [node for node in found if marks_on(node)]
 
     async def _pools(self, scope: Scope) -> list[StoredPool]:
-        """The pools there are; none where their kind is not defined."""
+        """The existing HostPools of the scope; none if the kind is not defined in the cluster."""
         try:
             if scope.name:
                 return [read_pool(await self._server.read(path_of(scope.namespace, scope.name)))]
@@ -127,13 +127,13 @@ class Release:
         return await self._done(freed, functools.partial(self._give_back, name, freed, mark))
 
     async def _give_back(self, name: Name, freed: Freed, mark: Mark) -> None:
-        """First what the status says, lest somebody relies on a host that is everybody's; the finalizer last."""
+        """Empty the status first, so that nobody relies on a released host; remove the finalizer last."""
         await self._write(name, self._emptied)
         await self._claims.release_all(freed.hosts, mark)
         await self._write(name, _let_go)
 
     async def _strays(self, nodes: list[StoredNode], pools: dict[Name, StoredPool]) -> AsyncIterator[Freed]:
-        """Marks that no pool stands for."""
+        """Release marks of no existing HostPool."""
         own = {mark_named(*name) for name in pools}
         known = {mark.label for mark in own} | {mark.value for mark in own}
         for node in nodes:
@@ -148,7 +148,7 @@ class Release:
             await self._claims.release_all([name], mark)
 
     async def _done(self, freed: Freed, work: Callable[[], Awaitable[None]]) -> Freed:
-        """What came of it; one pool that cannot be released does not keep the others from it."""
+        """Do the work; a failure is recorded in the result, so that the other pools are released all the same."""
         if self._dry_run:
             return freed
         try:
@@ -158,7 +158,7 @@ class Release:
         return freed
 
     async def _write(self, name: Name, change: Change) -> None:
-        """Read the pool, and write it as ``change`` says, until nobody comes in between."""
+        """Read the pool and write the patch of ``change``, again after each conflict."""
         for _ in range(TRIES):
             try:
                 wanted = change(read_pool(await self._server.read(path_of(*name))))
@@ -174,7 +174,7 @@ class Release:
         raise ApiError(Cause.BUSY, "it is being changed by others all the time")
 
     def _emptied(self, stored: StoredPool) -> tuple[str, dict[str, Any]] | None:
-        """The status of a pool that has no hosts any more, and gets some when a controller runs."""
+        """The write that empties the status; ``None`` for a pool that is being deleted or has no hosts."""
         if stored.leaving or not stored.status.get("hosts"):
             return None
         patch = status_of(stored, pool_status.returned(), self._now())
@@ -186,7 +186,7 @@ def _let_go(stored: StoredPool) -> tuple[str, dict[str, Any]] | None:
 
 
 def marks_on(node: StoredNode) -> list[Mark]:
-    """The marks on a node, whosever they are: each a label or a taint."""
+    """All marks on a node, of any HostPool; each of the result is either a label or a taint."""
     labels = [Mark(key, "") for key in sorted(node.labels) if key.startswith(keys.MEMBERSHIP)]
     values = {str(taint.get("value") or "") for taint in node.taints if taint.get("key") == keys.EXCLUSIVE}
     return [*labels, *(Mark("", value) for value in sorted(values))]

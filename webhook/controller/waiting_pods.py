@@ -1,12 +1,13 @@
-"""Pods that were let in although no node could run them: an Event says why, as soon as one is seen to wait.
+"""Events about pods that were admitted although no node could run them (``docs/verdicts.md``, waiting).
 
-The webhook never writes, and while it reviews a pod there is none yet; so it leaves the text in an annotation that only
-it writes (``docs/verdicts.md``, waiting), and whoever leads tells it. A pod that gets its node at once needs no Event.
+The webhook writes the reason into an annotation of the pod, because it has no right to write Events and the pod does
+not exist yet when it is reviewed. The leader records the Event once the pod has waited for a few seconds; a pod that
+gets its node at once needs none.
 """
 
 from typing import Final
 
-from webhook.controller.clock import Clock, seconds
+from kubeapi.clock import Clock, seconds
 from webhook.controller.events.event import Regarding
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.pool_reports import Tells
@@ -14,13 +15,13 @@ from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.objects import PodInfo
 
 SOON: Final = 5.0
-"""Seconds that a pod may wait in silence: a scheduler that finds a node has bound it by then."""
+"""Seconds that a pod may wait before the Event: by then a scheduler that finds a node has bound the pod."""
 
 REASON: Final = "PlacementWaiting"
 
 
 class WaitingPods:
-    """Knows those that wait, by uid; tells ``events`` of each once, and nothing before :meth:`begin`."""
+    """The waiting pods by uid; one Event is recorded for each of them, and none before :meth:`begin`."""
 
     def __init__(self, watched: ObservedInventory, events: Tells, *, clock: Clock = seconds) -> None:
         self.queue: Queue[str] = Queue(clock=clock)
@@ -30,13 +31,13 @@ class WaitingPods:
         watched.on_pod.append(self._pod)
 
     def begin(self) -> None:
-        """Look at all that wait, and from now on at those that come."""
+        """Queue all waiting pods, and from now on every new one."""
         self._leading = True
         for uid in self._waiting:
             self.queue.add_after(uid, SOON)
 
     async def tell(self, uid: str) -> None:
-        """Say what the pod waits for, if it still does."""
+        """Record the Event for the pod if it still waits."""
         pod = self._waiting.get(uid)
         if pod is not None and pod.waits is not None:
             about = Regarding(api_version="v1", kind="Pod", name=pod.waits.name, namespace=pod.namespace, uid=uid)

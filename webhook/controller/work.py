@@ -1,9 +1,9 @@
-"""What whoever leads does: everything between what is heard of a cluster and what is written to it."""
+"""The leader's work: connects watches, triggers, queues and reconcilers."""
 
 from msgspec import Struct
 
+from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects.kinds import JOBS, PODS, AnyKind
-from webhook.controller.clock import Clock, seconds
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.hostpools.host_choice import Rules
 from webhook.controller.hostpools.marks import MarkOwners
@@ -23,16 +23,17 @@ from webhook.placement.inventory.pool_index import Name
 
 
 class Queues(Struct, frozen=True):
-    """Keys that wait to be looked at: pools, and nodes with marks that no pool stands for."""
+    """The two queues of reconcile keys: HostPools, and nodes with marks of no existing HostPool."""
 
     pools: Queue[Name]
     nodes: Queue[str]
 
 
 class Work:
-    """``watched`` is to be fed with objects of ``kinds``; nothing is done before :meth:`run`.
+    """The reconcilers and their queues; the caller feeds ``watched`` with objects of ``kinds`` and calls :meth:`run`.
 
-    ``events`` hears of pools and ``of_pods`` of pods: these may be many, and shall not hold up the others.
+    ``events`` records Events about HostPools and ``of_pods`` Events about pods: the latter may be many, and have a
+    recorder of their own so that the former do not wait.
     """
 
     def __init__(self, server: Server, events: Tells, rules: Rules, *, of_pods: Tells, clock: Clock = seconds) -> None:
@@ -48,7 +49,7 @@ class Work:
         self._waiting = WaitingPods(self.watched, of_pods, clock=clock)
 
     async def run(self) -> None:
-        """Work until cancelled; LostError when this process may act no more."""
+        """Reconcile until cancelled; raises LostError when this process does not hold the Lease any more."""
         self._triggers.begin()
         self._waiting.begin()
         await gather_or_cancel(
@@ -61,5 +62,5 @@ class Work:
 
 
 def _namespace(name: Name) -> str:
-    """MarkOwners pool it is: namespaces take turns, so nobody's pools hold up those of others."""
+    """The namespace of a pool, which is its flow: namespaces take turns in the queue."""
     return name[0]

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from certs.managed.access import Kubeconfig
 from certs.managed.api import Api
+from kubeapi.client.object_client import ObjectClient
 from tests.certs.managed.fake import MUTATING, VALIDATING, FakeCluster, until, webhooks
-from tests.certs.managed.manage_process import Finished, end, is_consistent, manager
+from tests.certs.managed.manage_process import Finished, client_of, end, is_consistent, manager
 
 
 @pytest.fixture(autouse=True)
@@ -30,9 +30,14 @@ async def cluster(tmp_path: Path) -> AsyncIterator[FakeCluster]:
 
 
 @pytest.fixture
-async def api(cluster: FakeCluster) -> AsyncIterator[Api]:
-    async with Api(Kubeconfig(str(cluster.kubeconfig()), None), seconds=2) as connected:
-        yield connected
+async def client(cluster: FakeCluster) -> AsyncIterator[ObjectClient]:
+    async with client_of(cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def api(client: ObjectClient) -> Api:
+    return Api(client)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

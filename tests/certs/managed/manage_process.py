@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +15,9 @@ from certs.certificate import issued
 from certs.managed.bundle import read_bundle
 from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.secret import read_secret
+from certs.managed.settings import named_kubeconfig
+from kubeapi.client.connection import Connection
+from kubeapi.client.object_client import ANSWER_LIMIT, ObjectClient
 from tests.certs.managed.fake import LEASE, MUTATING, SECRET, VALIDATING, FakeCluster, until
 
 PROGRAM = Path(sys.executable).with_name("streams-placement-certs")
@@ -30,6 +33,19 @@ class Finished(NamedTuple):
     cluster: FakeCluster
     code: int | None
     messages: list[str]
+
+
+@contextlib.asynccontextmanager
+async def client_of(
+    cluster: FakeCluster,
+    *,
+    fence: Callable[[], object] = lambda: None,
+    seconds: float = 2.0,
+    limit: int = ANSWER_LIMIT,
+) -> AsyncIterator[ObjectClient]:
+    """A client of that cluster, over a connection of its own."""
+    async with Connection(named_kubeconfig(str(cluster.kubeconfig()), "")) as connection:
+        yield ObjectClient(connection, fence=fence, seconds=seconds, limit=limit)
 
 
 @contextlib.asynccontextmanager

@@ -5,12 +5,12 @@ from typing import Any
 
 from certs.authority import Authority, Leaf
 from certs.managed.certificate_secret import CertificateSecret
-from certs.managed.configuration import Service
+from certs.managed.configuration import ServiceReference
 from certs.managed.observed import Observed, RotationPolicy
 from certs.names import Names, service_names
 from tests.certs.samples import DAY, NOW, authority
 
-SERVICE = Service("ns", "web")
+SERVICE = ServiceReference("ns", "web")
 NAMES = service_names("web", "ns")
 HOUR = timedelta(hours=1)
 

@@ -1,4 +1,4 @@
-"""Where the API server is, and how to prove who asks."""
+"""How ``manage`` reaches the cluster: the account of its pod, or a kubeconfig that is named."""
 
 import json
 import ssl
@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from certs.managed.access import Kubeconfig, NoClusterError, ServiceAccount
+from certs.managed.settings import named_kubeconfig, pod_account
+from kubeapi.client.configuration import NoClusterError
 from tests.certs.samples import authority, created
 
 AUTHORITY = authority(now=datetime.now(UTC))
@@ -40,28 +41,18 @@ def kubeconfig(folder: Path, **changes: Any) -> str:
 
 
 def test_a_pods_account(account: Path) -> None:
-    access = ServiceAccount(account)
-    assert (access.server, access.server_name, access.authorization()) == ("https://10.0.0.1:443", None, "Bearer abc")
-
-
-def test_an_ipv6_address_is_put_in_brackets(account: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
-    assert ServiceAccount(account).server == "https://[fd00::1]:443"
-
-
-def test_a_token_that_is_replaced_is_used(account: Path) -> None:
-    access = ServiceAccount(account)
-    (account / "token").write_text("new")
-    assert access.authorization() == "Bearer new"
+    access = pod_account(account).access()
+    assert (access.server, access.server_name, access.header) == ("https://10.0.0.1:443", None, "Bearer abc")
 
 
 def test_an_authority_that_is_replaced_is_believed(account: Path) -> None:
-    access = ServiceAccount(account)
-    first = access.tls()
-    assert access.tls() is first
+    configuration = pod_account(account)
+    first = configuration.access()
     other = authority(now=datetime.now(UTC))
     (account / "ca.crt").write_bytes(other.certificate_pem)
-    [believed] = access.tls().get_ca_certs()
+    tls = configuration.access(refused=first).tls
+    assert tls is not None
+    [believed] = tls.get_ca_certs()
     assert believed["serialNumber"] == f"{other.certificate.serial_number:X}".zfill(len(believed["serialNumber"]))
 
 
@@ -69,54 +60,82 @@ def test_an_authority_that_is_replaced_is_believed(account: Path) -> None:
 def test_outside_of_a_pod_there_is_none(name: str, account: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(name)
     with pytest.raises(NoClusterError) as failed:
-        ServiceAccount(account)
+        pod_account(account)
     assert str(failed.value) == ("this is not a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set")
 
 
 def test_an_account_without_a_token_is_none(account: Path) -> None:
     (account / "token").unlink()
     with pytest.raises(NoClusterError) as failed:
-        ServiceAccount(account)
+        pod_account(account)
     assert str(failed.value) == f"the account in {account} cannot be read: No such file or directory"
+
+
+def test_an_account_with_an_empty_token_is_none(account: Path) -> None:
+    (account / "token").write_text("\n")
+    with pytest.raises(NoClusterError) as failed:
+        pod_account(account)
+    assert str(failed.value) == f"the account in {account} cannot be read: the token is empty"
 
 
 def test_an_account_without_an_authority_is_none(account: Path) -> None:
     (account / "ca.crt").write_bytes(b"nonsense")
     with pytest.raises(NoClusterError, match="^the account in .* cannot be read: "):
-        ServiceAccount(account)
+        pod_account(account)
 
 
 def test_a_kubeconfig(tmp_path: Path) -> None:
-    access = Kubeconfig(kubeconfig(tmp_path), None)
-    assert (access.server, access.server_name, access.authorization()) == ("https://127.0.0.1:6443", None, "Bearer xyz")
+    access = named_kubeconfig(kubeconfig(tmp_path), "").access()
+    assert (access.server, access.server_name, access.header) == ("https://127.0.0.1:6443", None, "Bearer xyz")
 
 
 def test_a_context_of_a_kubeconfig(tmp_path: Path) -> None:
-    assert Kubeconfig(kubeconfig(tmp_path), "two").server == "https://127.0.0.1:6443"
+    assert named_kubeconfig(kubeconfig(tmp_path), "two").server == "https://127.0.0.1:6443"
+
+
+def test_a_context_of_the_file_that_kubectl_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", kubeconfig(tmp_path))
+    assert named_kubeconfig("", "two").server == "https://127.0.0.1:6443"
 
 
 def test_a_context_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(NoClusterError, match="^the kubeconfig cannot be used: .*three"):
-        Kubeconfig(kubeconfig(tmp_path), "three")
+        named_kubeconfig(kubeconfig(tmp_path), "three")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(NoClusterError) as failed:
+        named_kubeconfig(str(tmp_path / "none"), "")
+    assert str(failed.value) == ("the kubeconfig cannot be used: Invalid kube-config file. No configuration found.")
 
 
 def test_a_client_certificate(tmp_path: Path) -> None:
     created(tmp_path / "pair", now=datetime.now(UTC))
     user = {"client-certificate": str(tmp_path / "pair/tls.crt"), "client-key": str(tmp_path / "pair/tls.key")}
-    access = Kubeconfig(kubeconfig(tmp_path, user=user), None)
-    assert access.authorization() is None
-    assert access.tls().verify_mode is ssl.CERT_REQUIRED
+    access = named_kubeconfig(kubeconfig(tmp_path, user=user), "").access()
+    assert access.header is None
+    assert access.tls is not None
+    assert access.tls.verify_mode is ssl.CERT_REQUIRED
 
 
 def test_a_client_certificate_that_is_not_there(tmp_path: Path) -> None:
     user = {"client-certificate": str(tmp_path / "a"), "client-key": str(tmp_path / "b")}
     with pytest.raises(NoClusterError, match="^the kubeconfig cannot be used: "):
-        Kubeconfig(kubeconfig(tmp_path, user=user), None)
+        named_kubeconfig(kubeconfig(tmp_path, user=user), "")
 
 
 def test_whoever_says_so_believes_anybody(tmp_path: Path) -> None:
-    tls = Kubeconfig(kubeconfig(tmp_path, cluster={"insecure-skip-tls-verify": True}), None).tls()
+    tls = named_kubeconfig(kubeconfig(tmp_path, cluster={"insecure-skip-tls-verify": True}), "").access().tls
+    assert tls is not None
     assert (tls.verify_mode, tls.check_hostname) == (ssl.CERT_NONE, False)
+
+
+@pytest.mark.parametrize("stated", [{}, {"proxy-url": "http://proxy:3128"}], ids=["environment", "file"])
+def test_no_proxy_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: dict[str, str]) -> None:
+    """It could read the keys, where the server need not be verified."""
+    monkeypatch.setenv("https_proxy", "http://proxy:3128")
+    cluster = {"server": "https://api:6443", **stated}
+    assert named_kubeconfig(kubeconfig(tmp_path, cluster=cluster), "").access().proxy is None
 
 
 def test_a_plugin_that_fails_later_leaves_the_last_token(tmp_path: Path) -> None:
@@ -131,7 +150,7 @@ def test_a_plugin_that_fails_later_leaves_the_last_token(tmp_path: Path) -> None
         "command": str(plugin),
         "interactiveMode": "Never",
     }
-    access = Kubeconfig(kubeconfig(tmp_path, user={"exec": executed}), None)
-    assert access.authorization() == "Bearer t"
+    configuration = named_kubeconfig(kubeconfig(tmp_path, user={"exec": executed}), "")
+    assert configuration.access().header == "Bearer t"
     plugin.unlink()
-    assert access.authorization() == "Bearer t"
+    assert configuration.access().header == "Bearer t"

@@ -7,10 +7,11 @@ from email.utils import format_datetime
 import pytest
 from aiohttp import web
 
-from certs.managed import api as module
-from certs.managed.access import Kubeconfig
-from certs.managed.api import Api, ConflictError, FailureError, MissingError
+from certs.managed.api import ANSWER_LIMIT, OUTDATED, Api, worded
+from kubeapi.client.connection import CREDENTIALS
+from kubeapi.client.errors import ApiError, Cause, FailedRequest
 from tests.certs.managed.fake import MUTATING, SECRET, FakeCluster, Fault
+from tests.certs.managed.manage_process import client_of
 
 pytestmark = pytest.mark.integration
 
@@ -36,21 +37,25 @@ async def test_what_was_made_is_found(api: Api) -> None:
 
 async def test_what_is_there_cannot_be_made(api: Api) -> None:
     await api.create(SECRETS, NEW)
-    with pytest.raises(ConflictError) as failed:
+    with pytest.raises(ApiError) as failed:
         await api.create(SECRETS, NEW)
+    assert failed.value.cause in OUTDATED
     assert str(failed.value) == f"the API server answers 409 to POST {SECRETS}: {SECRET} already exists"
 
 
 async def test_an_old_version_replaces_nothing(api: Api) -> None:
     old = await api.create(SECRETS, NEW)
     await api.replace(SECRET, {**old, "data": {"a": ""}})
-    with pytest.raises(ConflictError, match="the object has been modified"):
+    with pytest.raises(ApiError, match="the object has been modified") as failed:
         await api.replace(SECRET, {**old, "data": {"b": ""}})
+    assert failed.value.cause in OUTDATED
 
 
 async def test_what_is_gone_cannot_be_replaced(api: Api) -> None:
-    with pytest.raises(MissingError, match=f"404 to PUT {SECRET}"):
+    with pytest.raises(ApiError, match=f"404 to PUT {SECRET}") as failed:
         await api.replace(SECRET, NEW)
+    assert failed.value.cause is Cause.MISSING
+    assert Cause.MISSING in OUTDATED
 
 
 async def test_a_patch_is_applied(api: Api, cluster: FakeCluster) -> None:
@@ -60,7 +65,7 @@ async def test_a_patch_is_applied(api: Api, cluster: FakeCluster) -> None:
 
 async def test_a_refusal_is_told_with_its_reason(api: Api, cluster: FakeCluster) -> None:
     cluster.fault = answering(500)
-    with pytest.raises(FailureError) as failed:
+    with pytest.raises(ApiError) as failed:
         await api.find(SECRET)
     assert str(failed.value) == f"the API server answers 500 to GET {SECRET}: made to fail"
 
@@ -70,46 +75,53 @@ async def test_a_silent_server_is_given_up(cluster: FakeCluster) -> None:
         await asyncio.sleep(1)
 
     cluster.fault = silence
-    async with Api(Kubeconfig(str(cluster.kubeconfig()), None), seconds=0.2) as api:
-        with pytest.raises(FailureError) as failed:
-            await api.find(SECRET)
+    async with client_of(cluster, seconds=0.2) as client:
+        with pytest.raises(ApiError) as failed:
+            await Api(client).find(SECRET)
     assert str(failed.value) == f"no answer to GET {SECRET} within 0.2 seconds"
 
 
 async def test_a_server_that_is_not_there_is_a_failure(cluster: FakeCluster) -> None:
-    access = Kubeconfig(str(cluster.kubeconfig()), None)
-    access.server = "https://127.0.0.1:1"
-    async with Api(access, seconds=2) as api:
-        with pytest.raises(FailureError, match=f"^GET {SECRET} failed: Cannot connect to host 127.0.0.1:1 "):
-            await api.find(SECRET)
+    cluster.url = "https://127.0.0.1:1"
+    async with client_of(cluster) as client:
+        with pytest.raises(ApiError, match=f"^GET {SECRET} failed: Cannot connect to host 127.0.0.1:1 "):
+            await Api(client).find(SECRET)
 
 
 async def test_a_server_that_our_authority_does_not_vouch_for_is_not_talked_to(
     cluster: FakeCluster, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     async with FakeCluster(tmp_path_factory.mktemp("other")) as other:
-        access = Kubeconfig(str(cluster.kubeconfig()), None)
-        access.server = other.url
-        async with Api(access, seconds=2) as api:
-            with pytest.raises(FailureError, match="CERTIFICATE_VERIFY_FAILED"):
-                await api.find(SECRET)
+        cluster.url = other.url
+        async with client_of(cluster) as client:
+            with pytest.raises(ApiError, match="^GET .* failed: .*CERTIFICATE_VERIFY_FAILED"):
+                await Api(client).find(SECRET)
         assert other.seen == []
 
 
 async def test_lost_credentials_are_a_failure(api: Api, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    def lost() -> str:
-        raise FileNotFoundError("the token is gone")
-
-    monkeypatch.setattr(api._access, "authorization", lost)  # noqa: SLF001 - no file makes the package fail just here
-    with pytest.raises(FailureError, match="the token is gone"):
+    """They are used for as long as the API server takes them."""
+    assert await api.find(SECRET) is None
+    cluster.kubeconfig().unlink()
+    monkeypatch.setattr("tests.certs.managed.fake.TOKEN", "another")
+    with pytest.raises(ApiError) as failed:
         await api.find(SECRET)
-    assert cluster.seen == []
+    assert str(failed.value) == (
+        f"the API server answers 401 to GET {SECRET}: Unauthorized (the last credentials were used, as there are no "
+        "others: Invalid kube-config file. No configuration found)"
+    )
 
 
 async def test_wrong_credentials_are_a_failure(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api._access, "authorization", lambda: None)  # noqa: SLF001 - a user without any
-    with pytest.raises(FailureError, match="answers 401 to GET .*: Unauthorized"):
+    monkeypatch.setattr("tests.certs.managed.fake.TOKEN", "another")
+    with pytest.raises(ApiError, match="answers 401 to GET .*: Unauthorized$"):
         await api.find(SECRET)
+
+
+async def test_credentials_that_take_too_long_are_a_failure() -> None:
+    """What is not about one request is said as it is."""
+    failure = ApiError(Cause.UNAUTHORIZED, f"there were no credentials within {CREDENTIALS:g} seconds")
+    assert worded(failure) is failure
 
 
 @pytest.mark.parametrize(
@@ -122,21 +134,21 @@ async def test_wrong_credentials_are_a_failure(api: Api, monkeypatch: pytest.Mon
     ],
 )
 async def test_an_answer_that_is_none(
-    body: bytes, sentence: str, api: Api, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+    body: bytes, sentence: str, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def answer(_request: web.Request) -> web.Response:
         return web.Response(body=body)
 
     monkeypatch.setattr(cluster, "handle", answer)
-    if len(body) == 101:
-        monkeypatch.setattr(module, "ANSWER_LIMIT", 100)
-    with pytest.raises(FailureError) as failed:
-        await api.find(SECRET)
+    async with client_of(cluster, limit=100 if len(body) == 101 else ANSWER_LIMIT) as client:
+        with pytest.raises(ApiError) as failed:
+            await Api(client).find(SECRET)
     assert str(failed.value) == sentence
 
 
 def test_a_long_text_is_cut_and_cannot_act_on_a_terminal() -> None:
-    assert str(FailureError("\x1b" + "x" * 500)) == "\\x1b" + "x" * 396 + "..."
+    failure = ApiError(Cause.BROKEN, "", request=FailedRequest(method="GET", path="/", detail="\x1b" + "x" * 500))
+    assert str(worded(failure)) == "GET / failed: \\x1b" + "x" * 382 + "..."
 
 
 @pytest.mark.parametrize(
@@ -162,10 +174,3 @@ async def test_the_time_is_the_api_servers(api: Api, cluster: FakeCluster) -> No
     await api.find(MUTATING)
     assert api.now == cluster.moment
     assert format_datetime(api.now, usegmt=True) == "Fri, 03 Feb 2040 04:05:06 GMT"
-
-
-async def test_it_is_a_context(cluster: FakeCluster) -> None:
-    api = Api(Kubeconfig(str(cluster.kubeconfig()), None), seconds=2)
-    with pytest.raises(RuntimeError, match="^an Api is used as a context$"):
-        await api.find(SECRET)
-    await api.__aexit__(None, None, None)

@@ -6,7 +6,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from certs.managed.configuration import Configuration, configuration_path
+from certs.managed.configuration import WebhookConfiguration, configuration_path
 from tests.certs.managed.rotation_samples import SERVICE
 
 PEM = b"-----BEGIN CERTIFICATE-----\n"
@@ -28,8 +28,8 @@ def configuration(*entries: dict[str, Any]) -> dict[str, Any]:
     return {"metadata": metadata, "webhooks": list(entries)}
 
 
-def read(document: dict[str, Any]) -> Configuration:
-    return Configuration.of("/path", document, SERVICE)
+def read(document: dict[str, Any]) -> WebhookConfiguration:
+    return WebhookConfiguration.of("/path", document, SERVICE)
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,52 @@ async def test_a_leader_whose_renewals_hang_ends_before_another_may_lead(made: F
     assert time.monotonic() - renewed < 5
 
 
+async def test_a_leader_whose_lease_is_anothers_ends_and_leaves_it_alone(made: FakeCluster) -> None:
+    async with leader(made) as process:
+        made.put(LEASE, {**made.objects[LEASE], "spec": {**made.objects[LEASE]["spec"], "holderIdentity": "you"}})
+        code, messages = await end(process)
+    assert (code, messages[-1], holder(made)) == (3, "the lease pair is another's now", "you")
+
+
+async def test_trouble_with_the_lease_is_said_every_time_and_names_the_request(made: FakeCluster) -> None:
+    async def down(_method: str, path: str) -> int | None:
+        return 503 if path == LEASE else None
+
+    async with leader(made) as process:
+        made.fault = down
+        _, messages = await end(process)
+    said = [message for message in messages if message.startswith("the API server answers 503 to ")]
+    assert said[0] == f"the API server answers 503 to PUT {LEASE}: made to fail"
+    assert len(said) > 1
+    assert [*messages[:2], *said, "the lease pair was not renewed in time"] == messages
+
+
+async def test_a_lease_that_was_deleted_is_made_again_without_a_word(made: FakeCluster) -> None:
+    async with leader(made) as process:
+        before = holder(made)
+        del made.objects[LEASE]
+        await until(lambda: holder(made) == before)
+        process.send_signal(signal.SIGTERM)
+        code, messages = await end(process)
+    assert (code, messages[1:], holder(made)) == (0, ["leading", "asked to stop"], "")
+
+
+async def test_a_second_signal_does_not_keep_the_lease_from_being_given_back(made: FakeCluster) -> None:
+    async with leader(made) as process:
+        stopped = False
+
+        async def again(_method: str, path: str) -> None:
+            if stopped and path == LEASE:
+                process.send_signal(signal.SIGTERM)
+                await asyncio.sleep(0.2)
+
+        made.fault = again
+        stopped = True
+        process.send_signal(signal.SIGTERM)
+        code, messages = await end(process)
+    assert (code, messages[-1], holder(made)) == (0, "asked to stop", "")
+
+
 async def test_a_secret_of_somebody_else_is_left_alone(cluster: FakeCluster) -> None:
     foreign = cluster.put(SECRET, {"metadata": {"name": "pair"}, "data": {"tls.crt": "eA=="}})
     async with manager(cluster) as process:

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from certs.authority import create_authority
 from certs.certificate import issued
-from certs.managed.action import Action, Trust, Wait, Write
+from certs.managed.action import Action, Idle, Trust, Write
 from certs.managed.bundle import read_bundle, write_bundle
 from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.keeper import StabilityTimer
@@ -45,7 +45,7 @@ class Served:
 class Leader:
     steady: StabilityTimer = field(default_factory=StabilityTimer)
     versions: dict[str, int] = field(default_factory=dict)
-    action: Action = field(default_factory=Wait)
+    action: Action = field(default_factory=Idle)
 
 
 class Cluster(RuleBasedStateMachine):
@@ -99,7 +99,7 @@ class Cluster(RuleBasedStateMachine):
     def act(self, who: int) -> None:
         """One request of what was decided when it looked; refused if the object is another by now."""
         leader = self.leaders[who]
-        action, leader.action = leader.action, Wait()
+        action, leader.action = leader.action, Idle()
         if isinstance(action, Write) and leader.versions["secret"] == self.versions["secret"]:
             self.write(action.holding)
         if isinstance(action, Trust):
@@ -135,7 +135,7 @@ class Cluster(RuleBasedStateMachine):
         for _ in range(40):
             self.look(0)
             action = self.leaders[0].action
-            if isinstance(action, Wait):
+            if isinstance(action, Idle):
                 if action.seconds is None:
                     break
                 self.moment += action.seconds + PAUSE

@@ -7,7 +7,7 @@ from cryptography import x509
 
 from certs.authority import Leaf
 from certs.certificate import issued, names_of, renewal_time
-from certs.managed.action import Trust, Wait, Write
+from certs.managed.action import Idle, Trust, Write
 from certs.managed.bundle import write_bundle
 from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.observed import Observed
@@ -35,7 +35,7 @@ def written(seen: Observed, *, at: float = 0) -> Write:
 
 
 def test_nothing_is_done_where_nothing_is_due() -> None:
-    assert decide(trusting(STEADY), terms(), NOW) == Wait()
+    assert decide(trusting(STEADY), terms(), NOW) == Idle()
 
 
 def test_a_first_authority_is_staged_before_it_issues() -> None:
@@ -47,7 +47,7 @@ def test_a_first_authority_is_staged_before_it_issues() -> None:
 
 def test_a_first_authority_is_used_as_soon_as_api_servers_can_know() -> None:
     staged = CertificateSecret((TWO.certificate,), following=TWO)
-    assert decide(trusting(staged, trusted_for=2), terms(), NOW) == Wait(3)
+    assert decide(trusting(staged, trusted_for=2), terms(), NOW) == Idle(3)
     assert written(trusting(staged, trusted_for=5)).holding.issuer == TWO
 
 
@@ -83,7 +83,7 @@ def test_a_configuration_is_wrong_if_one_of_its_webhooks_is() -> None:
 def test_a_leaf_is_renewed_in_its_last_third_by_the_same_authority() -> None:
     assert STEADY.leaf is not None
     due = renewal_time(STEADY.leaf.certificate)
-    assert decide(trusting(STEADY), terms(), due - HOUR) == Wait()
+    assert decide(trusting(STEADY), terms(), due - HOUR) == Idle()
     step = decide(trusting(STEADY), terms(), due)
     assert isinstance(step, Write)
     assert step.reason == "tls.crt was due for renewal"
@@ -135,13 +135,13 @@ def test_a_leaf_that_is_for_clients_is_made_anew() -> None:
 def test_a_missing_leaf_waits_until_its_authority_is_trusted() -> None:
     held = holding(ONE, leaf=None)
     assert decide(view(held, b""), terms(), NOW) == Trust(("mutating/0",), ONE.certificate_pem)
-    assert decide(trusting(held, trusted_for=1), terms(), NOW) == Wait(4)
+    assert decide(trusting(held, trusted_for=1), terms(), NOW) == Idle(4)
     assert written(trusting(held, trusted_for=5)).holding.issuer is ONE
 
 
 def test_another_authoritys_leaf_serves_until_ours_is_trusted_everywhere() -> None:
     held = holding(ONE, leaf=leaf(TWO))
-    assert decide(trusting(held, trusted_for=50), terms(), NOW) == Wait(10)
+    assert decide(trusting(held, trusted_for=50), terms(), NOW) == Idle(10)
     assert written(trusting(held, trusted_for=60)).holding.issuer is ONE
 
 
@@ -153,7 +153,7 @@ def test_an_impatient_wish_is_met_without_a_leaf_too() -> None:
 def test_a_new_authority_is_staged_in_the_last_third_of_the_old_one() -> None:
     fresh = holding(ONE, leaf=leaf(ONE, now=NOW + 200 * DAY))
     due = renewal_time(ONE.certificate)
-    assert decide(trusting(fresh), terms(), due - HOUR) == Wait()
+    assert decide(trusting(fresh), terms(), due - HOUR) == Idle()
     step = decide(trusting(fresh), terms(), due)
     assert isinstance(step, Write)
     assert step.reason == "authority.crt was due for renewal"
@@ -175,7 +175,7 @@ def test_a_staged_authority_waits_for_every_configuration() -> None:
 
 
 def test_a_staged_authority_waits_for_every_api_server() -> None:
-    assert decide(trusting(STAGED, trusted_for=59), terms(), NOW) == Wait(1)
+    assert decide(trusting(STAGED, trusted_for=59), terms(), NOW) == Idle(1)
 
 
 def test_a_staged_authority_then_takes_over_beside_the_old_one() -> None:
@@ -199,7 +199,7 @@ def test_a_staged_authority_that_has_ended_is_dropped_if_it_is_not_needed() -> N
 
 
 def test_the_old_authority_is_trusted_until_every_server_shows_the_new_leaf() -> None:
-    assert decide(trusting(IN_USE, issued_for=599), terms(), NOW) == Wait(1)
+    assert decide(trusting(IN_USE, issued_for=599), terms(), NOW) == Idle(1)
 
 
 def test_the_old_authority_is_then_dropped() -> None:

@@ -8,9 +8,8 @@ import pytest
 
 from certs import cli, options
 from certs.managed import settings
-from certs.managed.access import Kubeconfig
-from certs.managed.configuration import Service
-from certs.managed.keeper import Place
+from certs.managed.configuration import ServiceReference
+from certs.managed.keeper import ManagedObjects
 from certs.managed.observed import RotationPolicy
 from certs.managed.run import Management
 from certs.names import LOOPBACK, Names, service_names
@@ -34,7 +33,7 @@ def asked(*arguments: str, **environment: str) -> Management:
 
 def test_what_is_asked_for_by_default() -> None:
     assert asked(*NEEDED) == Management(
-        Place(Service("ns", "web"), "pair", ()),
+        ManagedObjects(ServiceReference("ns", "web"), "pair", ()),
         RotationPolicy(service_names("web", "ns"), 365 * DAY, 3650 * DAY, propagation=60, adoption=600),
         lease="pair",
         lease_seconds=15,
@@ -46,7 +45,9 @@ def test_everything_can_be_said() -> None:
     flags = ["--mutating", "m", "--mutating", "m2", "--validating", "v.w", "--lease", "l", "--interval", "0.5"]
     more = ["--days", "9", "--ca-days", "99", "--propagation", "1", "--adoption", "2.5", "--lease-seconds", "3"]
     assert asked(*NEEDED, *flags, *more, "--loopback", "--dns", "A.b", "--ip", "10.0.0.1") == Management(
-        Place(Service("ns", "web"), "pair", (("mutating", "m"), ("mutating", "m2"), ("validating", "v.w"))),
+        ManagedObjects(
+            ServiceReference("ns", "web"), "pair", (("mutating", "m"), ("mutating", "m2"), ("validating", "v.w"))
+        ),
         RotationPolicy(
             service_names("web", "ns") + LOOPBACK + Names(("a.b",), (ip_address("10.0.0.1"),)),
             9 * DAY,
@@ -63,17 +64,17 @@ def test_everything_can_be_said() -> None:
 def test_variables_speak_when_flags_do_not() -> None:
     lists = {"MUTATING": "m, m2", "VALIDATING": "v"}
     management = asked(NAMESPACE="ns", SERVICE="web", SECRET="pair", INTERVAL="1", **lists)
-    assert management.place.configurations == (("mutating", "m"), ("mutating", "m2"), ("validating", "v"))
+    assert management.objects.configurations == (("mutating", "m"), ("mutating", "m2"), ("validating", "v"))
     assert management.interval == 1
 
 
 def test_a_configuration_that_is_named_twice_is_one() -> None:
-    assert asked(*NEEDED, "--mutating", "m", "--mutating", "m").place.configurations == (("mutating", "m"),)
+    assert asked(*NEEDED, "--mutating", "m", "--mutating", "m").objects.configurations == (("mutating", "m"),)
 
 
 def test_paths_are_named_as_a_log_names_them() -> None:
-    place = asked(*NEEDED, "--mutating", "m").place
-    assert place.paths == {"mutating/m": "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/m"}
+    objects = asked(*NEEDED, "--mutating", "m").objects
+    assert objects.paths == {"mutating/m": "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/m"}
 
 
 NAME = (
@@ -122,7 +123,7 @@ def test_wrong_use(arguments: list[str], sentences: list[str], capsys: pytest.Ca
 
 
 def test_a_name_has_a_longest_length() -> None:
-    assert asked(*NEEDED[:4], "--secret", "a" * 253).place.secret == "a" * 253
+    assert asked(*NEEDED[:4], "--secret", "a" * 253).objects.secret == "a" * 253
     found = given(*NEEDED[:4], "--secret", "a" * 254)
     found.management()
     assert len(found.problems) == 1
@@ -144,9 +145,7 @@ def test_without_a_kubeconfig_it_is_the_pods_account(
 
 @pytest.mark.parametrize("flags", [[], ["--context", "fake"]], ids=["current context", "named context"])
 async def test_a_kubeconfig_is_used_if_it_is_named(flags: list[str], cluster: FakeCluster) -> None:
-    access = given("--kubeconfig", str(cluster.kubeconfig()), *flags).access()
-    assert isinstance(access, Kubeconfig)
-    assert access.server == cluster.url
+    assert given("--kubeconfig", str(cluster.kubeconfig()), *flags).configuration().server == cluster.url
 
 
 def test_a_kubeconfig_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,11 +8,12 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NamedTuple
 
+import jsonpatch
 from aiohttp import web
 
+from kubeapi.client.access import Access
+from kubeapi.client.configuration import Configuration
 from tests.cluster.live.loopback import answering
-from webhook.cluster.client.access import Access
-from webhook.cluster.client.configuration import Configuration
 
 Json = dict[str, Any]
 Fault = Callable[["Seen"], Awaitable[web.StreamResponse | None]]
@@ -98,6 +99,10 @@ class ObjectServer:
             case "PUT":
                 self._check(old, body["metadata"])
                 return 200, self.put(path, body)
+            case "PATCH" if isinstance(body, list):
+                new = jsonpatch.apply_patch(old, body)
+                self._check(old, new["metadata"])
+                return 200, self.put(path, new)
             case "PATCH":
                 self._check(old, body.get("metadata", {}))
                 return 200, self.put(path, merged(old, body))

@@ -6,6 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.object_client import ObjectClient
 from tests.answers import refused
 from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.authorizer import FakeAuthorizer
@@ -15,9 +18,6 @@ from webhook.admission.accounts import User
 from webhook.admission.answer import Outcome
 from webhook.admission.pool_use import Use, use_of
 from webhook.admission.validate import validate
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError, Cause
-from webhook.cluster.client.writes import Writes
 from webhook.cluster.queries import authorization
 from webhook.cluster.queries.authorization import Authorization
 from webhook.cluster.queries.review_queries import authorized
@@ -30,9 +30,9 @@ POOLS = cluster(nodes(1, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=
 
 
 @pytest.fixture
-async def writes(objects: ObjectServer) -> AsyncIterator[Writes]:
+async def writes(objects: ObjectServer) -> AsyncIterator[ObjectClient]:
     async with Connection(objects.configuration()) as connection:
-        yield Writes(connection)
+        yield ObjectClient(connection)
 
 
 class FakeClock:
@@ -42,7 +42,7 @@ class FakeClock:
         return self.now
 
 
-async def test_the_whole_user_and_the_pool_are_asked_about(rights: FakeAuthorizer, writes: Writes) -> None:
+async def test_the_whole_user_and_the_pool_are_asked_about(rights: FakeAuthorizer, writes: ObjectClient) -> None:
     assert not await Authorization(writes).may_use(JANE, "team", "p1")
     assert rights.asked == [
         {
@@ -66,7 +66,7 @@ async def test_the_whole_user_and_the_pool_are_asked_about(rights: FakeAuthorize
     ]
 
 
-async def test_a_right_is_a_right(rights: FakeAuthorizer, writes: Writes) -> None:
+async def test_a_right_is_a_right(rights: FakeAuthorizer, writes: ObjectClient) -> None:
     rights.granted.add(("jane", "p1"))
     assert await Authorization(writes).may_use(JANE, "team", "p1")
 
@@ -74,7 +74,7 @@ async def test_a_right_is_a_right(rights: FakeAuthorizer, writes: Writes) -> Non
 @pytest.mark.parametrize(("granted", "seconds"), [(True, authorization.GRANTED), (False, authorization.DENIED)])
 async def test_an_answer_holds_for_a_while(
     rights: FakeAuthorizer,
-    writes: Writes,
+    writes: ObjectClient,
     granted: bool,  # noqa: FBT001 -- of a table
     seconds: float,
 ) -> None:
@@ -87,7 +87,7 @@ async def test_an_answer_holds_for_a_while(
         assert len(rights.asked) == asked
 
 
-async def test_another_user_pool_or_namespace_is_another_question(rights: FakeAuthorizer, writes: Writes) -> None:
+async def test_another_user_pool_or_namespace_is_another_question(rights: FakeAuthorizer, writes: ObjectClient) -> None:
     asking = Authorization(writes)
     for user, namespace, name in (
         (JANE, "team", "p1"),
@@ -100,7 +100,7 @@ async def test_another_user_pool_or_namespace_is_another_question(rights: FakeAu
 
 
 async def test_no_more_answers_are_kept_than_there_is_room_for(
-    rights: FakeAuthorizer, writes: Writes, monkeypatch: pytest.MonkeyPatch
+    rights: FakeAuthorizer, writes: ObjectClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(authorization, "KEPT", 2)
     asking = Authorization(writes)
@@ -109,7 +109,7 @@ async def test_no_more_answers_are_kept_than_there_is_room_for(
     assert [seen["spec"]["resourceAttributes"]["name"] for seen in rights.asked] == ["p1", "p2", "p3", "p1"]  # type: ignore[index] -- JSON
 
 
-async def test_an_answer_that_cannot_be_read_is_a_failure(objects: ObjectServer, writes: Writes) -> None:
+async def test_an_answer_that_cannot_be_read_is_a_failure(objects: ObjectServer, writes: ObjectClient) -> None:
     async def nonsense(_: Seen) -> web.StreamResponse:
         return web.json_response({"status": []})
 
@@ -129,14 +129,16 @@ def use(placement: str) -> tuple[bytes, Use]:
     return body, found
 
 
-async def test_who_may_use_all_pools_gets_the_answer_that_there_was(rights: FakeAuthorizer, writes: Writes) -> None:
+async def test_who_may_use_all_pools_gets_the_answer_that_there_was(
+    rights: FakeAuthorizer, writes: ObjectClient
+) -> None:
     rights.granted = {("jane", "mypool"), ("jane", "other")}
     body, found = use("a: host(MyPool); b: host(Other)")
     answer = validate(body, POOLS, Policy(verify_pods=False))
     assert await authorized(answer, found, Authorization(writes), Policy()) is answer
 
 
-async def test_who_may_not_use_one_is_told_which(rights: FakeAuthorizer, writes: Writes) -> None:
+async def test_who_may_not_use_one_is_told_which(rights: FakeAuthorizer, writes: ObjectClient) -> None:
     rights.granted = {("jane", "mypool")}
     body, found = use("a: host(MyPool); b: host(Other)")
     answer = await authorized(validate(body, POOLS, Policy(verify_pods=False)), found, Authorization(writes), Policy())
@@ -146,7 +148,9 @@ async def test_who_may_not_use_one_is_told_which(rights: FakeAuthorizer, writes:
     assert "mypool" not in message
 
 
-async def test_nobody_gets_through_while_rights_cannot_be_found_out(objects: ObjectServer, writes: Writes) -> None:
+async def test_nobody_gets_through_while_rights_cannot_be_found_out(
+    objects: ObjectServer, writes: ObjectClient
+) -> None:
     async def down(_: Seen) -> web.StreamResponse:
         return said_no(500, "InternalError")
 

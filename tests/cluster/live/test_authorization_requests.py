@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kubeapi.client.connection import Connection
 from tests.answers import response
 from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.authorizer import FakeAuthorizer
@@ -12,7 +13,6 @@ from tests.cluster.live.objectserver import ObjectServer
 from webhook import app
 from webhook.admission.answer import Answer
 from webhook.app.serving import authorization_of, validator
-from webhook.cluster.client.connection import Connection
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.watch.backoff import Pace, RelistBackoff, between
 
 MANY = 200

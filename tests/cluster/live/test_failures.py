@@ -7,12 +7,12 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
+from kubeapi.client.configuration import connect
+from kubeapi.client.connection import Connection
 from tests.cluster.live.apiserver import TOO_OLD, ApiServer, status
 from tests.cluster.live.kubeconfig import Kubeconfig
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import node, pool
-from webhook.cluster.client.configuration import connect
-from webhook.cluster.client.connection import Connection
 from webhook.cluster.watch.backoff import Pace
 
 pytestmark = pytest.mark.integration

@@ -5,12 +5,12 @@ import asyncio
 import pytest
 from aiohttp import web
 
+from kubeapi.client.configuration import connect
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError, Cause
 from tests.cluster.live.apiserver import ApiServer, status
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import Recorder, job, namespace, node, pod, pool
-from webhook.cluster.client.configuration import connect
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError, Cause
 from webhook.cluster.objects.kinds import NODES
 from webhook.cluster.watch.backoff import Pace
 from webhook.cluster.watch.list_watch import PAGE_LIMIT, ListWatch

@@ -5,12 +5,12 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
+from kubeapi.client.configuration import connect
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError
 from tests.cluster.live.apiserver import PATHS, ApiServer, status
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import Recorder, intent, job, namespace, node, pod, pool
-from webhook.cluster.client.configuration import connect
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError
 from webhook.cluster.objects.kinds import NODES
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.watch.backoff import Pace

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from msgspec import Raw
 from msgspec.structs import replace
 
+from kubeapi.client.access import Access
+from kubeapi.client.configuration import Configuration
+from kubeapi.client.connection import Connection
 from tests.cluster.live.apiserver import PATHS, ApiServer, Json, status
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import Recorder, consumer, intent, job, namespace, node, pod, pool
-from webhook.cluster.client.access import Access
-from webhook.cluster.client.configuration import Configuration
-from webhook.cluster.client.connection import Connection
 from webhook.cluster.objects.kinds import KINDS
 from webhook.cluster.watch.store import Store
 

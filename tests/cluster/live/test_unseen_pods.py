@@ -6,6 +6,8 @@ from typing import Final
 import pytest
 from aiohttp import web
 
+from kubeapi.client.connection import Connection
+from kubeapi.client.object_client import ObjectClient
 from tests.answers import refused, response
 from tests.builders import Json, bound_pod, cluster, nodes, pool, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
@@ -14,8 +16,6 @@ from tests.golden.examples import EXAMPLES
 from webhook.admission.answer import Answer, Outcome, Unseen
 from webhook.app.clusters import cluster_of
 from webhook.app.serving import newcomers_of, validator
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.writes import Writes
 from webhook.cluster.queries.unseen_pods import KEPT, KEPT_SECONDS, Newcomers
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
@@ -74,7 +74,7 @@ THERE: Final = cluster(nodes(2), [pool("R", size=1, mode="Exclusive", assigned=[
 async def answered(connection: Connection, name: str = "agent-1", **metadata: str) -> Answer:
     """What becomes of the binding of the pod to an exclusive host."""
     live: LiveCluster[Inventory] = LiveCluster(connection, THERE)
-    reviewing = validator(live, Policy(guard_bindings=True), newcomers=Newcomers(Writes(connection)))
+    reviewing = validator(live, Policy(guard_bindings=True), newcomers=Newcomers(ObjectClient(connection)))
     body = {"metadata": {"name": name, **metadata}, "target": {"kind": "Node", "name": "node-a"}}
     answer = reviewing(review(body, kind="Binding", subresource="binding", namespace="team"))
     return answer if isinstance(answer, Answer) else await answer
@@ -156,7 +156,7 @@ class FakeClock:
 
 async def test_what_is_known_of_a_daemon_set_holds_for_a_while(connection: Connection, there: Objects) -> None:
     time = FakeClock()
-    newcomers = Newcomers(Writes(connection), clock=time)
+    newcomers = Newcomers(ObjectClient(connection), clock=time)
     there.found = {POD: agent(), DAEMON_SET: daemon_set()}
     assert [await newcomers.meet(UNSEEN) for _ in range(2)] == [None, None]
     assert there.asked == [POD, DAEMON_SET, POD]
@@ -166,7 +166,7 @@ async def test_what_is_known_of_a_daemon_set_holds_for_a_while(connection: Conne
 
 
 async def test_what_is_kept_does_not_fill_memory(connection: Connection, there: Objects) -> None:
-    newcomers = Newcomers(Writes(connection))
+    newcomers = Newcomers(ObjectClient(connection))
     for at in range(KEPT + 1):
         there.found = {POD: agent(name=f"agent-{at}")}
         await newcomers.meet(UNSEEN)
@@ -186,7 +186,7 @@ async def test_without_anybody_to_ask_it_is_allowed() -> None:
 async def test_nobody_is_asked_where_it_does_not_matter(connection: Connection, there: Objects) -> None:
     live: LiveCluster[Inventory] = LiveCluster(connection, cluster(nodes(2), pods=[bound_pod()]))
     body = review({"metadata": {"name": "x"}, "target": {"name": "node-a"}}, kind="Binding", subresource="binding")
-    answer = validator(live, Policy(guard_bindings=True), newcomers=Newcomers(Writes(connection)))(body)
+    answer = validator(live, Policy(guard_bindings=True), newcomers=Newcomers(ObjectClient(connection)))(body)
     assert isinstance(answer, Answer)
     assert (response(answer)["allowed"], there.asked) == (True, [])
 

@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
+from kubeapi.client.connection import Connection
+from kubeapi.client.object_client import ObjectClient
 from tests.answers import steps
 from tests.builders import Json, cluster, pod, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
@@ -12,8 +14,6 @@ from tests.cluster.live.objectserver import refused as said_no
 from tests.placement.hardware_containers import GPU, equipped
 from webhook.admission.answer import Answer, Workload
 from webhook.app.serving import mutator
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.writes import Writes
 from webhook.cluster.queries.workload_sizes import KEPT, KEPT_SECONDS, WorkloadSizes
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
@@ -51,7 +51,7 @@ async def connection(objects: ObjectServer) -> AsyncIterator[Connection]:
 
 @pytest.fixture
 def sizes(connection: Connection) -> WorkloadSizes:
-    return WorkloadSizes(Writes(connection))
+    return WorkloadSizes(ObjectClient(connection))
 
 
 DESIRED = "deployment.kubernetes.io/desired-replicas"
@@ -136,7 +136,7 @@ class FakeClock:
 
 async def test_an_answer_holds_for_a_while(connection: Connection, workloads: Workloads) -> None:
     time = FakeClock()
-    sizes = WorkloadSizes(Writes(connection), clock=time)
+    sizes = WorkloadSizes(ObjectClient(connection), clock=time)
     workloads.found = {"spec": {"replicas": 3}}
     assert [await sizes.learn(REPLICA_SET) for _ in range(3)] == [True] * 3
     time.now += KEPT_SECONDS

@@ -4,10 +4,10 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 
+from kubeapi.client.configuration import connect
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError
 from tests.cluster.objects import Recorder
-from webhook.cluster.client.configuration import connect
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.watch.backoff import Pace
 from webhook.cluster.watch.live import LiveCluster

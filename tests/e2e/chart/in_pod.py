@@ -13,11 +13,11 @@ FOLDER = Path(os.environ["SERVICE_ACCOUNT"])
 
 module = sys.argv.pop(1)
 if module == "webhook":
-    from webhook.cluster.client import configuration
+    from kubeapi.client import configuration
 
     configuration.connect.__kwdefaults__ = {"account": FOLDER}
 else:
-    from certs.managed import access
+    from certs.managed import settings
 
-    access.ServiceAccount.__init__.__defaults__ = (FOLDER,)
+    settings.pod_account.__defaults__ = (FOLDER,)
 runpy.run_module(module, run_name="__main__", alter_sys=True)

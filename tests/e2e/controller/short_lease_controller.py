@@ -9,12 +9,12 @@ import os
 import sys
 from typing import Final
 
+from kubeapi.client.configuration import connect
+from kubeapi.leaderelection.lease_hold import LostError
+from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from webhook.app.policy import policy_of
-from webhook.cluster.client.configuration import connect
 from webhook.controller.hostpools.host_choice import Replacement, Rules
-from webhook.controller.leaderelection.lease_hold import LostError
-from webhook.controller.leaderelection.lease_timing import LeaseTiming
 from webhook.controller.program import Controller, LeaseRef
 from webhook.server import logs
 from webhook.settings import Settings
@@ -33,7 +33,7 @@ async def main() -> int:
     after = float(os.environ.get(REPLACING) or 0)
     rules = Rules(policy_of(Settings()), Replacement(after, unlabelled=bool(after)))
     try:
-        await Controller(connect(), rules, LeaseRef(NAMESPACE, f"{RELEASE}-controller"), terms=TERMS).run()
+        await Controller(connect(), rules, LeaseRef(NAMESPACE, f"{RELEASE}-controller"), timing=TERMS).run()
     except LostError:
         return LOST
     return 0

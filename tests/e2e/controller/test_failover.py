@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.e2e.api import Api
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.controller.pools import create_pool, hostpool, pools, wait_for, wait_until_gone
@@ -15,7 +16,6 @@ from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.progress import say
 from tests.e2e.workloads import is_ready, namespace
-from webhook.controller.leaderelection.lease_timing import LeaseTiming
 
 SPACE: Final = "failover"
 PODS: Final = f"/api/v1/namespaces/{NAMESPACE}/pods"

@@ -8,16 +8,16 @@ from typing import Final
 
 import pytest
 
+from kubeapi.client.configuration import Configuration
+from kubeapi.client.connection import Connection
+from kubeapi.client.kubeconfig import Kubeconfig
+from kubeapi.client.object_client import ObjectClient
 from tests.e2e.api import MERGE, Api, Object
 from tests.e2e.controller.rights import ACCOUNT
 from tests.e2e.controller.stopping_proxy import StoppingProxy
 from tests.e2e.plane import ControlPlane
 from tests.e2e.progress import say
 from tests.e2e.rotation_load import again_and_again
-from webhook.cluster.client.configuration import Configuration
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.kubeconfig import Kubeconfig
-from webhook.cluster.client.writes import Writes
 from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.marks import Mark
 from webhook.placement.inventory.objects import PoolHost, Taint
@@ -110,7 +110,7 @@ async def claim_and_release(admin: Api) -> None:
     uids = {one["metadata"]["name"]: one["metadata"]["uid"] for one in admin.get("/api/v1/nodes")["items"]}
     hosts = [PoolHost(index, name, uids[name]) for index, name in enumerate(NODES)]
     async with Connection(Configuration(Kubeconfig())) as connection:
-        claims = Claims(Writes(connection), lambda _: None)
+        claims = Claims(ObjectClient(connection), lambda _: None)
         for _ in range(WRITES // len(NODES) // 2):
             assert (await claims.claim_all(hosts, MARK)).lost == []
             await claims.release_all(NODES, MARK)

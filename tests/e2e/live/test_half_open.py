@@ -9,13 +9,13 @@ from typing import Final
 
 import pytest
 
+from kubeapi.client.configuration import connect
+from kubeapi.client.connection import Connection
 from tests.e2e.identities import write_kubeconfig
 from tests.e2e.live.bare_plane import ACCOUNT, BarePlane
 from tests.e2e.live.closable_proxy import ClosableProxy
 from tests.e2e.nodes import node
 from tests.e2e.progress import say
-from webhook.cluster.client.configuration import connect
-from webhook.cluster.client.connection import Connection
 from webhook.cluster.watch.backoff import Pace
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory

@@ -11,18 +11,15 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
+from kubeapi.client.decoding import ERRORS
+
 Item = Raw | object
 """An object: ``Raw`` is JSON text, everything else plain Python values."""
 
 T = TypeVar("T")
 
-ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What decoding an item can raise; :func:`reason` puts it into words."""
-
 _HEAD = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([\w./-]+)"\s*,\s*"kind"\s*:\s*"(\w+)"')
 """How kubectl begins every object; seeing it saves a decoder's pass over the whole of it."""
-
-_PLACE = re.compile(r"(.*) - at `(?:key in )?\$\.?(.*)`", re.DOTALL)
 
 
 class Head(Struct, frozen=True, gc=False, rename="camel"):
@@ -50,18 +47,18 @@ class _PlainDocument(Head, frozen=True, gc=False, rename="camel"):
 
 
 def decode(item: Item, shape: type[T]) -> T:
-    """The item as a Struct; raises one of :data:`ERRORS`."""
+    """The item as a Struct; raises one of :data:`decoding.ERRORS`."""
     return msgspec.json.decode(item, type=shape) if isinstance(item, Raw) else msgspec.convert(item, shape)
 
 
 def head(item: Item) -> Head:
-    """What the item says it is; raises one of :data:`ERRORS`."""
+    """What the item says it is; raises one of :data:`decoding.ERRORS`."""
     seen = _HEAD.match(item) if isinstance(item, Raw) else None
     return Head(seen[1].decode(), seen[2].decode()) if seen else decode(item, Head)
 
 
 def document(item: Item) -> tuple[Head, Sequence[Item]]:
-    """What the item says it is, and its members if it is a list; raises one of :data:`ERRORS`.
+    """What the item says it is, and its members if it is a list; raises one of :data:`decoding.ERRORS`.
 
     In one pass, as kubectl writes the kind of a list behind its members.
     """
@@ -76,18 +73,3 @@ def name(item: Item) -> str:
     except ERRORS:
         return ""
     return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
-
-
-def reason(error: Exception) -> str:
-    """Why an item could not be decoded: the path in it, then the rule."""
-    if isinstance(error, RecursionError):
-        return "nested too deeply"
-    if isinstance(error, UnicodeDecodeError):
-        return "not UTF-8 text"
-    text = str(error)
-    place = _PLACE.fullmatch(text)
-    return f"{place[2]}: {_lower(place[1])}" if place and place[2] else _lower(place[1] if place else text)
-
-
-def _lower(text: str) -> str:
-    return text if text[1:2].isupper() else text[:1].lower() + text[1:]

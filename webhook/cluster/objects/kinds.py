@@ -6,7 +6,7 @@ from typing import Any, Final, Generic, TypeVar
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from webhook.cluster.client.api_types import Identity
+from kubeapi.client.api_types import Identity
 from webhook.cluster.objects import hpaintent, streamsjob, translate, wire
 from webhook.cluster.objects.items import decode
 from webhook.cluster.objects.sink import Sink
@@ -22,7 +22,7 @@ class Kind(Struct, Generic[T], frozen=True, kw_only=True):
     """One kind of object.
 
     ``read`` makes a value of an object, ``None`` if it holds nothing, and notes on what was left out; it raises
-    :class:`MalformedError` or one of :data:`items.ERRORS`. ``value_key`` and ``key`` say by what the sink knows it.
+    :class:`MalformedError` or one of :data:`decoding.ERRORS`. ``value_key`` and ``key`` say by what the sink knows it.
     """
 
     name: str

@@ -29,7 +29,7 @@ from webhook.placement.inventory.objects import (
 )
 from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec, repeated
 from webhook.placement.kube.owner import DAEMON_SET, is_daemon_set, owner_of
-from webhook.placement.kube.pod import Amount, LabelSelector, PodSpec, Toleration
+from webhook.placement.kube.pod import Amount, LabelSelector, PodSpec, Toleration, required_terms
 from webhook.placement.kube.quantity import milli, parse_quantity, whole
 from webhook.placement.kube.requests import pod_requests
 from webhook.placement.kube.selector import requirements_of
@@ -283,12 +283,10 @@ def to_cpus(metadata: wire.Metadata) -> bool:
 
 def demand_of(name: str, spec: PodSpec) -> NodeDemand:
     """Its node selector and required node affinity; preferences demand nothing."""
-    affinity = spec.affinity.node_affinity if spec.affinity else None
-    required = affinity.required if affinity else None
     return NodeDemand(
         name,
         requirements_of(LabelSelector(match_labels=spec.node_selector)),
-        (required.node_selector_terms or ()) if required else None,
+        required_terms(spec),
         opening(spec.tolerations),
     )
 

@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.object_client import ObjectClient
 from webhook.admission.accounts import User
-from webhook.cluster.client.errors import ApiError, Cause
-from webhook.cluster.client.writes import Writes
 
 PATH: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
@@ -33,7 +33,7 @@ class _Review(Struct, frozen=True):
 class Authorization:
     """Answers are kept for a while."""
 
-    def __init__(self, server: Writes, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, server: ObjectClient, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
         self._clock = clock
         self._known: dict[bytes, tuple[bool, float]] = {}

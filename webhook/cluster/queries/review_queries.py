@@ -2,11 +2,11 @@
 
 from msgspec.structs import replace
 
+from kubeapi.client.errors import ApiError
 from webhook.admission.answer import Answer, Unseen
 from webhook.admission.bindings import bound_after_all
 from webhook.admission.pool_use import Use, unauthorized
 from webhook.admission.responses import errored
-from webhook.cluster.client.errors import ApiError
 from webhook.cluster.queries.authorization import Authorization
 from webhook.cluster.queries.unseen_pods import Newcomers
 from webhook.placement.inventory.inventory import Inventory

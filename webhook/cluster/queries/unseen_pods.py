@@ -14,9 +14,9 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.object_client import ObjectClient
 from webhook.admission.answer import Unseen
-from webhook.cluster.client.errors import ApiError, Cause
-from webhook.cluster.client.writes import Writes
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.translate import MalformedError, bound_pod
 from webhook.placement.checks.sleepers import opening
@@ -56,7 +56,7 @@ class _DaemonSet(Struct, frozen=True):
 class Newcomers:
     """Looks at pods one by one; what is known of DaemonSets is kept for a while."""
 
-    def __init__(self, server: Writes, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, server: ObjectClient, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
         self._clock = clock
         self._known: dict[tuple[str, str], tuple[str, tuple[Toleration, ...], float]] = {}

@@ -12,9 +12,9 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
+from kubeapi.client.errors import ApiError
+from kubeapi.client.object_client import ObjectClient
 from webhook.admission.answer import Workload
-from webhook.cluster.client.errors import ApiError
-from webhook.cluster.client.writes import Writes
 
 SECONDS: Final = 0.5
 """For the answer: a pod waits for it, and would rather do without."""
@@ -57,7 +57,7 @@ class _Object(Struct, frozen=True):
 class WorkloadSizes:
     """Numbers of pods by workload, kept for a while."""
 
-    def __init__(self, server: Writes, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, server: ObjectClient, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
         self._clock = clock
         self._known: dict[Workload, tuple[int | None, float]] = {}

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
+from kubeapi.client import decoding
 from webhook.cluster.objects import hpaintent, items, streamsjob, translate, wire
 from webhook.cluster.objects.items import Head, Item
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding, Report
@@ -64,8 +65,8 @@ class SnapshotLoader:
         """An object, or a list of objects."""
         try:
             head, members = items.document(item)
-        except items.ERRORS as error:
-            self.skip(items.reason(error))
+        except decoding.ERRORS as error:
+            self.skip(decoding.reason(error))
             return
         stated = _LISTS.get((head.api_version, head.kind), head)
         for member in (item,) if stated is head else members:
@@ -95,8 +96,8 @@ class SnapshotLoader:
                 self._ignore(stated)
         except MalformedError as error:
             self.skip(str(error), self._subject(item, stated))
-        except items.ERRORS as error:
-            self.skip(items.reason(error), self._subject(item, stated))
+        except decoding.ERRORS as error:
+            self.skip(decoding.reason(error), self._subject(item, stated))
 
     def _subject(self, item: Item, stated: Head | None) -> str:
         kind = (stated and stated.kind) or "object"

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client.errors import ApiError, Cause
 
 _dice: Final = random.SystemRandom()
 

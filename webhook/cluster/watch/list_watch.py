@@ -6,9 +6,10 @@ from typing import Final
 
 import msgspec
 
-from webhook.cluster.client.api_types import Event, Page
-from webhook.cluster.client.connection import Connection, Status, cause_of
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client import decoding
+from kubeapi.client.api_types import Event, Page
+from kubeapi.client.connection import Connection, Status, cause_of
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.cluster.objects.kinds import AnyKind
 from webhook.cluster.watch.backoff import Pace, between
@@ -100,8 +101,8 @@ class ListWatch:
                     raise ApiError(Cause.UNREADABLE, f"a page has more than {self._page_limit} bytes")
         try:
             page = msgspec.json.decode(body, type=Page)
-        except items.ERRORS as error:
-            raise ApiError(Cause.UNREADABLE, f"a page is no list: {items.reason(error)}") from None
+        except decoding.ERRORS as error:
+            raise ApiError(Cause.UNREADABLE, f"a page is no list: {decoding.reason(error)}") from None
         if not page.metadata.version:
             raise ApiError(Cause.UNREADABLE, "a page is no list: it has no resourceVersion")
         self.heard = time.monotonic()
@@ -112,7 +113,7 @@ def error_of(event: Event) -> ApiError:
     """What an event of type ERROR says."""
     try:
         status = items.decode(event.object, Status)
-    except items.ERRORS:
+    except decoding.ERRORS:
         status = Status()
     return ApiError(cause_of(status.code or 0), f"the API server ends the watch: {status.message or 'no reason given'}")
 
@@ -122,5 +123,5 @@ def _events(lines: Lines, chunk: bytes) -> list[Event]:
         return [msgspec.json.decode(line, type=Event) for line in lines.feed(chunk)]
     except TooLongError as error:
         raise ApiError(Cause.UNREADABLE, f"an event cannot be read: {error}") from None
-    except items.ERRORS as error:
-        raise ApiError(Cause.UNREADABLE, f"an event cannot be read: {items.reason(error)}") from None
+    except decoding.ERRORS as error:
+        raise ApiError(Cause.UNREADABLE, f"an event cannot be read: {decoding.reason(error)}") from None

@@ -6,8 +6,9 @@ from urllib.parse import quote, urlencode
 
 from msgspec import Raw
 
-from webhook.cluster.client.api_types import Page
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client import decoding
+from kubeapi.client.api_types import Page
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 
 PAGE: Final = 100
@@ -29,8 +30,8 @@ async def listed(reader: Reader, path: str, selectors: Mapping[str, str], *, pag
         body = await reader.read(f"{path}?{urlencode(query, quote_via=quote)}")
         try:
             found = items.decode(Raw(body), Page)
-        except items.ERRORS as error:
-            raise ApiError(Cause.UNREADABLE, f"the list cannot be read: {items.reason(error)}") from None
+        except decoding.ERRORS as error:
+            raise ApiError(Cause.UNREADABLE, f"the list cannot be read: {decoding.reason(error)}") from None
         for item in found.items or ():
             yield item
         if not found.metadata.following:

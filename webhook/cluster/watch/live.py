@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 from typing import Final, Generic, TypeVar
 
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError
 from webhook.cluster.objects.kinds import KINDS, AnyKind
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding, Report
 from webhook.cluster.objects.sink import Sink

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Final, NoReturn
 
-from webhook.cluster.client.api_types import Event, ListMetadata
-from webhook.cluster.client.connection import Connection
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client.api_types import Event, ListMetadata
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects.kinds import AnyKind
 from webhook.cluster.objects.report import Finding
 from webhook.cluster.objects.sink import Sink

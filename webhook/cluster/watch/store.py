@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Raw
 
-from webhook.cluster.client.api_types import Identified, Identity
+from kubeapi.client import decoding
+from kubeapi.client.api_types import Identified, Identity
 from webhook.cluster.objects import items
 from webhook.cluster.objects.kinds import AnyKind
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding
@@ -59,8 +60,8 @@ class Store:
             self._kind.put(self._sink, value, key)
         except MalformedError as error:
             self._skip(item, str(error))
-        except items.ERRORS as error:
-            self._skip(item, items.reason(error))
+        except decoding.ERRORS as error:
+            self._skip(item, decoding.reason(error))
         except Exception as error:  # noqa: BLE001 -- one object that nobody foresaw must not cost all others
             self._skip(item, f"unforeseen: {type(error).__name__}: {error}")
         else:
@@ -80,7 +81,7 @@ class Store:
         """Which object it is, as far as that can be read."""
         try:
             return items.decode(item, Identified).metadata
-        except items.ERRORS:
+        except decoding.ERRORS:
             return Identity()
 
     def _keep(self, key: str) -> None:

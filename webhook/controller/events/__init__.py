@@ -1,1 +1,1 @@
-"""Events of events.k8s.io/v1 about pools and nodes: what ``kubectl describe`` shows."""
+"""Events of events.k8s.io/v1 about HostPools and pods: ``event`` is one Event, ``events`` queues and writes them."""

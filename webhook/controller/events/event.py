@@ -1,4 +1,4 @@
-"""An Event of events.k8s.io/v1: what people see under an object when they ask kubectl to describe it."""
+"""One Event of events.k8s.io/v1 as JSON, which ``kubectl describe`` shows under the object that the Event is about."""
 
 import secrets
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ NAME_LIMIT: Final = 253
 """Characters of an object's name (RFC 1123 subdomain)."""
 
 NAMESPACE: Final = "default"
-"""Where Events about objects without a namespace belong."""
+"""The namespace of Events about cluster-scoped objects."""
 
 Document = Mapping[str, Any]
 """An object as JSON has it."""
 
 
 class Regarding(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The object that it is about."""
+    """The object that an Event is about (``regarding`` in the API)."""
 
     api_version: str
     kind: str
@@ -33,7 +33,7 @@ class Regarding(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
 
 
 class EventKey(Struct, frozen=True, kw_only=True):
-    """What an Event says, and who says it; the same again is the same Event."""
+    """The text and the reporter of an Event; two with equal keys are occurrences of one Event, which counts them."""
 
     controller: str
     instance: str
@@ -45,11 +45,11 @@ class EventKey(Struct, frozen=True, kw_only=True):
 
     @property
     def collection(self) -> str:
-        """The path of the collection that it belongs to."""
+        """The API path of the Events of the namespace."""
         return f"/apis/{API}/namespaces/{self.regarding.namespace or NAMESPACE}/events"
 
     def document(self, now: str) -> dict[str, Any]:
-        """The Event, under a name that no other one has."""
+        """The Event object for a POST, with a unique name."""
         end = f".{secrets.token_hex(8)}"
         name = f"{self.regarding.name[: NAME_LIMIT - len(end)].rstrip('-.')}{end}"
         return {
@@ -68,7 +68,7 @@ class EventKey(Struct, frozen=True, kw_only=True):
 
 
 def series(count: int, now: str) -> Document:
-    """What says that it was said so often; nothing for once."""
+    """The ``series`` field for so many occurrences; empty for a single one."""
     return {"series": {"count": count, "lastObservedTime": now}} if count > 1 else {}
 
 

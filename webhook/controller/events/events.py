@@ -1,8 +1,8 @@
-"""Telling people what happens, by Events.
+"""Event recorder: queues Events of events.k8s.io/v1 and writes them in the background (client-go, ``tools/events``).
 
-They are told and forgotten: writing them happens later, by itself, and what goes wrong there disturbs nobody. What is
-said again counts up the Event that says it already, at most once a minute. Namespaces take turns, and of too many
-Events those are dropped whose namespace has most of them.
+Callers never wait and never see a failed write. A repeated Event raises the count in ``series`` of the Event that is
+stored, with at most one write a minute. Namespaces take turns; when too many Events wait, Events of the namespace with
+the most of them are dropped.
 """
 
 import asyncio
@@ -13,40 +13,40 @@ from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
-from webhook.cluster.client.errors import ApiError, Cause
-from webhook.controller.clock import Clock, micro_time
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.clock import Clock, micro_time
 from webhook.controller.events.event import EventKey, Regarding, bounded, series
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.retries import Bucket
 from webhook.controller.workqueue.workers import run_workers
 
 KNOWN: Final = 1000
-"""Events that are remembered at a time (client-go lets as many wait): two megabytes at most."""
+"""Distinct Events kept in memory (client-go queues as many): two megabytes at most."""
 
 QUIET: Final = 60.0
-"""Seconds between two writes about the same."""
+"""Seconds between two writes of one Event."""
 
 PER_SECOND: Final = 5.0
 BURST: Final = 50
-"""Events in the long run, and at once: each one is a write to etcd, and stays there for an hour."""
+"""Writes a second in the long run, and writes at once: an Event is a write to etcd and is stored there for an hour."""
 
 _log: Final = logging.getLogger(__name__)
 
 
 class Target(Protocol):
-    """Where Events go; whatever goes wrong is a :class:`ApiError`."""
+    """The API server as the recorder uses it; every failure is an :class:`ApiError`."""
 
     async def create(self, path: str, body: object) -> bytes:
-        """Add an object."""
+        """Create an object in the collection."""
         ...
 
     async def merge_patch(self, path: str, body: object) -> bytes:
-        """Change one; MISSING if it is no more."""
+        """Apply a merge patch to an object; the error's cause is MISSING if the object does not exist any more."""
         ...
 
 
 class _Sent(Struct):
-    """How often it was said, how many of these times can be seen, and when that was last written, by our clock."""
+    """Occurrences of one Event: ``count`` recorded, ``seen`` of them written, the last write ``at`` that clock time."""
 
     path: str = ""
     count: int = 0
@@ -55,9 +55,9 @@ class _Sent(Struct):
 
 
 class Events:
-    """Tells people what ``controller`` does, a name such as ``streams.ibm.com/hostpools``; ``instance`` is a process.
+    """The recorder for ``controller``, a name such as ``streams.ibm.com/hostpools``; ``instance`` names the process.
 
-    ``written``, ``failed`` and ``dropped`` count what became of what was told.
+    ``written``, ``failed`` and ``dropped`` count Events by what became of them.
     """
 
     def __init__(
@@ -76,15 +76,15 @@ class Events:
         self._bucket = Bucket(PER_SECOND, BURST, clock=clock)
 
     def normal(self, regarding: Regarding, reason: str, note: str, *, action: str = "Reconcile") -> None:
-        """Something went as it should; ``reason`` is one word in CamelCase, ``action`` what was being done."""
+        """Record an Event of type Normal; ``reason`` is one CamelCase word, ``action`` what was being done."""
         self._tell("Normal", regarding, reason, note, action)
 
     def warning(self, regarding: Regarding, reason: str, note: str, *, action: str = "Reconcile") -> None:
-        """Something did not."""
+        """Record an Event of type Warning."""
         self._tell("Warning", regarding, reason, note, action)
 
     async def run(self) -> None:
-        """Write what is told, until cancelled."""
+        """Write recorded Events until cancelled."""
         await run_workers(self._queue, self._write, name="event", workers=1)
 
     def _tell(
@@ -103,22 +103,23 @@ class Events:
         if sent is None:
             self.dropped += 1
             return
-        self._sent[said] = sent  # behind all others: said last
+        self._sent[said] = sent  # behind all others: recorded last
         sent.count += 1
         self._queue.add_after(said, sent.at + QUIET - self._clock())
 
     def _room(self, namespace: str) -> _Sent | None:
-        """A place for one more: where need be that of what can be seen, and was not said for longest.
+        """Room in memory for one more Event of the namespace; ``None`` if the Event has to be dropped.
 
-        Else that of a namespace that has more than any other, which may be the one that asks: then there is none.
+        When the memory is full, the oldest Event that is wholly written is forgotten. If none is, the oldest Event of
+        the namespace with the most Events is dropped, or the new one if that namespace is its own.
         """
         if len(self._sent) >= self._known:
             old = next((said for said, sent in self._sent.items() if sent.seen == sent.count), None)
             if old is None:
-                [(crowd, _)] = Counter(map(_namespace, self._sent)).most_common(1)
-                if crowd == namespace:
+                [(largest, _)] = Counter(map(_namespace, self._sent)).most_common(1)
+                if largest == namespace:
                     return None
-                old = next(said for said in self._sent if _namespace(said) == crowd)
+                old = next(said for said in self._sent if _namespace(said) == largest)
                 self.dropped += 1
             del self._sent[old]
         return _Sent()
@@ -133,14 +134,14 @@ class Events:
             await self._put(said, sent)
         except ApiError as failure:
             self.failed += 1
-            self._sent.pop(said, None)  # unless it is said again, nobody will miss it
+            self._sent.pop(said, None)  # the next occurrence creates it again
             _log.warning("an event about %s %s is not written: %s", said.regarding.kind, said.regarding.name, failure)
         else:
             self.written += 1
             sent.seen = count
 
     async def _put(self, said: EventKey, sent: _Sent) -> None:
-        """Count the Event up; or create it, perhaps again, as its life is short."""
+        """Raise the stored Event's count, or create the Event, also again when the stored one has expired."""
         now = micro_time()
         again = series(sent.count, now)
         if sent.path:
@@ -157,5 +158,5 @@ class Events:
 
 
 def _namespace(said: EventKey) -> str:
-    """Whose Event it is."""
+    """The Event's namespace, which is its flow in the queue."""
     return said.regarding.namespace

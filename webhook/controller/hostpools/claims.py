@@ -1,7 +1,7 @@
-"""Nodes are claimed and released by writing on them: the node itself decides who has it.
+"""Claims and releases nodes for HostPools by guarded writes of their labels and taints.
 
-An exclusive taint is unique on a node by its key, and every write names the version that was read. So whichever
-controller is late, an old leader among them, finds out from the API server, and never from a cache.
+A node has at most one exclusive taint, and every write names the ``resourceVersion`` that was read. So a controller
+whose caches are late, such as a former leader, gets a conflict from the API server and cannot take a claimed node.
 """
 
 import asyncio
@@ -11,40 +11,39 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client.errors import ApiError, Cause
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.hostpools.marks import Mark, Patch, StoredNode, read_node
 from webhook.placement.inventory.objects import PoolHost
 
 TRIES: Final = 40
-"""Of one write: somebody else who changes the node 50 times a second is in the way of one try in four."""
+"""Attempts of one write; another client that changes the node 50 times a second makes one attempt in four conflict."""
 
 PAUSE: Final = 0.02
-"""Seconds between two of them, at most: a try takes some five milliseconds."""
+"""The longest pause between two attempts, in seconds; an attempt takes about five milliseconds."""
 
 AT_A_TIME: Final = 16
-"""Nodes of one pool that are written to: enough to keep the API server busy, too few to bother it. No pool waits for
-the nodes of another one, which may have thousands."""
+"""Concurrent writes to nodes of one pool; as each pool has its own limit, none waits for another one's nodes."""
 
-_dice: Final = random.SystemRandom()
+_random: Final = random.SystemRandom()
 
 
 class Nodes(Protocol):
-    """Where nodes are; whatever goes wrong is a :class:`ApiError`."""
+    """The API server's nodes; every failure is an :class:`ApiError`."""
 
     async def read(self, path: str) -> bytes:
-        """The object as it is now; MISSING if there is none."""
+        """Read an object; the error's cause is MISSING if there is none."""
         ...
 
     async def merge_patch(self, path: str, body: object) -> bytes:
-        """Change it; CONFLICT if it is not the version of the body any more."""
+        """Apply a merge patch; the error's cause is CONFLICT if its ``resourceVersion`` is not the stored one."""
         ...
 
 
 class Claimed(Struct, frozen=True):
-    """What became of claims: hosts that were ``written`` to, and those that are ``lost``, as they cannot be had.
+    """Result of claiming: hosts whose nodes were ``written``, and ``lost`` hosts, which cannot be claimed.
 
-    The others had been claimed before, whatever the caches said.
+    Hosts in neither list carried the mark already.
     """
 
     written: list[PoolHost]
@@ -52,36 +51,36 @@ class Claimed(Struct, frozen=True):
 
 
 class Claims:
-    """Writes marks; ``learn`` gets every node as it is after a write, before the watch tells."""
+    """Writes marks to nodes; ``learn`` is called with each node as answered, before the watch brings it."""
 
     def __init__(self, nodes: Nodes, learn: Callable[[bytes], object]) -> None:
         self._nodes = nodes
         self._learn = learn
 
     async def claim_all(self, hosts: Collection[PoolHost], mark: Mark) -> Claimed:
-        """Claim all of them, as far as they can be had. Raises :class:`ApiError`; some may be claimed by then."""
+        """Claim the hosts that can be claimed. Raises :class:`ApiError`, after which some may be claimed."""
         turns = asyncio.Semaphore(AT_A_TIME)
         found = await gather_or_cancel(self._claim(host, mark, turns) for host in hosts)
         pairs = list(zip(hosts, found, strict=True))
         return Claimed([host for host, new in pairs if new], [host for host, new in pairs if new is None])
 
     async def standing(self, hosts: Collection[PoolHost]) -> list[PoolHost]:
-        """Those of the hosts whose nodes are there, whatever the caches say. Raises :class:`ApiError`."""
+        """The hosts whose nodes exist, by a read of the API server. Raises :class:`ApiError`."""
         turns = asyncio.Semaphore(AT_A_TIME)
         there = await gather_or_cancel(self._write(host.name, host.uid, lambda _: None, turns) for host in hosts)
         return [host for host, found in zip(hosts, there, strict=True) if found is not None]
 
     async def release_all(self, names: Collection[str], mark: Mark) -> None:
-        """Take the marks of the pool off these nodes, as far as they have them. Raises :class:`ApiError`."""
+        """Remove the pool's marks from these nodes. Raises :class:`ApiError`."""
         turns = asyncio.Semaphore(AT_A_TIME)
         await gather_or_cancel(self._write(name, "", mark.release, turns) for name in names)
 
     async def _claim(self, host: PoolHost, mark: Mark, turns: asyncio.Semaphore) -> bool | None:
-        """Whether something was written; ``None`` if the node is gone, another one, about to go, or another pool's."""
+        """Whether the node was written; ``None`` if it is gone, being deleted, replaced, or claimed by another pool."""
 
         def claim(node: StoredNode) -> Patch | None:
             patch = mark.claim(node, host.index)
-            if patch is not None and mark.barred(node):
+            if patch is not None and mark.cannot_be_claimed(node):
                 raise _LostNodeError
             return patch
 
@@ -93,7 +92,7 @@ class Claims:
     async def _write(
         self, name: str, uid: str, change: Callable[[StoredNode], Patch | None], turns: asyncio.Semaphore
     ) -> bool | None:
-        """Read, change and write until nobody comes in between: whether it took a write; ``None`` without the node."""
+        """Read, change and write, again after each conflict. Whether it wrote; ``None`` if the node does not exist."""
         path = f"/api/v1/nodes/{name}"
         async with turns:
             for _ in range(TRIES):
@@ -109,12 +108,12 @@ class Claims:
                         return None
                     if failure.cause is not Cause.CONFLICT:
                         raise
-                    await asyncio.sleep(_dice.uniform(0.0, PAUSE))
+                    await asyncio.sleep(_random.uniform(0.0, PAUSE))
                 else:
                     return patch is not None
-        # No conflict of the pool's, after which one looks again at once.
+        # BUSY and not CONFLICT, after which the pool would be reconciled again at once.
         raise ApiError(Cause.BUSY, f"node {name} is being changed by others all the time")
 
 
 class _LostNodeError(Exception):
-    """The node cannot be had."""
+    """The node cannot be claimed."""

@@ -1,11 +1,11 @@
-"""The choice of a pool's hosts, from what is known just now: the core's plan, and what the controller knows besides."""
+"""Chooses a pool's hosts: the core's plan without nodes that could not be claimed and hosts to be replaced."""
 
 from collections.abc import Iterable
 from typing import Final
 
 from msgspec import Struct
 
-from webhook.controller.clock import Clock
+from kubeapi.clock import Clock
 from webhook.controller.hostpools.marks import Mark, mark_of
 from webhook.placement.checks.pool_health import OUT, HostCondition, troubles
 from webhook.placement.inventory.inventory import Inventory
@@ -17,11 +17,11 @@ from webhook.placement.pools.allocation import users
 from webhook.placement.pools.pool_plan import PoolPlan, plan, published
 
 _Key = tuple[int, str, str]
-"""Index, node and kind of trouble."""
+"""Index of the host, name of its node, and kind of trouble."""
 
 
 class Replacement(Struct, frozen=True):
-    """When hosts are replaced that exist.
+    """When hosts that still exist are replaced (``docs/operations.md``).
 
     ``unusable_after`` seconds of being cordoned, not ready or otherwise tainted; 0 for never. ``unlabelled`` is whether
     a host that has lost a tag is.
@@ -32,7 +32,7 @@ class Replacement(Struct, frozen=True):
 
 
 class Dismissals:
-    """Since when hosts have been in trouble."""
+    """Hosts that exist and are to be replaced all the same, by how long they have been in trouble."""
 
     def __init__(self, rules: Replacement, clock: Clock) -> None:
         self._rules = rules
@@ -64,7 +64,7 @@ class Dismissals:
         return due, min(waits, default=None)
 
     def end(self, pool: Name) -> None:
-        """The pool is gone, or has no hosts."""
+        """Forget the pool."""
         self._since.pop(pool, None)
 
     @property
@@ -72,18 +72,18 @@ class Dismissals:
         return self._rules.unlabelled or self._rules.unusable_after > 0
 
     def _patience(self, trouble: HostCondition) -> float | None:
-        """Seconds for which a host with that trouble is kept; ``None`` for ever."""
+        """Seconds after which a host with that trouble is replaced; ``None`` for never."""
         if trouble.kind in OUT and self._rules.unusable_after:
             return self._rules.unusable_after
         return 0.0 if trouble.kind == "unlabelled" and self._rules.unlabelled else None
 
 
 SECONDS: Final = 10.0
-"""For so long: by then a cache knows, unless it is cut off, and then another try tells it again."""
+"""Seconds for which a node is excluded; by then the cache has the node's new state."""
 
 
 class NodeExclusions:
-    """Names of nodes by pool, each for a while: what one pool cannot have may well be another's."""
+    """Nodes that a pool could not claim, excluded from its choices for a while; other pools may still choose them."""
 
     def __init__(self, clock: Clock, *, duration: float = SECONDS) -> None:
         self._clock = clock
@@ -91,14 +91,14 @@ class NodeExclusions:
         self._until: dict[Name, dict[str, float]] = {}
 
     def add(self, pool: Name, nodes: Iterable[str]) -> None:
-        """Bar them, or bar them longer."""
+        """Exclude the nodes, or extend their exclusion."""
         until = self._clock() + self._seconds
         found = dict.fromkeys(nodes, until)
         if found:
             self._until.setdefault(pool, {}).update(found)
 
     def of(self, pool: Name) -> dict[str, float]:
-        """The nodes that are barred now, each with the seconds that are left."""
+        """The excluded nodes, each with the seconds that are left."""
         now = self._clock()
         left = {node: until for node, until in self._until.pop(pool, {}).items() if until > now}
         if left:
@@ -106,16 +106,16 @@ class NodeExclusions:
         return {node: until - now for node, until in left.items()}
 
     def end(self, pool: Name) -> None:
-        """The pool is gone."""
+        """Forget the pool."""
         self._until.pop(pool, None)
 
 
 SHORT: Final = 5.0
-"""Seconds after which a pool is looked at that should let go of a host for which there is no other."""
+"""Seconds until the next choice for a pool that has a host to replace and no other node for it."""
 
 
 class Choice(Struct, frozen=True):
-    """``unmarked`` are the hosts of the plan that do not carry their mark, as far as is known.
+    """The chosen hosts. ``unmarked`` are those whose nodes lack the mark according to the cache.
 
     ``fresh`` are those that have not been published, ``gone`` those that have been and whose nodes are gone, as far as
     is known. ``due`` are the seconds after which the choice may be another one although nothing has changed; ``None``
@@ -130,29 +130,29 @@ class Choice(Struct, frozen=True):
 
 
 class Choices:
-    """Chooses; a node that could not be had is not chosen again for a while."""
+    """Chooses hosts for pools; a node that could not be claimed is not chosen again for a while."""
 
     def __init__(self, inventory: Inventory, policy: Policy, replacement: Replacement, clock: Clock) -> None:
         self._inventory = inventory
         self._policy = policy
-        self._barred = NodeExclusions(clock)
+        self._exclusions = NodeExclusions(clock)
         self._dismissals = Dismissals(replacement, clock)
 
     def mark(self, pool: Pool) -> Mark:
-        """How its hosts are marked."""
+        """The mark of the pool's hosts."""
         return mark_of(pool, self._policy)
 
     def of(self, pool: Pool) -> Choice:
-        """The hosts that the pool is to have now."""
-        barred = self._barred.of((pool.namespace, pool.name))
-        nodes = union(self._inventory.nodes.named(name) for name in barred)
-        lost = {host.index for host in pool.assigned if host.name in barred}
+        """Choose the pool's hosts by what the caches hold now."""
+        excluded = self._exclusions.of((pool.namespace, pool.name))
+        nodes = union(self._inventory.nodes.named(name) for name in excluded)
+        lost = {host.index for host in pool.assigned if host.name in excluded}
         unwanted, due = self._dismissals.of(pool, self._inventory) if published(pool) else (set[int](), None)
-        waits = [*barred.values(), *(() if due is None else (due,))]
-        found = plan(pool, self._inventory, self._policy, barred=nodes, dismissed=lost | unwanted)
+        waits = [*excluded.values(), *(() if due is None else (due,))]
+        found = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost | unwanted)
         if unwanted and found.reason:
-            # Not unless there is another one.
-            found = plan(pool, self._inventory, self._policy, barred=nodes, dismissed=lost)
+            # A host in trouble is kept while no other node can replace it.
+            found = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost)
             waits.append(SHORT)
         mark, had = self.mark(pool), dict.fromkeys(pool.assigned if published(pool) else ())
         standing = self._inventory.pools.hosts(pool)
@@ -165,12 +165,12 @@ class Choices:
         )
 
     def bar(self, pool: Pool, hosts: Iterable[PoolHost]) -> None:
-        """The pool cannot have these."""
-        self._barred.add((pool.namespace, pool.name), (host.name for host in hosts))
+        """Exclude these hosts from the pool's next choices."""
+        self._exclusions.add((pool.namespace, pool.name), (host.name for host in hosts))
 
     def end(self, name: Name) -> None:
-        """The pool is gone."""
-        self._barred.end(name)
+        """Forget the pool."""
+        self._exclusions.end(name)
         self._dismissals.end(name)
 
     def _is_marked(self, host: PoolHost, mark: Mark) -> bool:
@@ -179,7 +179,7 @@ class Choices:
 
 
 class Rules(Struct, frozen=True):
-    """``policy`` is what admission decides by as well; ``replacement`` says when hosts are replaced that exist."""
+    """The settings of the reconciler: ``policy`` is admission's as well, ``replacement`` is the controller's own."""
 
     policy: Policy
     replacement: Replacement = Replacement()

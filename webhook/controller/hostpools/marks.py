@@ -1,4 +1,4 @@
-"""What the controller writes on a node: the membership label of a pool, and its taint. Pure.
+"""Marks: the membership label and the exclusive taint by which a node belongs to a HostPool. Pure.
 
 Both in one merge patch, guarded by the node's version, with the whole list of taints: a list is replaced as one, so
 whatever others have written into it since it was read makes the patch a conflict, and not a loss.
@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import Raw, Struct, field
 from msgspec.structs import replace
 
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client import decoding
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.placement.inventory.objects import Node, Pool, Taint
@@ -23,7 +24,7 @@ Patch = dict[str, Any]
 """A merge patch (RFC 7396)."""
 
 RawTaint = dict[str, Any]
-"""A taint as the node has it, with whatever else may be in it."""
+"""A taint as stored, with fields that this program does not know."""
 
 
 class _Metadata(Struct, frozen=True, rename="camel"):
@@ -39,28 +40,28 @@ class _Spec(Struct, frozen=True):
 
 
 class StoredNode(Struct, frozen=True):
-    """A node as it is stored just now, as far as it is written to."""
+    """The fields of a stored node that a mark changes."""
 
     metadata: _Metadata = field(default_factory=_Metadata)
     spec: _Spec = field(default_factory=_Spec)
 
     @property
     def labels(self) -> dict[str, str]:
-        """Its labels."""
+        """The node's labels."""
         return self.metadata.labels or {}
 
     @property
     def taints(self) -> list[RawTaint]:
-        """Its taints, in their order."""
+        """The node's taints in their order."""
         return self.spec.taints or []
 
 
 def read_node(body: bytes) -> StoredNode:
-    """A node from JSON; :class:`ApiError` if it is none."""
+    """Read a node from JSON; raises :class:`ApiError` for anything else."""
     try:
         return items.decode(Raw(body), StoredNode)
-    except items.ERRORS as error:
-        raise ApiError(Cause.UNREADABLE, f"the node cannot be read: {items.reason(error)}") from None
+    except decoding.ERRORS as error:
+        raise ApiError(Cause.UNREADABLE, f"the node cannot be read: {decoding.reason(error)}") from None
 
 
 class Mark(Struct, frozen=True):
@@ -68,10 +69,10 @@ class Mark(Struct, frozen=True):
 
     label: str
     value: str
-    """Of the taint: whoever has a taint of that value is the pool's."""
+    """The taint's value, which is unique to the pool."""
     taint: Taint | None = None
     listed: bool = False
-    """Whether the pool lists its hosts: it takes them even if they are exclusive to another one."""
+    """Whether the pool lists its hosts: it claims them even if they are exclusive to another pool."""
 
     def on(self, node: Node, index: int) -> bool:
         """Whether the node carries the whole mark of the pool's host number ``index``, and nothing else of it."""
@@ -79,7 +80,7 @@ class Mark(Struct, frozen=True):
         return node.labels.get(self.label) == str(index) and own == ([] if self.taint is None else [self.taint])
 
     def claim(self, node: StoredNode, index: int) -> Patch | None:
-        """What makes the node the pool's host number ``index``; ``None`` if it is that already."""
+        """The patch that makes the node the pool's host number ``index``; ``None`` if it is already."""
         taints = [taint for taint in node.taints if not self._is_own(taint)]
         if self.taint is not None:
             own = [taint for taint in node.taints if self._is_own(taint)]
@@ -89,12 +90,12 @@ class Mark(Struct, frozen=True):
         return _patch(node, label, taints)
 
     def release(self, node: StoredNode) -> Patch | None:
-        """What makes the node no host of the pool; ``None`` if it is none already."""
+        """The patch that removes the pool's marks from the node; ``None`` if it has none."""
         label: dict[str, str | None] = {self.label: None} if self.label in node.labels else {}
         return _patch(node, label, [taint for taint in node.taints if not self._is_own(taint)])
 
-    def barred(self, node: StoredNode) -> bool:
-        """Whether the node cannot be had: it is about to go, or another exclusive pool has it."""
+    def cannot_be_claimed(self, node: StoredNode) -> bool:
+        """Whether the node cannot be claimed: it is being deleted, or another exclusive pool has it."""
         if node.metadata.deletion_timestamp:
             return True
         if self.listed:
@@ -107,13 +108,13 @@ class Mark(Struct, frozen=True):
 
 
 def mark_of(pool: Pool, policy: Policy) -> Mark:
-    """How the hosts of the pool are marked."""
+    """The mark of a pool's hosts."""
     mark = mark_named(pool.namespace, pool.name)
     return replace(mark, taint=taint_of(pool, policy), listed=pool.hosts is not None)
 
 
 def mark_named(namespace: str, name: str) -> Mark:
-    """How the hosts of the pool of that name can be told; to release them, nothing else need be known of it."""
+    """The mark of the pool of that name without its taint: enough to recognize and release its hosts."""
     return Mark(keys.membership(namespace, name), keys.exclusive(namespace, name))
 
 
@@ -134,7 +135,10 @@ def _written(taint: Taint) -> RawTaint:
 
 
 class MarkOwners:
-    """Knows the pools of ``watched`` by their labels and taints; to be made before anything is known."""
+    """Maps membership labels and exclusive taints on a node back to the HostPool that owns them.
+
+    It must be created before ``watched`` holds any pool.
+    """
 
     def __init__(self, watched: ObservedInventory) -> None:
         self._by_label = watched.inventory.pools.members
@@ -142,12 +146,12 @@ class MarkOwners:
         watched.on_pool.append(self._pool)
 
     def pools(self, node: Node | None) -> set[Name]:
-        """Pools whose label or taint the node carries."""
+        """The pools whose label or taint the node carries."""
         found = (self._owner(key, value) for key, value in marks(node))
         return {name for name in found if name is not None}
 
     def nobodys(self, node: Node | None) -> list[Mark]:
-        """The marks that no pool stands for."""
+        """The marks on the node whose pool does not exist."""
         return [
             Mark("", value) if key == keys.EXCLUSIVE else Mark(key, "")
             for key, value in marks(node)
@@ -165,7 +169,7 @@ class MarkOwners:
 
 
 def marks(node: Node | None) -> Iterator[tuple[str, str]]:
-    """The marks on a node, whosever they are: labels of membership, and keys and values of taints."""
+    """Keys and values of all membership labels and exclusive taints on a node, of any pool."""
     if node is not None:
         yield from ((key, value) for key, value in node.labels.items() if key.startswith(keys.MEMBERSHIP))
         yield from ((taint.key, taint.value) for taint in node.taints if taint.key == keys.EXCLUSIVE)

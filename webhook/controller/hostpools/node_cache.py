@@ -1,8 +1,7 @@
-"""Nodes as the controller keeps them: by what the watch tells, and by the answers to its own writes.
+"""The controller's cache of nodes, fed by the watch and by the answers to its own writes.
 
-An answer is newer than what the watch has told so far, or older: the watch may have told of later changes, or of the
-node's end, before the answer was looked at. Versions tell which, and what is older is not learned: nothing would ever
-put it right again.
+An answer may be newer or older than what the watch has brought: the watch may have brought a later change, or the
+node's deletion, first. An answer with an older ``resourceVersion`` is ignored, because no later event would correct it.
 """
 
 from typing import Final
@@ -10,14 +9,15 @@ from typing import Final
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from webhook.cluster.client.api_types import Identified
+from kubeapi.client import decoding
+from kubeapi.client.api_types import Identified
 from webhook.cluster.objects import items, translate, wire
 from webhook.cluster.objects.kinds import NODES, AnyKind
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.objects.translate import MalformedError, Notes
 from webhook.placement.inventory.objects import Node
 
-_UNREADABLE: Final = (MalformedError, *items.ERRORS)
+_UNREADABLE: Final = (MalformedError, *decoding.ERRORS)
 
 
 class _Versioned(Struct, frozen=True):
@@ -26,7 +26,7 @@ class _Versioned(Struct, frozen=True):
 
 
 class NodeCache:
-    """Puts nodes into ``sink``, be they watched or answered."""
+    """Puts watched and answered nodes into ``sink``."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
@@ -34,18 +34,18 @@ class NodeCache:
 
     @property
     def kind(self) -> AnyKind:
-        """How they are watched."""
+        """The kind Node for a watch, with versions."""
         kind: AnyKind = NODES
         return replace(
             kind, read=_read, value_key=lambda found: found.node.name, put=self._put, drop=self._drop
         )  # fmt: skip
 
     def learn(self, body: bytes) -> None:
-        """A node as the API server has just answered, if that is news."""
+        """Keep a node that the API server has just answered, if it is newer than the cached one."""
         try:
             found, _ = _read(Raw(body))
         except _UNREADABLE:
-            return  # the watch says what is wrong with it
+            return  # the watch reports what is wrong with the node
         if found.version > self._versions.get(found.node.name, found.version):
             self._put(self._sink, found, found.node.name)
 

@@ -1,7 +1,7 @@
-"""An inventory that tells what changes in it: between the watches of a cluster and those who act on it.
+"""An inventory with change listeners, between the cluster's watches and the controller's triggers.
 
-A kubelet reports every few seconds, and most of what it says changes nothing that placement knows. So listeners hear of
-an object only if its value is another one, and of 150,000 pods none costs more than a look-up and a comparison.
+Most watch events, such as a kubelet's reports every few seconds, change no value that placement keeps. Listeners are
+called only when a value changed, so that an event without a change costs a look-up and a comparison.
 """
 
 import logging
@@ -16,16 +16,16 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 Listener = Callable[[K, V | None, V | None], object]
-"""Gets the key, the value before and the value after; ``None`` where there was none, or is none any more."""
+"""Called with the key, the value before and the value after; ``None`` for an object that did not or does not exist."""
 
 _log: Final = logging.getLogger(__name__)
 
 
 class ObservedInventory:
-    """A :class:`~webhook.cluster.objects.sink.Sink` in front of ``inventory``; ``on_`` lists are those who are told.
+    """A :class:`~webhook.cluster.objects.sink.Sink` in front of ``inventory``; the ``on_`` lists hold listeners.
 
-    Listeners are called when the inventory is up to date, in the middle of reading: they have to be quick, and put a
-    key into a queue at most. Of a pod that concerns no pool the value before is not known.
+    Listeners are called after the inventory was changed, on the path that reads watch events: they must be quick, and
+    at most add a key to a queue. Of a pod that concerns no pool the value before is not known.
     """
 
     def __init__(self, inventory: Inventory) -> None:
@@ -38,7 +38,7 @@ class ObservedInventory:
         self.on_pool: list[Listener[Name, Pool]] = []
         self.on_job: list[Listener[Name, Job]] = []
         self._pods: dict[str, PodInfo] = {}
-        """Those that concern pools: unless all pods are strangers the inventory keeps them as well."""
+        """Pods that concern HostPools, by uid."""
         self._jobs: dict[Name, Job] = {}
 
     # Nodes

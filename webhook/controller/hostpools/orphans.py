@@ -1,23 +1,26 @@
-"""Marks of pools that are no more: left by a controller that was paused, or by a finalizer taken off by hand."""
+"""Removes from nodes the marks of HostPools that do not exist any more.
+
+A paused controller, or a finalizer that somebody removed by hand, can leave such marks.
+"""
 
 from typing import Final
 
-from webhook.cluster.client.api_types import Identified
+from kubeapi.client.api_types import Identified
+from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects import items
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.watch.lists import Reader, listed
-from webhook.controller.clock import Clock, seconds
 from webhook.controller.hostpools.claims import Claims, Nodes
 from webhook.controller.hostpools.marks import MarkOwners, mark_named
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 
 GRACE: Final = 3.0
-"""Seconds for which a mark has to have been nobody's: the caches of nodes and of pools do not go on together."""
+"""Seconds for which a mark must have had no owner: the watches of nodes and of pools are not in step."""
 
 
 class Orphans:
-    """Takes marks off nodes that no pool stands for."""
+    """Removes orphaned marks from nodes."""
 
     def __init__(self, nodes: Nodes, inventory: Inventory, whose: MarkOwners, *, clock: Clock = seconds) -> None:
         self._claims = Claims(nodes, lambda _: None)
@@ -28,7 +31,7 @@ class Orphans:
         self._since: dict[str, float] = {}
 
     async def reconcile(self, name: str) -> float | None:
-        """Look at that node; returns seconds after which to look again. Raises ApiError."""
+        """Check that node; returns the seconds after which to check again, or ``None``. Raises ApiError."""
         marks = self._whose.nobodys(self._inventory.nodes.get(name))
         if not marks:
             self._since.pop(name, None)
@@ -37,7 +40,7 @@ class Orphans:
         left = since + GRACE - self._clock()
         if left > 0:
             return left
-        # A cache of pools can be behind by a minute if its watch has died: marks of a pool that lives must stay.
+        # The cache of pools can be a minute behind if its watch has died, and marks of a live pool must stay.
         alive = [mark_named(*pool) for pool in await self._names.since(since)]
         labels, values = {mark.label for mark in alive}, {mark.value for mark in alive}
         gone = [mark for mark in marks if mark.label not in labels and mark.value not in values]
@@ -50,11 +53,11 @@ class Orphans:
 PATH: Final = "/apis/streams.ibm.com/v1/streamshostpools"
 
 _PAGE: Final = 5
-"""Pools of one page: one of 5,000 hosts may have more than a megabyte."""
+"""Objects in one page of a list: a HostPool with 5,000 hosts may have more than a megabyte."""
 
 
 class PoolNames:
-    """Namespace and name of every HostPool; listed again only where the last list is too old."""
+    """Names of all HostPools, listed again only if the last list is too old."""
 
     def __init__(self, reader: Reader, clock: Clock) -> None:
         self._reader = reader
@@ -63,7 +66,7 @@ class PoolNames:
         self._names: frozenset[Name] = frozenset()
 
     async def since(self, moment: float) -> frozenset[Name]:
-        """Those that there were at some time after that moment. Raises ApiError."""
+        """The names as listed at some time after that moment of the clock. Raises ApiError."""
         if self._begun <= moment:
             begun = self._clock()
             found = {_name(item) async for item in listed(self._reader, PATH, {}, page=_PAGE)}

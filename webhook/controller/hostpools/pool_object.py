@@ -1,12 +1,18 @@
-"""A HostPool object as it is stored: the pool that it describes, and what is needed to write it."""
+"""HostPool objects as the controller reads them, from the watch and from single reads, and how they are written.
+
+The webhook ignores a HostPool object that breaks rules. The controller must not: the pool's hosts are marked, and its
+finalizer may be awaited. A status that breaks rules is ignored and written anew, because the status is the controller's
+own. If the rest breaks rules, only the pool's name is kept.
+"""
 
 from typing import Any, Final
 
 from msgspec import Raw, Struct, field
 from msgspec.structs import replace
 
-from webhook.cluster.client.api_types import Identified
-from webhook.cluster.client.errors import ApiError, Cause
+from kubeapi.client import decoding
+from kubeapi.client.api_types import Identified
+from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.kinds import POOLS, AnyKind
 from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes, pool
@@ -23,33 +29,33 @@ class _Believed(Struct, frozen=True, gc=False):
 
 
 def read_believed(item: Raw) -> tuple[Pool, Notes]:
-    """The pool, without its status if that breaks rules; raises ``MalformedError`` or one of :data:`items.ERRORS`."""
+    """The pool, without its status if that breaks rules; raises MalformedError or one of :data:`decoding.ERRORS`."""
     try:
         return pool(items.decode(item, wire.HostPool)), []
-    except (MalformedError, *items.ERRORS) as error:
+    except (MalformedError, *decoding.ERRORS) as error:
         rest = items.decode(item, _Believed)
         found = pool(wire.HostPool(rest.metadata, rest.spec))
         return found, [f"{reason_of(error)}, so its status is written anew"]
 
 
 def reason_of(error: Exception) -> str:
-    """What is wrong with an object that cannot be used."""
-    return str(error) if isinstance(error, MalformedError) else items.reason(error)
+    """The reason, in words, for which an object cannot be used."""
+    return str(error) if isinstance(error, MalformedError) else decoding.reason(error)
 
 
 def unreadable(pool: Pool) -> bool:
-    """Whether nothing is known of the pool but its name."""
+    """Whether only the name of the pool is known, because its object breaks rules."""
     return not pool.spl_name
 
 
 def _read(item: Raw) -> tuple[Pool, Notes]:
     try:
         return read_believed(item)
-    except (MalformedError, *items.ERRORS) as error:
+    except (MalformedError, *decoding.ERRORS) as error:
         identity = items.decode(item, Identified).metadata
         if not identity.name:
             raise
-        # No pod can name it, as no name is empty.
+        # No pod can name this pool: its SPL name is empty.
         stand_in = Pool(identity.namespace or NAMESPACE, identity.name, "", phase=Phase.FAILED)
         return stand_in, [reason_of(error)]
 
@@ -58,7 +64,7 @@ OWN_POOLS: AnyKind = replace(POOLS, read=_read)
 
 
 FINALIZER: Final = "streams.ibm.com/hosts"
-"""As long as a pool has it, it is not gone before its hosts are released (Kubernetes, finalizers)."""
+"""The finalizer that keeps a deleted HostPool until its hosts are released."""
 
 COLLECTION: Final = "/apis/streams.ibm.com/v1/namespaces/{}/streamshostpools"
 
@@ -79,7 +85,7 @@ class _Object(Struct, frozen=True):
 
 
 class StoredPool(Struct, frozen=True):
-    """The object. ``pool`` is ``None`` where ``fault`` says which rules it breaks, in spite of its definition."""
+    """A stored HostPool; ``pool`` is ``None`` if it breaks a rule that no schema can express: ``fault`` names it."""
 
     metadata: _Metadata
     status: dict[str, Any]
@@ -93,43 +99,43 @@ class StoredPool(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """Where the API server has it."""
+        """The object's API path."""
         return path_of(*self.name)
 
     @property
     def leaving(self) -> bool:
-        """Whether it has been deleted, and only waits for its finalizers."""
+        """Whether the object is being deleted and waits for its finalizers."""
         return self.metadata.deletion_timestamp is not None
 
     @property
     def held(self) -> bool:
-        """Whether it has our finalizer."""
+        """Whether the object has the controller's finalizer."""
         return FINALIZER in (self.metadata.finalizers or ())
 
     def holding(self) -> dict[str, Any]:
-        """The merge patch that puts our finalizer on it."""
+        """The merge patch that adds the controller's finalizer."""
         finalizers = [*(self.metadata.finalizers or ()), FINALIZER]
         return {"metadata": {"resourceVersion": self.metadata.resource_version, "finalizers": finalizers}}
 
     def free(self) -> dict[str, Any]:
-        """The merge patch that takes it off, and so lets the object go."""
+        """The merge patch that removes the controller's finalizer."""
         left = [name for name in self.metadata.finalizers or () if name != FINALIZER]
         return {"metadata": {"resourceVersion": self.metadata.resource_version, "finalizers": left or None}}
 
 
 def path_of(namespace: str, name: str) -> str:
-    """Where the API server has that pool."""
+    """The API path of that HostPool."""
     return f"{COLLECTION.format(namespace)}/{name}"
 
 
 def read_pool(body: bytes) -> StoredPool:
-    """The object from JSON; :class:`ApiError` if not even its metadata can be read."""
+    """Read a HostPool from JSON; raises :class:`ApiError` if not even its metadata can be read."""
     try:
         found = items.decode(Raw(body), _Object)
-    except items.ERRORS as error:
-        raise ApiError(Cause.UNREADABLE, f"the HostPool cannot be read: {items.reason(error)}") from None
+    except decoding.ERRORS as error:
+        raise ApiError(Cause.UNREADABLE, f"the HostPool cannot be read: {decoding.reason(error)}") from None
     status = found.status if isinstance(found.status, dict) else {}
     try:
         return StoredPool(found.metadata, status, read_believed(Raw(body))[0])
-    except (MalformedError, *items.ERRORS) as error:
+    except (MalformedError, *decoding.ERRORS) as error:
         return StoredPool(found.metadata, status, None, reason_of(error))

@@ -1,4 +1,4 @@
-"""What the controller tells people of a pool: its status, and Events that kubectl shows when it describes it."""
+"""Writes a HostPool's status, and records Events about what changed in it."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ NAMED: Final = 10
 
 
 class News(Struct, frozen=True):
-    """One Event: its type, its reason and what it says."""
+    """One Event about a HostPool: type, reason and note."""
 
     type: Literal["Normal", "Warning"]
     reason: str
@@ -30,12 +30,12 @@ RELEASED: Final = News("Normal", "Released", "its hosts are free again")
 
 
 def stranger(host: str, who: str) -> News:
-    """A host cannot be given to the pool; ``who`` is there."""
+    """The Event about a host that cannot be assigned because the pod ``who`` runs there."""
     return News("Warning", "StrangerFound", f"{host}: {who} got there first, so another node is looked for")
 
 
 def news(before: Pool | None, state: State) -> Iterator[News]:
-    """What people should hear, now that the status of the pool says this and not what it said ``before``."""
+    """Events about the change of a pool's status from ``before`` to ``state``."""
     if state.phase is Phase.FAILED:
         yield News("Warning", state.reason, state.message)
     if state.phase is Phase.READY and before is not None and before.sized:
@@ -55,7 +55,7 @@ def _assigned(state: State) -> Iterator[News]:
 
 
 def _replaced(before: Pool, state: State) -> Iterator[News]:
-    """Places that are somebody else's now, or somebody's again."""
+    """Events about indices whose host was replaced or found again."""
     had = {host.index: host for host in before.assigned}
     changed = [host for host in state.hosts if had.get(host.index) != host]
     for host in changed[:NAMED]:
@@ -67,36 +67,36 @@ def _replaced(before: Pool, state: State) -> Iterator[News]:
 
 
 class Server(Protocol):
-    """The API server; whatever goes wrong is an ApiError, or LostError when this process leads no more."""
+    """The API server; failures are ApiError, or LostError when this process does not hold the Lease any more."""
 
     async def read(self, path: str) -> bytes:
-        """An object, or a list, as it is now."""
+        """Read an object or a list."""
         ...
 
     async def merge_patch(self, path: str, body: object) -> bytes:
-        """Change an object; CONFLICT if it is not the version of the body any more."""
+        """Apply a merge patch; the error's cause is CONFLICT if its ``resourceVersion`` is not the stored one."""
         ...
 
 
 class Tells(Protocol):
-    """Where Events go."""
+    """A recorder of Events."""
 
     def normal(self, regarding: Regarding, reason: str, note: str) -> None:
-        """Something went as it should."""
+        """Record an Event of type Normal."""
         ...
 
     def warning(self, regarding: Regarding, reason: str, note: str) -> None:
-        """Something did not."""
+        """Record an Event of type Warning."""
         ...
 
 
 def rfc3339() -> str:
-    """Now, as Kubernetes writes its times."""
+    """The present time in RFC 3339, to the second, as Kubernetes writes timestamps."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class PoolReports:
-    """Writes only what is not said yet; an Event goes with every change that matters."""
+    """Writes statuses that differ from the stored ones, and records Events about the differences."""
 
     def __init__(self, server: Server, events: Tells, *, now: Callable[[], str] = rfc3339) -> None:
         self._server = server
@@ -104,7 +104,7 @@ class PoolReports:
         self._now = now
 
     async def say(self, stored: StoredPool, state: State) -> bool:
-        """Write the status; false if all of it was said already. Raises ApiError."""
+        """Write the status; false if the stored one equals it. Raises ApiError."""
         patch = status_of(stored, state, self._now())
         if patch is None:
             return False
@@ -114,7 +114,7 @@ class PoolReports:
         return True
 
     def tell(self, stored: StoredPool, piece: News) -> None:
-        """An Event about the pool."""
+        """Record an Event about the pool."""
         metadata = stored.metadata
         about = Regarding(
             api_version="streams.ibm.com/v1",

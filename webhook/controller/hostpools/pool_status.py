@@ -1,4 +1,4 @@
-"""The status of a HostPool, as the controller writes it (``docs/hostpool.md``). Pure."""
+"""The status of a HostPool: its states in words, and the merge patch that writes one (``docs/hostpool.md``). Pure."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -20,34 +20,34 @@ from webhook.placement.pools.pool_plan import PoolPlan, plan
 from webhook.placement.text.problem import counted, enumerated
 
 NAMED: Final = 20
-"""Workloads named of those that run on exclusive hosts; a cluster has a handful of agents."""
+"""Workloads on exclusive hosts that a message names; a cluster has a handful of agents."""
 
 MESSAGE_LIMIT: Final = 2048
-"""Characters of a message; the definition allows 32,768, and nobody reads them."""
+"""Characters of a condition's message; the API allows 32,768."""
 
 Document = dict[str, Any]
 
 
 class State(Struct, frozen=True):
-    """What is to be said of a pool: why it is ready or not, and what is wrong with hosts that it has."""
+    """The state of a pool that its status reports: phase, reason, hosts, and what is wrong with hosts."""
 
     phase: Phase
     reason: str
     message: str
     hosts: tuple[PoolHost, ...] = ()
     ready: int | None = None
-    """How many hosts are there and marked; ``None`` for a pool without hosts of its own."""
+    """Number of hosts that exist and are marked; ``None`` for a pool without assigned hosts."""
     eligible: int | None = None
     degraded: Sequence[str] = ()
-    """Sentences without their full stops; none if all is well."""
+    """Sentences without full stops about hosts in trouble; empty if there are none."""
     sleepers: int = 0
-    """Pods that wait and may come to its hosts, whosever these are; the message says so."""
+    """Number of pods, of any owner, that wait and may be bound to the hosts; the message says so."""
     guests: tuple[str, ...] | None = None
-    """Who runs on its exclusive hosts because he tolerates them; ``None`` for a pool without such hosts."""
+    """Foreign workloads that tolerate the taint and run on the hosts; ``None`` for a pool without exclusive hosts."""
 
 
 def status_of(stored: StoredPool, state: State, now: str) -> Document | None:
-    """The merge patch of the status; ``None`` if the object says all of it already."""
+    """The merge patch of the status; ``None`` if the stored status equals it."""
     wanted: Document = {
         "name": stored.pool and stored.pool.spl_name,
         "phase": state.phase.value,
@@ -64,7 +64,7 @@ def status_of(stored: StoredPool, state: State, now: str) -> Document | None:
 
 
 def _conditions(stored: StoredPool, state: State, now: str) -> list[Document]:
-    """Ours, each since it last turned; those of others stay."""
+    """The controller's conditions with their transition times; conditions of other writers stay."""
     ready = state.phase is Phase.READY
     degraded = "; ".join(state.degraded)
     ours = {
@@ -86,7 +86,7 @@ def _conditions(stored: StoredPool, state: State, now: str) -> list[Document]:
 
 
 def shared(state: State) -> str:
-    """Who else runs on the hosts, in a sentence without its full stop; nothing if nobody does."""
+    """A sentence without full stop that names foreign workloads on the hosts; empty if there are none."""
     if not state.guests:
         return ""
     return f"these tolerate its taint and run on its hosts: {enumerated(state.guests, NAMED)}"
@@ -98,16 +98,16 @@ def _condition(is_so: bool, reason: str, message: str) -> Document:  # noqa: FBT
 
 
 WAITING: Final = frozenset({"WaitingForNodes", "NotEnoughNodes"})
-"""Reasons of pools that may get hosts as soon as there are more nodes."""
+"""Reasons of pools that get hosts once there are more nodes."""
 
 
 def invalid(fault: str) -> State:
-    """It breaks rules, so it gets no hosts."""
+    """State of a pool whose object breaks rules: it gets no hosts."""
     return State(Phase.FAILED, "Invalid", fault)
 
 
 def unsized(pool: Pool, inventory: Inventory) -> State:
-    """It has no hosts of its own."""
+    """State of a pool without a size and a list of hosts: pods use every eligible node."""
     needs = labels_of(pool)
     count = matching_all(inventory.nodes, needs).bit_count()
     what = "its hosts are the nodes that carry its tags and labels" if needs else "all nodes are its hosts"
@@ -115,12 +115,12 @@ def unsized(pool: Pool, inventory: Inventory) -> State:
 
 
 def surplus(reason: str) -> State:
-    """Its namespace has too many pools, so it gets no hosts."""
+    """State of a pool beyond its namespace's limit of pools: it gets no hosts."""
     return State(Phase.FAILED, "TooManyPools", reason)
 
 
 def short(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> State:
-    """There are not enough nodes, so it has no host; it waits for those that come, or only have to recover."""
+    """State of a pool without enough nodes: Pending if nodes may come or recover, else Failed."""
     faults = [entry.fault for entry in entries(pool, inventory, policy) if entry.fault]
     waits = pool.elastic or policy.elastic or _recovering(pool, inventory, policy)
     phase, reason = (Phase.PENDING, "WaitingForNodes") if waits else (Phase.FAILED, "NotEnoughNodes")
@@ -128,19 +128,19 @@ def short(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> 
 
 
 def _recovering(pool: Pool, inventory: Inventory, policy: Policy) -> bool:
-    """Whether there are enough nodes once conditions have passed that pass by themselves."""
+    """Whether there will be enough nodes once passing conditions, such as not-ready, are over."""
     later = inventory.recovered()
     return later is not None and not plan(pool, later, policy).reason
 
 
 def settling(found: PoolPlan) -> State:
-    """Its hosts are marked; whether somebody slipped in is yet to be seen."""
+    """State of a pool whose hosts are marked and still have to be checked for pods that were bound meanwhile."""
     what = f"{counted(len(found.hosts), 'host')} marked, and given to it unless somebody slips in"
     return State(Phase.PENDING, "Settling", what, eligible=found.eligible, ready=0)
 
 
 def ready(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> State:
-    """It has its hosts, all of them or, if some cannot be replaced, the rest; but not if all are another pool's."""
+    """State of a pool with hosts: Ready, even if some hosts are gone; Failed if another pool has taken all of them."""
     asleep = 0 if policy.guard_bindings else sleepers(pool, _nodes(found, inventory), inventory, policy)
     assigned = replace(pool, assigned=found.hosts)
     wrong = list(troubles(assigned, inventory))
@@ -162,7 +162,7 @@ def ready(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> 
 
 
 def _of_which(taken: int, hosts: int) -> str:
-    """How many of the hosts are another pool's, in a clause; nothing if none is."""
+    """A clause that counts the hosts taken by another pool; empty if none is."""
     if not taken:
         return ""
     number = "" if hosts == 1 else "all of " if taken == hosts else f"{taken} of "
@@ -170,7 +170,7 @@ def _of_which(taken: int, hosts: int) -> str:
 
 
 def _asleep(number: int) -> str:
-    """How many pods that wait may come to the hosts, in a clause; nothing if there are none."""
+    """A clause that counts sleepers; empty if there are none."""
     return f"; {in_words(number)}" if number else ""
 
 
@@ -179,11 +179,11 @@ def _nodes(found: PoolPlan, inventory: Inventory) -> Bits:
 
 
 def releasing(pool: Pool, busy: int) -> State:
-    """It is deleted, and pods that name it are still there."""
+    """State of a pool that is being deleted while pods that name it still run."""
     what = f"pods of the pool still run on {counted(busy, 'host')}"
     return State(Phase.RELEASING, "PodsLeft", what, hosts=pool.assigned, ready=len(pool.assigned))
 
 
 def returned() -> State:
-    """It stays, but its hosts were given back by hand, or when the product was uninstalled."""
+    """State of a pool whose hosts the ``release`` command, or the uninstallation, has released."""
     return State(Phase.PENDING, "HostsReturned", "its hosts were given back, and it gets others when a controller runs")

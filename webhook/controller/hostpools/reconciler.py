@@ -1,15 +1,15 @@
-"""Makes HostPool objects true: hosts are chosen, marked, looked at once more, and published (``docs/hostpool.md``).
+"""The reconciler of HostPools: chooses hosts, marks their nodes, checks them, publishes them (``docs/hostpool.md``).
 
-Everything is done over whenever something changes, from what is stored and what is known just then: there is no step
-after which the controller must not be killed. The choice is the core's pure function; the nodes decide who has them.
+Each pass starts from what is stored and what the caches hold, so the controller can be killed after any step. Hosts are
+chosen by the pure function that admission predicts with; a node's version decides which pool gets it.
 """
 
 import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from webhook.cluster.client.errors import ApiError, Cause
-from webhook.controller.clock import Clock, seconds
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.clock import Clock, seconds
 from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.host_choice import Choice, Choices, Rules
@@ -27,17 +27,17 @@ from webhook.placement.pools.allocation import users
 from webhook.placement.pools.pool_plan import hopeless, marked_nodes, published
 
 SOON: Final = 0.1
-"""Seconds until another look after somebody else was faster."""
+"""Seconds until the next pass after a conflict."""
 
 LATER: Final = 5.0
-"""Seconds until another look at a pool that is gone although it is known, or whose pods are known to nobody yet."""
+"""Seconds until the next pass over a deleted pool that is still cached, or whose pods are not cached yet."""
 
 CHOICES: Final = 5
-"""Of hosts, while some that were chosen cannot be had: then the caches are too far behind to go on."""
+"""Choices of hosts in one pass while chosen hosts cannot be claimed; after these the caches are too far behind."""
 
 
 class HostPools:
-    """Reconciles one pool at a time for each of any number of workers; ``learn`` gets nodes as they were answered."""
+    """The reconciler, called by any number of workers; it passes nodes that the API server answered to ``learn``."""
 
     def __init__(
         self,
@@ -58,16 +58,16 @@ class HostPools:
         self._grace = TaintGracePeriod(clock)
         self._statuses = StatusCache(clock)
         self._choosing = asyncio.Lock()
-        """One choice at a time: the next one knows what this one took."""
+        """Only one pool chooses and claims at a time, so that the next one sees what was claimed."""
 
     async def reconcile(self, name: Name) -> float | None:
-        """Make the pool of that namespace and name true; returns seconds after which to look again.
+        """Reconcile the pool; returns the seconds until the next pass, or ``None`` for a pool that does not exist.
 
-        Raises :class:`ApiError` for what may work later, and LostError when this process leads no more.
+        Raises :class:`ApiError` for what may work later, and LostError when this process does not hold the Lease.
         """
         left = self._calm(name)
         if left:
-            await asyncio.sleep(0)  # however many pools are looked at, others get their turn
+            await asyncio.sleep(0)  # other tasks run between passes over many pools
             return left
         try:
             stored = read_pool(await self._server.read(path_of(*name)))
@@ -82,7 +82,7 @@ class HostPools:
             return LATER if name in self._inventory.pools else None
 
     def _calm(self, name: Name) -> float:
-        """Seconds for which there is nothing to do for the pool, going by what is known; 0 if there is."""
+        """Seconds for which the caches say that the pool needs nothing; 0 if it needs a pass."""
         pool = self._inventory.pools.get(name)
         if pool is None or unreadable(pool):
             return 0.0
@@ -95,7 +95,7 @@ class HostPools:
         return waits or self._chosen(pool)
 
     def _chosen(self, pool: Pool) -> float:
-        """The same for a pool that is to have hosts, by the choice of them."""
+        """The same for a pool with hosts, from the choice of its hosts."""
         name, choice = (pool.namespace, pool.name), self._choices.of(pool)
         if choice.unmarked or choice.gone or choice.plan.stray or self._grace.unseen(name, choice.fresh):
             return 0.0
@@ -104,13 +104,13 @@ class HostPools:
         return min(self._statuses.left(pool, self._outcome(pool, choice)), choice.due or RESYNC)
 
     def _without(self, pool: Pool) -> State | None:
-        """What there is to say of a pool that is to have no hosts of its own, whatever nodes there are."""
+        """The state of a pool that gets no hosts whatever nodes there are; ``None`` for a pool that does."""
         if over := surplus(pool, self._inventory, self._policy.pool_quota):
             return pool_status.surplus(str(over))
         return None if pool.sized else pool_status.unsized(pool, self._inventory)
 
     def _outcome(self, pool: Pool, choice: Choice) -> State:
-        """What there is to say when all hosts of the choice are marked and have settled."""
+        """The state of a pool whose chosen hosts are all marked and checked."""
         if not choice.plan.hosts:
             return pool_status.short(pool, choice.plan, self._inventory, self._policy)
         return pool_status.ready(pool, choice.plan, self._inventory, self._policy)
@@ -137,7 +137,7 @@ class HostPools:
         return min(RESYNC, choice.due or RESYNC)
 
     async def _take(self, pool: Pool) -> Choice:
-        """Choose the hosts and mark them, and let go of what carries the mark without ever having been one."""
+        """Choose and claim the hosts, and release marked nodes that were never published as hosts."""
         name, mark = (pool.namespace, pool.name), self._choices.mark(pool)
         had = {host.name for host in pool.assigned if published(pool)}
         async with self._choosing:
@@ -145,19 +145,19 @@ class HostPools:
                 choice = self._choices.of(pool)
                 if behind := await self._claims.standing(choice.gone):
                     raise ApiError(Cause.BUSY, f"node {behind[0].name} is not known yet as it is")
-                # What an earlier controller may have marked is looked at, whatever the caches say.
+                # Nodes that an earlier leader may have marked are read from the API server, whatever the caches say.
                 unseen = self._grace.unseen(name, choice.fresh)
                 claimed = await self._claims.claim_all(dict.fromkeys((*choice.unmarked, *unseen)), mark)
                 self._grace.begin(name, dict.fromkeys((*claimed.written, *unseen)))
                 self._choices.bar(pool, claimed.lost)
                 if not claimed.lost:
-                    # A host that was published is let go once it is published that another one has its place.
+                    # A published host is released only after its replacement has been published.
                     await self._claims.release_all([node for node in choice.plan.stray if node not in had], mark)
                     return choice
         raise ApiError(Cause.CONFLICT, "nodes are being taken by others all the time")
 
     async def _unsettled(self, stored: StoredPool, pool: Pool, choice: Choice) -> float | None:
-        """Seconds until the fresh hosts can be given away; ``None`` if they can be now."""
+        """Seconds until the fresh hosts can be published; ``None`` if they can be now."""
         left = self._grace.left(stored.name, choice.fresh)
         if left:
             if not published(pool):
@@ -173,7 +173,7 @@ class HostPools:
         return 0.0
 
     async def _release(self, stored: StoredPool) -> float | None:
-        """Free the hosts once no pod of the pool is left on them, and let the object go."""
+        """Release the hosts of a deleted pool once none of its pods runs there, and remove the finalizer."""
         pool = stored.pool
         if pool is not None and pool.sized:
             known = users(pool, self._inventory).bit_count()
@@ -188,14 +188,14 @@ class HostPools:
         return None
 
     async def _free(self, stored: StoredPool) -> None:
-        """Take the marks off all nodes."""
+        """Remove the pool's marks from all nodes."""
         assigned = (host.name for host in stored.pool.assigned) if stored.pool else ()
         names = {*marked_nodes(stored.name, self._inventory), *assigned}
         await self._claims.release_all(sorted(names), mark_named(*stored.name))
 
     async def _say(self, stored: StoredPool, pool: Pool, state: State) -> None:
-        """Say it, and remember it if it was said already."""
+        """Write the status, and cache it if the stored one equals it."""
         if await self._reports.say(stored, state):
-            self._statuses.end(stored.name)  # what it said before is not what it says now
+            self._statuses.end(stored.name)  # the stored status has just changed
         else:
             self._statuses.note(pool, state)

@@ -1,4 +1,7 @@
-"""Who is on a host right now: asked of the API server, not of a cache, before a host is given away or freed."""
+"""Foreign pods on hosts: waits out bindings under way after a taint, then asks the API server who runs there.
+
+The API server is asked, not a cache, before a host is published and before the hosts of a deleted pool are released.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Iterable
@@ -6,10 +9,11 @@ from typing import Final
 
 from msgspec import Raw
 
+from kubeapi.client import decoding
+from kubeapi.clock import Clock
 from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.translate import MalformedError, bound_pod
 from webhook.cluster.watch.lists import Reader, listed
-from webhook.controller.clock import Clock
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import PodInfo, Pool, PoolHost
@@ -18,13 +22,13 @@ from webhook.placement.pools.allocation import is_stranger, is_user
 from webhook.placement.text import keys
 
 AT_A_TIME: Final = 16
-"""Hosts that are asked about."""
+"""Concurrent requests, one a host."""
 
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
 
 
 async def strangers_on(hosts: Collection[PoolHost], pool: Pool, inventory: Inventory, reader: Reader) -> list[PoolHost]:
-    """Those of the hosts that run a stranger, be it about to end."""
+    """The hosts on which a stranger runs, also one that is being deleted. Raises ApiError."""
     turns = asyncio.Semaphore(AT_A_TIME)
     elements = {"labelSelector": keys.JOB} if inventory.outsiders.spared is None else {}
 
@@ -38,7 +42,7 @@ async def strangers_on(hosts: Collection[PoolHost], pool: Pool, inventory: Inven
 
 
 async def hosts_in_use(pool: Pool, inventory: Inventory, reader: Reader) -> int:
-    """How many nodes run a pod that names the pool, be it about to end."""
+    """The number of nodes that run a pod which names the pool, also one that is being deleted. Raises ApiError."""
     selectors = {"fieldSelector": _ALIVE}
     if pool.job is not None:
         selectors["labelSelector"] = f"{keys.JOB}={pool.job}"
@@ -54,19 +58,23 @@ async def _pods(reader: Reader, path: str, selectors: dict[str, str]) -> AsyncIt
 
 
 def _pod(item: Raw) -> PodInfo | None:
-    """The pod; ``None`` if it has ended, or is none that anybody could place."""
+    """The pod; ``None`` if it has finished or cannot be read."""
     try:
         return bound_pod(items.decode(item, wire.Pod))[0]
-    except (MalformedError, *items.ERRORS):
+    except (MalformedError, *decoding.ERRORS):
         return None
 
 
 SECONDS: Final = 1.0
-"""From the taint to the look whether anybody slipped in: eight times the longest that was seen."""
+"""Seconds from the taint to the check. The scheduler was seen to bind pods up to 120 ms after a taint was written."""
 
 
 class TaintGracePeriod:
-    """Hosts that have been marked, by pool and node, and are not given away yet."""
+    """When hosts were marked that are not published yet, by pool and node.
+
+    The scheduler may still bind pods that it decided about before it saw the taint, so a host is checked for strangers
+    only after the grace period.
+    """
 
     def __init__(self, clock: Clock, *, duration: float = SECONDS) -> None:
         self._clock = clock
@@ -74,21 +82,21 @@ class TaintGracePeriod:
         self._since: dict[Name, dict[str, float]] = {}
 
     def unseen(self, pool: Name, hosts: Iterable[PoolHost]) -> list[PoolHost]:
-        """Those that nobody has begun with: marked by an earlier controller, if at all."""
+        """The hosts whose grace period has not begun, such as those that an earlier leader marked."""
         known = self._since.get(pool, {})
         return [host for host in hosts if host.name not in known]
 
     def begin(self, pool: Name, hosts: Iterable[PoolHost]) -> None:
-        """They are marked from now on."""
+        """Begin the grace period of the hosts."""
         now = self._clock()
         self._since.setdefault(pool, {}).update({host.name: now for host in hosts})
 
     def left(self, pool: Name, hosts: Iterable[PoolHost]) -> float:
-        """Seconds until all of them have settled, which have been begun with; whatever else has been is forgotten."""
+        """Seconds until the grace period of all these hosts is over; other hosts of the pool are forgotten."""
         now, known = self._clock(), self._since.get(pool, {})
         since = self._since[pool] = {host.name: known[host.name] for host in hosts}
         return max(0.0, max(since.values(), default=now - self._seconds) + self._seconds - now)
 
     def end(self, pool: Name) -> None:
-        """They are given away, or given up."""
+        """Forget the pool: its hosts were published, or the allocation was abandoned."""
         self._since.pop(pool, None)

@@ -1,4 +1,4 @@
-"""What has to be looked at when something changes: from values before and after to keys of queues."""
+"""Event handlers that turn changes of nodes, pods and HostPools into keys of work queues."""
 
 import asyncio
 from collections.abc import Iterator
@@ -13,31 +13,31 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.pools.pool_plan import marked_nodes
 
 PER_ROUND: Final = 100
-"""Pools of which a round takes no longer than it has to: with more of them rounds are further apart in proportion, so
-that however many wait the looks stay as many: a look takes a millisecond or two in a cluster of 15,000 nodes."""
+"""Pools that a round can queue without delay. With more pools the rounds are further apart in proportion, so that the
+number of reconciles a second is bounded; one takes a millisecond or two in a cluster of 15,000 nodes."""
 
 
 class Debounce:
-    """Puts pools into the queue, each at most once in so many seconds; for the tasks of one event loop.
+    """Adds pools to the queue at most once in ``seconds``; for the tasks of one event loop.
 
-    Every namespace goes its own rounds, and all have equal shares of the looks: who has one pool that waits does not
-    wait longer because somebody else has hundreds.
+    Each namespace has a timer of its own and an equal share of the reconciles, so a namespace with one pool does not
+    wait longer because another namespace has hundreds.
     """
 
     def __init__(self, queue: Queue[Name], seconds: float) -> None:
         self._queue = queue
         self._seconds = seconds
         self._names: dict[str, set[str]] = {}
-        """Pools by namespace."""
+        """Names of the member pools by namespace."""
         self._due: dict[str, asyncio.TimerHandle] = {}
-        """By namespace."""
+        """The running timer of each namespace."""
 
     def join(self, name: Name) -> None:
-        """The pool is looked at from now on."""
+        """Make the pool a member: every round queues it."""
         self._names.setdefault(name[0], set()).add(name[1])
 
     def leave(self, name: Name) -> None:
-        """It is not looked at any more."""
+        """Remove the pool from the members."""
         names = self._names.get(name[0])
         if names is None:
             return
@@ -48,9 +48,9 @@ class Debounce:
                 self._due.pop(name[0]).cancel()
 
     def ask(self) -> None:
-        """Go round soon; a thousand times is the same as once."""
+        """Start the timers that are not running; each queues the members of its namespace once."""
         if len(self._due) == len(self._names):
-            return  # all of them will
+            return  # all timers are running
         for namespace, names in self._names.items():
             if namespace not in self._due:
                 looks = len(names) * len(self._names)
@@ -64,19 +64,19 @@ class Debounce:
 
 
 TOGETHER: Final = 0.2
-"""Seconds in which changes of a pool's hosts, and of the pods on them, are one: a job starts and ends with many."""
+"""Seconds in which changes of a pool's hosts and of the pods on them are merged: a job starts and ends many pods."""
 
 AGAIN: Final = 1.0
-"""Seconds between two looks at pools that wait for nodes, while nodes and pods change."""
+"""Seconds between two reconciles of pools that wait for nodes, while nodes and pods change."""
 
 COUNTED: Final = 10.0
-"""Seconds between two counts of the nodes of pools without hosts of their own."""
+"""Seconds between two counts of eligible nodes, for pools without assigned hosts."""
 
 
 class Triggers:
-    """Listens to a cluster and fills two queues: of pools, and of nodes with marks that no pool stands for.
+    """Listens to an inventory and fills two queues: HostPools, and nodes with marks of no existing HostPool.
 
-    Nothing is filled in before :meth:`begin`: whoever does not lead only listens.
+    Nothing is queued before :meth:`begin`, which the leader calls.
     """
 
     def __init__(self, watched: ObservedInventory, whose: MarkOwners, pools: Queue[Name], nodes: Queue[str]) -> None:
@@ -86,16 +86,16 @@ class Triggers:
         self._nodes = nodes
         self._leading = False
         self._waiting = Debounce(pools, AGAIN)
-        """Pools that are to have more hosts of their own than they have, or fewer."""
+        """Pools that have more or fewer hosts than they should."""
         self._counted = Debounce(pools, COUNTED)
         self._open = Debounce(pools, COUNTED)
-        """Pools that say how many sleepers there are."""
+        """Exclusive pools, whose status counts sleepers (``docs/hostpool.md``)."""
         watched.on_pool.append(self._pool)
         watched.on_node.append(self._node)
         watched.on_pod.append(self._pod)
 
     def begin(self) -> None:
-        """Look at all that there is, and from now on at what changes."""
+        """Queue every pool and every node with an orphaned mark, and from now on what changes."""
         self._leading = True
         for name in self._inventory.pools:
             self._pools.add(name)
@@ -116,7 +116,7 @@ class Triggers:
                 self._nodes.add(node)
 
     def _rounds(self, pool: Pool) -> Iterator[Debounce]:
-        """The rounds that the pool takes part in."""
+        """The debounced groups that the pool is a member of."""
         if unreadable(pool):
             return
         if pool.exclusive and pool.assigned:

@@ -1,1 +1,1 @@
-"""Keys that have to be looked at, each waiting at most once and worked on by one worker (client-go, ``workqueue``)."""
+"""Work queue of reconcile keys (client-go, ``workqueue``): ``queue``, ``retries`` (back-off), ``workers``."""

@@ -1,10 +1,10 @@
-"""What has to be looked at: keys, each waiting at most once, and never with two workers at a time.
+"""Work queue: each key waits at most once and is processed by one worker at a time (client-go, ``workqueue``).
 
-What is added while it is being worked on is worked on once more afterwards. So a worker that looks at the present state
-of its key misses nothing, and a thousand changes in a moment cost one look (client-go, ``workqueue``).
+A key that is added while a worker processes it is processed once more afterwards. So a worker that reads the present
+state behind its key misses no change, and a thousand changes in a moment cost one reconcile.
 
 Keys belong to flows, such as namespaces, which take turns: a flow with one key waits for at most one key of each other
-flow, however many keys those have (Kubernetes, API Priority and Fairness).
+flow, however many keys the other flows have (Kubernetes, API Priority and Fairness).
 """
 
 import asyncio
@@ -13,21 +13,21 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Final, Generic, TypeVar
 
-from webhook.controller.clock import Clock
+from kubeapi.clock import Clock
 from webhook.controller.workqueue.retries import MOST, Backoff, Bucket
 
 K = TypeVar("K", bound=Hashable)
 
 SHORTEST: Final = 0.001
-"""Seconds that a key which is to be added later waits at least. Event loops fire timers a tick of the clock early, so
-that a key which is due in less than a tick could be looked at for ever before its time has come."""
+"""The shortest delay of ``add_after``, in seconds. Event loops fire timers up to one clock tick early, so a key with a
+shorter delay could be processed again and again before its time has come."""
 
 
 class Queue(Generic[K]):
-    """Keys in the order in which they were added, flow by flow; for the tasks of one event loop, whose timers it uses.
+    """A fair queue of keys for the tasks of one event loop, in the order of addition within a flow.
 
-    ``flow`` says whose a key is; without it all are of one flow. At most ``seats`` keys of one flow are worked on at a
-    time; without it any number. ``clock`` runs like the loop's own.
+    ``flow`` returns the flow of a key; by default all keys are of one flow. At most ``seats`` keys of one flow are
+    processed at a time; without ``seats`` any number. ``clock`` must run like the loop's own.
     """
 
     def __init__(
@@ -39,49 +39,49 @@ class Queue(Generic[K]):
         clock: Clock = time.monotonic,
     ) -> None:
         self.added = 0
-        """Keys that came to wait, since the beginning."""
+        """How many keys were added in total, not counting keys that were waiting already."""
         self.retries = 0
-        """Calls of :meth:`retry`, since the beginning."""
+        """How often :meth:`retry` was called in total."""
         self._backoff: Backoff[K] = Backoff(Bucket(clock=clock), flow=flow) if backoff is None else backoff
         self._flow = flow
         self._seats = seats
         self._clock = clock
         self._waiting: dict[K, float] = {}
-        """Since when, the longest first; also keys that wait for their own worker to end."""
+        """Waiting keys and since when, the longest wait first; also keys that a worker is still processing."""
         self._working: dict[Hashable, set[K]] = {}
-        """By flow."""
+        """Keys that workers are processing, by flow."""
         self._later: dict[K, asyncio.TimerHandle] = {}
         self._ready: dict[Hashable, deque[K]] = {}
-        """Keys that can be worked on, by flow; whose turn it is comes first."""
+        """Keys that can be taken, by flow; the flow whose turn it is comes first."""
         self._changed = asyncio.Event()
 
     @property
     def depth(self) -> int:
-        """Keys that wait now; not those that are added later."""
+        """How many keys wait now, without keys that are added later."""
         return len(self._waiting)
 
     @property
     def working(self) -> int:
-        """Keys that are being worked on."""
+        """How many keys workers are processing."""
         return sum(map(len, self._working.values()))
 
     @property
     def scheduled(self) -> int:
-        """Keys that will be added at some time."""
+        """How many keys a timer will add later."""
         return len(self._later)
 
     @property
     def failing(self) -> int:
-        """Keys that failed when they were last worked on."""
+        """How many keys failed when they were last processed."""
         return len(self._backoff)
 
     @property
     def oldest(self) -> float:
-        """Seconds that the first key has been waiting; 0 if there is none."""
+        """Seconds that the longest waiting key has waited; 0 if no key waits."""
         return self._clock() - next(iter(self._waiting.values())) if self._waiting else 0.0
 
     def add(self, key: K) -> None:
-        """Have it worked on."""
+        """Add the key unless it waits already."""
         if key in self._waiting:
             return
         self.added += 1
@@ -90,7 +90,7 @@ class Queue(Generic[K]):
             self._can_be_taken(key)
 
     def add_after(self, key: K, seconds: float) -> None:
-        """Add it in so many seconds; of several times the first counts."""
+        """Add the key in so many seconds; of several pending times the earliest counts."""
         if seconds <= 0:
             self.add(key)
             return
@@ -104,9 +104,9 @@ class Queue(Generic[K]):
         self._later[key] = loop.call_later(seconds, self._due, key)
 
     def retry(self, key: K, *, wait: float = 0.0) -> float:
-        """Add it again after a failure, later with each one; returns in how many seconds.
+        """Add the key again after a failure, with exponential back-off; returns the delay in seconds.
 
-        ``wait`` is for how long the API server wants to be left alone; a minute of that is granted.
+        ``wait`` is the API server's Retry-After in seconds; at most a minute of it is respected.
         """
         self.retries += 1
         seconds = max(self._backoff.after(key), min(wait, MOST))
@@ -114,11 +114,11 @@ class Queue(Generic[K]):
         return seconds
 
     def forget(self, key: K) -> None:
-        """Count no failures of it any more."""
+        """Reset the key's back-off."""
         self._backoff.forget(key)
 
     async def take(self) -> K:
-        """The next key to work on; tell :meth:`done` afterwards."""
+        """Wait for the next key to process; the caller must call :meth:`done` afterwards."""
         while (key := self._next()) is None:
             self._changed.clear()
             await self._changed.wait()
@@ -132,17 +132,17 @@ class Queue(Generic[K]):
         return key
 
     def done(self, key: K) -> None:
-        """Nobody works on it any more."""
+        """Mark the key as processed; if it was added meanwhile it can be taken again."""
         flow = self._flow(key)
         self._working[flow].remove(key)
         if not self._working[flow]:
             del self._working[flow]
         if key in self._waiting:
             self._can_be_taken(key)
-        self._changed.set()  # its flow has a seat more
+        self._changed.set()  # the flow has a free seat now
 
     def _next(self) -> K | None:
-        """The first key of the flow whose turn it is, of those that have a seat left."""
+        """The first key of the first flow that has a free seat; ``None`` if there is none."""
         for flow, keys in self._ready.items():
             if self._seats is None or len(self._working.get(flow, ())) < self._seats:
                 return keys[0]

@@ -1,30 +1,30 @@
-"""When to try again what has failed: later each time, and not too many things at once."""
+"""Rate limits of retries: exponential back-off a key, and a token bucket for all keys (client-go, ``workqueue``)."""
 
 import time
 from collections.abc import Callable, Hashable
 from typing import Final, Generic, TypeVar
 
-from webhook.controller.clock import Clock
+from kubeapi.clock import Clock
 
 K = TypeVar("K", bound=Hashable)
 
 LEAST: Final = 0.005
-"""Seconds: the round trip to an API server, by which a conflict has often passed (client-go, ``workqueue``)."""
+"""Seconds before the first retry: about one round trip to the API server, after which a conflict has often passed."""
 MOST: Final = 60.0
-"""Seconds: whoever has mended the cause shall see the effect within a minute."""
+"""The longest delay in seconds, so that a repaired cause takes effect within a minute."""
 _DOUBLINGS: Final = 14
-"""From 5 ms to more than a minute; beyond, there is nothing to count."""
+"""Failures that are counted: fourteen doublings of 5 ms exceed a minute."""
 
 PER_SECOND: Final = 10.0
 BURST: Final = 100
-"""Retries of all keys together (client-go): an API server in trouble gets no more than that on top."""
+"""Limits of all keys' retries together (client-go), which bound the additional load on a failing API server."""
 
 
 class Bucket:
-    """Lets ``burst`` pass at once, and ``per_second`` in the long run.
+    """A token bucket: ``burst`` at once, ``per_second`` in the long run.
 
-    Flows, such as namespaces, have equal shares of that, as many as have made use of theirs lately: none waits for what
-    another one has booked.
+    Flows, such as namespaces, that have used the bucket lately have equal shares of the rate; no flow waits for tokens
+    that another flow has booked.
     """
 
     def __init__(self, per_second: float = PER_SECOND, burst: int = BURST, *, clock: Clock = time.monotonic) -> None:
@@ -32,10 +32,10 @@ class Bucket:
         self._ahead = (burst - 1) * self._interval
         self._clock = clock
         self._booked: dict[Hashable, float] = {}
-        """When the last one of a flow was, or would have been at a steady pace; not of flows whose share is full."""
+        """By flow, the time of its last token at a steady rate; flows whose share is full again are left out."""
 
     def take(self, flow: Hashable = None) -> float:
-        """Seconds until the next one of the flow may pass; it counts as passed."""
+        """Take one token for the flow; returns the seconds to wait before using it."""
         now = self._clock()
         full = now - self._ahead - self._interval
         self._booked = {other: booked for other, booked in self._booked.items() if booked > full}
@@ -46,7 +46,7 @@ class Bucket:
 
 
 class Backoff(Generic[K]):
-    """Failures in a row, by key; ``flow`` says whose a key is, all of one flow by default."""
+    """Consecutive failures by key; ``flow`` returns the flow of a key, by default one flow for all."""
 
     def __init__(
         self,
@@ -66,11 +66,11 @@ class Backoff(Generic[K]):
         return len(self._failures)
 
     def after(self, key: K) -> float:
-        """Seconds to wait after one more failure."""
+        """Count one more failure of the key; returns the seconds to wait."""
         failures = self._failures.get(key, 0)
         self._failures[key] = min(failures + 1, _DOUBLINGS)
         return max(min(self._least * 2.0**failures, self._most), self._bucket.take(self._flow(key)))
 
     def forget(self, key: K) -> None:
-        """All is well with it."""
+        """Reset the key's failures."""
         self._failures.pop(key, None)

@@ -1,32 +1,32 @@
-"""Those who work on the keys of a queue."""
+"""Workers: asyncio tasks that take keys from a queue, call the reconcile function, and requeue keys that failed."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Final, NoReturn, TypeVar
 
-from webhook.cluster.client.errors import ApiError
-from webhook.controller.leaderelection.lease_hold import LostError
+from kubeapi.client.errors import ApiError
+from kubeapi.leaderelection.lease_hold import LostError
 from webhook.controller.workqueue.queue import Queue
 
 K = TypeVar("K", bound=Hashable)
 
 Work = Callable[[K], Awaitable[float | None]]
-"""Looks at the present state behind a key and does what it takes; may return seconds after which to look again."""
+"""A reconcile function: acts on the present state behind a key; may return seconds after which to run again."""
 
 WORKERS: Final = 5
-"""At a time: they wait for the API server most of the while, and one that is stuck shall not hold up the rest."""
+"""Tasks that work at a time: each mostly waits for the API server, and a stuck one must not hold up the others."""
 
 SEATS: Final = 4
-"""Of them, for one flow of keys: there is always one for the others."""
+"""Of these, how many one flow of keys may occupy, so that one is always left for the other flows."""
 
 _log: Final = logging.getLogger(__name__)
 
 
 async def run_workers(queue: Queue[K], work: Work[K], *, name: str, workers: int = WORKERS) -> None:
-    """Work on every key until cancelled; LostError ends it, too. Whatever else fails is tried again.
+    """Process keys until cancelled or until LostError; every other failure requeues its key.
 
-    ``name`` is what the log calls the work.
+    ``name`` is what log lines call the work.
     """
     tasks = [asyncio.create_task(_run(queue, work, name), name=f"{name} {number}") for number in range(workers)]
     try:
@@ -54,7 +54,7 @@ async def _turn(queue: Queue[K], work: Work[K], name: str, key: K) -> None:
     except ApiError as failure:
         seconds = queue.retry(key, wait=failure.wait)
         _log.warning("%s %s: %s (again in %.3g s)", name, key, failure, seconds)
-    except Exception:  # noqa: BLE001 -- whatever it is, it is logged, and one key must not stop all others
+    except Exception:  # noqa: BLE001 -- the error is logged, and one key must not stop the others
         seconds = queue.retry(key)
         _log.exception("%s %s has failed (again in %.3g s)", name, key, seconds)
     else:

@@ -1,8 +1,12 @@
-"""Everything that is read from the values of a pod's annotations, each annotation by itself.
+"""Readers of a pod's annotations: the text of an annotation becomes values, all problems and warnings.
 
-- ``placement_text``: ``streams.ibm.com/placement`` and ``preferred``.
-- ``worker_mapping``, with ``expressions``, ``expression_text`` and ``mapping_conflicts``: worker mapping.
-- ``hardware_text``, with ``hardware``, ``hardware_fields`` and ``hardware_amount``: hardware requirements.
-- ``pod_selection``: ``run-with`` and ``run-apart-from``.
-- ``yaml_text``: values written in YAML or JSON. ``stray_keys``: keys that were probably meant to be ours.
+Read in this order:
+
+- ``placement_text``: the annotations ``placement`` and ``preferred``.
+- ``worker_mapping``: the annotations of worker mapping, with ``expression_text`` and ``expressions`` (node
+  expressions), ``pod_selection`` (``run-with`` and ``run-apart-from``) and ``mapping_conflicts`` (contradictions).
+- ``hardware_text``: hardware requirements, with ``hardware`` (one requirement as a value), ``hardware_fields`` and
+  ``hardware_amount``.
+- ``yaml_text``: YAML and JSON in annotations.
+- ``stray_keys``: warnings about misspelt keys of annotations and labels.
 """

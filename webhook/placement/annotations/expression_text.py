@@ -1,4 +1,8 @@
-"""The texts of worker mapping's node expressions: one expression in three annotations, or a list in one."""
+"""Parser of worker mapping's node expressions: a single one from three annotations, or a YAML list from one.
+
+The annotations are ``mapping.key``, ``mapping.operator`` and ``mapping.values`` for the single expression, and
+``mapping`` for the list (``docs/mapping.md``).
+"""
 
 import itertools
 from collections.abc import Sequence
@@ -13,26 +17,26 @@ from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem
 
 EXPRESSION_LIMIT: Final = 64
-"""Expressions of one mapping, as many as one pod has clauses."""
+"""Expressions of one list: as many as a placement text may have clauses."""
 
 _PARTS: Final = ("key", "operator", "values")
 _SINGLE: Final = Paths(*map(annotation, (keys.MAPPING_KEY, keys.MAPPING_OPERATOR, keys.MAPPING_VALUES)))
 _SAMPLE: Final = "{key: disktype, operator: In, values: [ssd]}"
 
 Needs = tuple[tuple[Requirement, ...], list[Problem]]
-"""Expressions, and what is wrong with the others."""
+"""The valid expressions, and the problems of the others."""
 
 _Words = tuple[Sequence[str] | None, list[Problem]]
-"""Values, or ``None`` and the reason why they cannot be read."""
+"""The values of an expression; ``None`` and the problem if the values cannot be read."""
 
 
 def read_one(key: str | None, operator: str | None, values: str | None) -> Needs:
-    """The expression of three annotations; ``None`` is one that is not there."""
+    """The expression in the three annotations of a single expression; ``None`` is an absent annotation."""
     return _expression(key, operator, _listed(values or "", _SINGLE.values), _SINGLE)
 
 
 def read_list(text: str) -> Needs:
-    """The expressions of a list of mappings, in YAML or JSON."""
+    """The expressions in a YAML or JSON list of ``{key, operator, values}``."""
     field = annotation(keys.MAPPING)
     value, problem = parse_yaml(text, field)
     if problem:
@@ -74,19 +78,19 @@ def _expression(key: str | None, operator: str | None, words: _Words, paths: Pat
 
 
 def _listed(text: str, field: str) -> _Words:
-    """Values separated by commas, or as a list."""
-    said = text.strip()
-    if said.startswith(("[", "{", "- ", "-\n")):
+    """The values in a text: separated by commas, or as a YAML list."""
+    stripped = text.strip()
+    if stripped.startswith(("[", "{", "- ", "-\n")):
         value, problem = parse_yaml(text, field)
         return (None, [problem]) if problem else _words(value, field)
-    values = [value.strip() for value in said.split(",")] if said else []
+    values = [value.strip() for value in stripped.split(",")] if stripped else []
     if not all(values):
         return None, [Problem(field, 'there is nothing beside a comma; an empty value is written as [""]')]
     return values, []
 
 
 def _words(value: Value, field: str) -> _Words:
-    """A list of words; nothing is a list of none."""
+    """The values in a YAML list of words; ``None`` is an empty list."""
     items = [] if value is None else value
     if isinstance(items, list):
         words = [item for item in items if isinstance(item, str)]

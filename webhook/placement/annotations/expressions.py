@@ -1,7 +1,7 @@
-"""Node expressions of worker mapping: a label key, an operator and values, and what is wrong with them.
+"""Validation of node expressions (label key, operator, values) as they are written in worker mapping.
 
-The rules are those of Kubernetes for a node selector (``ValidateNodeSelectorRequirement`` of its core validation), so
-that nothing is admitted here that the API server refuses with a path the user never wrote.
+The rules are those of Kubernetes for node selectors (``ValidateNodeSelectorRequirement`` of its core validation). So
+the API server never refuses an expression that was accepted here, naming a path that the user did not write.
 """
 
 import functools
@@ -27,14 +27,14 @@ _VALUE_RULE: Final = (
 )
 
 _KEYS: Final = 4096
-"""Label keys of which it is kept whether they are any: more than a cluster has."""
+"""Label keys whose validity is cached: more than a cluster has."""
 
-_SAID: Final = 4
-"""Values that are named in a message; the user knows the rest."""
+_SHOWN_VALUES: Final = 4
+"""Values of one expression that a message lists; the user knows the others."""
 
 
 class Paths(NamedTuple):
-    """Where the three parts of an expression stand."""
+    """The paths of the three parts of an expression, for messages."""
 
     key: str
     operator: str
@@ -42,7 +42,7 @@ class Paths(NamedTuple):
 
 
 def in_words(need: Requirement) -> str:
-    """The expression as messages name it: ``disktype In [ssd, nvme]``, ``cores Gt 8``, ``gpu Exists``."""
+    """The expression in messages: ``disktype In [ssd, nvme]``, ``cores Gt 8``, ``gpu Exists``."""
     values = need.values or ()
     if need.operator in {"In", "NotIn"}:
         return f"{need.key} {need.operator} [{', '.join(values)}]"
@@ -52,9 +52,9 @@ def in_words(need: Requirement) -> str:
 def problems_of_expression(
     key: str | None, operator: str | None, values: Sequence[str] | None, at: Paths
 ) -> list[Problem]:
-    """Everything that is wrong with an expression.
+    """All problems of an expression whose parts are at the paths ``at``.
 
-    A key or operator of ``None`` is not there; values of ``None`` could not be read, and are no matter here.
+    A key or operator of ``None`` is missing. Values of ``None`` could not be read; they are not judged.
     """
     wrong = [] if values is None else _values(operator, values, at.values)
     return [*_key(key, at.key), *_operator(operator, at.operator), *wrong]
@@ -62,15 +62,15 @@ def problems_of_expression(
 
 @functools.lru_cache(_KEYS)
 def is_key(key: str) -> bool:
-    """Whether the text can be the key of a label."""
+    """Whether the text is a legal label key."""
     prefix, slash, name = key.rpartition("/")
     return _NAME.fullmatch(name) is not None and (not slash or is_node_name(prefix))
 
 
 def sound(need: Requirement) -> bool:
-    """Whether nothing is wrong with a requirement on labels: the API server takes it, and the scheduler can read it.
+    """Whether the API server accepts a requirement on labels, and the scheduler can read it.
 
-    A pod may have 30,000 of them, so this looks for no words.
+    No message is made: a pod may have 30,000 requirements.
     """
     values = need.values or ()
     holds = _COUNTS.get(need.operator)
@@ -80,13 +80,13 @@ def sound(need: Requirement) -> bool:
 
 
 def problems_of_key(key: str, path: str) -> Iterator[Problem]:
-    """A problem if the text cannot be the key of a label."""
+    """A problem if the text is no legal label key."""
     if not is_key(key):
         yield Problem(path, f"{quote(key)} {_KEY_RULE}")
 
 
 def problems_of_values(values: Sequence[str], path: str) -> list[Problem]:
-    """A problem for each text that cannot be the value of a label."""
+    """A problem for each text that is no legal label value, each text once and at most ten problems."""
     wrong = [value for value in dict.fromkeys(values) if not LABEL_VALUE.fullmatch(value)]
     return [Problem(path, f"{quote(value)} {_VALUE_RULE}") for value in wrong[:SHOWN]]
 
@@ -137,8 +137,8 @@ _COUNTS: Final[dict[str, tuple[Callable[[Sequence[str]], bool], str]]] = {
     "Gt": (_number, "needs exactly one whole number of 64 bits"),
     "Lt": (_number, "needs exactly one whole number of 64 bits"),
 }
-"""What must be true of the values of each operator, and how to say so."""
+"""For each operator, the check of its values and the rule in words."""
 
 
 def _listed(values: Sequence[str]) -> str:
-    return enumerated(values, _SAID, quote) or "none"
+    return enumerated(values, _SHOWN_VALUES, quote) or "none"

@@ -1,6 +1,6 @@
-"""A requirement of hardware: an amount of a resource for a container, or a label that the node must carry.
+"""A hardware requirement as a value: an amount of a resource for a container, or a label that the node must carry.
 
-Names and meaning are those of the EMCO HPA intents (``docs/hardware.md``).
+Fields and their meaning are those of EMCO HPA intents (``docs/hardware.md``).
 """
 
 from collections.abc import Collection, Iterable
@@ -13,14 +13,15 @@ from webhook.placement.kube.quantity import format_quantity
 
 LIGHTEST: Final = 1
 HEAVIEST: Final = 10
-"""Weights of what is only wanted; the heaviest is asked for first."""
+"""Least and greatest weight of an optional requirement; the heaviest requirement is served first."""
 
 
 class Hardware(Struct, frozen=True, gc=False):
-    """One requirement; ``field`` is where it was written.
+    """One hardware requirement; ``field`` is the path at which it was written.
 
-    Of an allocatable one, ``requests`` and ``limits`` are in billionths of a unit, ``requests`` always there, and
-    ``container`` names who gets them, empty for the only one there is. Any other has the ``value`` of a node label.
+    An allocatable requirement has ``requests`` and perhaps ``limits`` of the resource ``name``, in nano-units, and the
+    name of the ``container`` that gets them, empty if none was named. Any other requirement has the ``value`` of the
+    node label ``name``. A requirement that is not ``mandatory`` is optional.
     """
 
     field: str
@@ -34,31 +35,31 @@ class Hardware(Struct, frozen=True, gc=False):
 
     @property
     def allocatable(self) -> bool:
-        """Whether it is an amount that a container is given."""
+        """Whether the requirement is an amount of a resource, not a node label."""
         return self.value is None
 
     @property
     def clause(self) -> str:
-        """How messages name it: ``hardware nvidia.com/gpu 1``, ``hardware disktype=ssd``."""
+        """The requirement in messages: ``hardware nvidia.com/gpu 1``, ``hardware disktype=ssd``."""
         amount = f"={self.value}" if self.value is not None else f" {format_quantity(self.requests)}"
         return f"hardware {self.name}{amount}"
 
     @property
     def need(self) -> Requirement:
-        """The node label that it asks for."""
+        """The node label that a requirement which is not allocatable asks for."""
         return Requirement(self.name, "In", (self.value or "",))
 
 
 SEVERAL: Final = " + "
-"""What stands between requirements that are named together."""
+"""Separator of requirements that a message names together."""
 
 
-def meant(hardware: Iterable[Hardware], texts: Collection[str]) -> tuple[Hardware, ...]:
-    """The mandatory requirements that these texts name, each text one of them or several."""
+def mandatory_named(hardware: Iterable[Hardware], texts: Collection[str]) -> tuple[Hardware, ...]:
+    """The mandatory requirements that the texts name; a text may name several, separated by ``SEVERAL``."""
     clauses = {clause for text in texts for clause in text.split(SEVERAL)}
     return tuple(found for found in hardware if found.mandatory and found.clause in clauses)
 
 
 def by_weight(hardware: Hardware) -> tuple[int, str, str]:
-    """The order in which wishes are met: the heaviest first, then by name."""
+    """Sort key of optional requirements: the heaviest first, then by name and container."""
     return -hardware.weight, hardware.name, hardware.container

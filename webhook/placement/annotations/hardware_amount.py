@@ -1,9 +1,9 @@
-"""Amounts of a hardware requirement: numbers in the unit of the resource, as exact billionths of it."""
+"""Parser of a hardware requirement's amounts: the fields ``requests``, ``limits`` and ``units``, as nano-units."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from webhook.placement.annotations.hardware_fields import Fields, ParsedFields
+from webhook.placement.annotations.hardware_fields import Fields, ParsedField
 from webhook.placement.kube.quantity import INT64, NANO, format_quantity, parse_quantity
 from webhook.placement.kube.resource_name import CPU, DEFAULT_UNIT, UNITS, in_bytes, indivisible, page_size
 from webhook.placement.text.nearest import unknown
@@ -13,35 +13,38 @@ _MILLI: Final = NANO // 1000
 
 
 class Amounts(NamedTuple):
-    """What a container is given, in billionths of a unit; no limit where it is ``None``."""
+    """Request and limit of a container in nano-units; a limit of ``None`` is no limit."""
 
     requests: int
     limits: int | None
 
 
-def read_amounts(name: str, said: Fields, path: str) -> tuple[Amounts | None, list[Problem]]:
-    """The amounts of the resource ``name``: a limit alone is also the request, and devices have both alike."""
-    units = said.get("units")
+def read_amounts(name: str, fields: Fields, path: str) -> tuple[Amounts | None, list[Problem]]:
+    """The amounts of the resource ``name``, or ``None`` and all problems; ``path`` is that of the requirement.
+
+    A limit without a request is also the request; a request for a device or huge pages is also the limit.
+    """
+    units = fields.get("units")
     problems = list(_units(name, units))
     found: dict[str, int] = {}
-    stated = () if problems else ("requests", "limits")  # in no unit that there is, they are no amounts at all
+    stated = () if problems else ("requests", "limits")  # without a valid unit the amounts cannot be read
     for field in stated:
-        amount = said.get(field)
+        amount = fields.get(field)
         if amount:
             nano = _nanos(name, amount.word, units)
             rule = _rule(name, amount.word, nano, units)
             problems += [Problem(amount.path, rule)] if rule else []
             found[field] = nano or 0
-    if not {"requests", "limits"} & said.keys():
+    if not {"requests", "limits"} & fields.keys():
         problems.append(Problem(path, f"needs requests or limits: how much of {name}"))
     if problems:
         return None, problems
     requests = found.get("requests", found.get("limits", 0))
     limits = found.get("limits", requests if indivisible(name) else None)
-    return _checked(name, Amounts(requests, limits), said)
+    return _checked(name, Amounts(requests, limits), fields)
 
 
-def _checked(name: str, amounts: Amounts, said: Fields) -> tuple[Amounts | None, list[Problem]]:
+def _checked(name: str, amounts: Amounts, fields: Fields) -> tuple[Amounts | None, list[Problem]]:
     requests, limits = amounts
     if limits is None or requests == limits:
         return amounts, []
@@ -52,10 +55,10 @@ def _checked(name: str, amounts: Amounts, said: Fields) -> tuple[Amounts | None,
         rule = f"requests {asked} of {name} are more than limits {most}"
     else:
         return amounts, []
-    return None, [Problem(said["requests"].path, rule)]
+    return None, [Problem(fields["requests"].path, rule)]
 
 
-def _units(name: str, units: ParsedFields | None) -> Iterator[Problem]:
+def _units(name: str, units: ParsedField | None) -> Iterator[Problem]:
     if units is None:
         return
     if not in_bytes(name):
@@ -65,8 +68,8 @@ def _units(name: str, units: ParsedFields | None) -> Iterator[Problem]:
         yield Problem(units.path, unknown("unit", units.word, UNITS))
 
 
-def _nanos(name: str, word: str, units: ParsedFields | None) -> int | None:
-    """The amount; bare numbers of bytes are in ``units``, those with a suffix of their own are as they stand."""
+def _nanos(name: str, word: str, units: ParsedField | None) -> int | None:
+    """The amount in nano-units: ``units`` apply to a bare number of bytes, not to one with a suffix."""
     nano = parse_quantity(word)
     if nano is None or not in_bytes(name) or not _bare(word):
         return nano
@@ -74,8 +77,8 @@ def _nanos(name: str, word: str, units: ParsedFields | None) -> int | None:
     return nano * unit
 
 
-def _rule(name: str, word: str, nano: int | None, units: ParsedFields | None) -> str:
-    """What is wrong with the amount, or nothing."""
+def _rule(name: str, word: str, nano: int | None, units: ParsedField | None) -> str:
+    """The message about a wrong amount; empty if the amount is right."""
     if nano is None:
         return f"{quote(word)} is not a Kubernetes quantity"
     if units and not _bare(word):
@@ -91,5 +94,5 @@ def _rule(name: str, word: str, nano: int | None, units: ParsedFields | None) ->
 
 
 def _bare(word: str) -> bool:
-    """Whether it is a number without a suffix."""
+    """Whether the amount is a number without a suffix."""
     return word[-1:].isdigit() or word.endswith(".")

@@ -1,7 +1,8 @@
-"""The fields of a hardware requirement under one name each, whichever of their spellings was written.
+"""The fields of a hardware requirement by canonical name, read from every spelling that EMCO uses.
 
-EMCO writes them flat in its design and below ``resource`` in its code, where a label has a ``key`` and a consumer a
-``container``: all of them are read (``docs/hardware.md``), and must not contradict one another.
+EMCO's design has all fields on one level; EMCO's code has some of them below ``resource``, and says ``key`` for the
+name of a label and ``container`` for ``container-name``. All spellings are read (``docs/hardware.md``), and two
+spellings of one field must not contradict each other.
 """
 
 import itertools
@@ -16,6 +17,7 @@ from webhook.placement.text.problem import Problem, quote
 FIELDS: Final = (
     "name", "mandatory", "weight", "allocatable", "requests", "limits", "units", "value", "container-name",
 )  # fmt: skip
+"""Canonical names of the fields."""
 
 _ALIASES: Final = {"key": "name", "container": "container-name"}
 _NESTED: Final = "resource"
@@ -23,24 +25,24 @@ _WRITTEN: Final = (*FIELDS, *_ALIASES, _NESTED)
 _INSIDE: Final = ("name", "key", "requests", "limits", "units", "value")
 """Fields below ``resource``."""
 _WRAPPED: Final = ("name", "metadata", "spec")
-"""Fields of a requirement that has a name of its own, with all that it requires below ``spec``."""
-_ENOUGH: Final = 2 * len(_WRITTEN)
-"""Fields that are looked at: where there are more, so many of these are unknown that nobody misses the others."""
+"""Fields of a requirement that has a name and has all other fields below ``spec``."""
+_LOOKED_AT: Final = 2 * len(_WRITTEN)
+"""Fields of one mapping that are read. Of more fields at least half are unknown, which makes problems enough."""
 
 
-class ParsedFields(NamedTuple):
-    """What a field says, and where."""
+class ParsedField(NamedTuple):
+    """The text of a field, and the field's path."""
 
     word: str
     path: str
 
 
-Fields = Mapping[str, ParsedFields]
-"""By the names in :data:`FIELDS`; one that says nothing is not there."""
+Fields = Mapping[str, ParsedField]
+"""Parsed fields by their names in :data:`FIELDS`; empty fields are left out."""
 
 
 def fields_of(item: Value, path: str) -> tuple[Fields, list[Problem]]:
-    """The fields of one requirement, and what is wrong with them whatever they mean."""
+    """The fields of one requirement, and the problems of its form: unknown, nested and contradicting fields."""
     if not isinstance(item, dict):
         return {}, [Problem(path, "must be a requirement, such as {name: nvidia.com/gpu, limits: 1}")]
     if "spec" not in item:
@@ -53,28 +55,28 @@ def fields_of(item: Value, path: str) -> tuple[Fields, list[Problem]]:
 
 
 def _flat(item: Mapping[str, Value], path: str) -> tuple[Fields, list[Problem]]:
-    found: dict[str, ParsedFields] = {}
+    found: dict[str, ParsedField] = {}
     problems: list[Problem] = []
-    for name, said, place in _entries(item, path):
+    for name, value, place in _entries(item, path):
         at, known = f"{place}.{name}", _WRITTEN if place == path else _INSIDE
         if name not in known:
             problems.append(Problem(place, unknown("field", name, known)))
-        elif said is None:
+        elif value is None:
             continue
-        elif name == _NESTED or isinstance(said, list | dict):
+        elif name == _NESTED or isinstance(value, list | dict):
             problems.append(Problem(at, "must be a mapping" if name == _NESTED else "must be one word"))
         else:
-            there = found.setdefault(_ALIASES.get(name, name), ParsedFields(said, at))
-            if there.word != said:
-                message = f"is {quote(said)}, but {there.path} is {quote(there.word)}, and both mean the same"
+            first = found.setdefault(_ALIASES.get(name, name), ParsedField(value, at))
+            if first.word != value:
+                message = f"is {quote(value)}, but {first.path} is {quote(first.word)}, and both mean the same"
                 problems.append(Problem(at, message))
     return found, problems
 
 
 def _entries(item: Mapping[str, Value], path: str) -> Iterator[tuple[str, Value, str]]:
-    """Every field with the path of what it belongs to, those below ``resource`` in its place."""
-    for name, said in itertools.islice(item.items(), _ENOUGH):
-        if name == _NESTED and isinstance(said, dict):
-            yield from ((inner, value, f"{path}.{name}") for inner, value in itertools.islice(said.items(), _ENOUGH))
+    """Name and value of every field, with the path of the mapping it is in; ``resource`` is replaced by its fields."""
+    for name, value in itertools.islice(item.items(), _LOOKED_AT):
+        if name == _NESTED and isinstance(value, dict):
+            yield from ((inner, held, f"{path}.{name}") for inner, held in itertools.islice(value.items(), _LOOKED_AT))
         else:
-            yield name, said, path
+            yield name, value, path

@@ -1,4 +1,7 @@
-"""Hardware requirements as they are written: in the annotation, and in HPAIntent objects (``docs/hardware.md``)."""
+"""Parser of hardware requirements, of the annotation ``hpa-requirements`` and of HPAIntent objects.
+
+Both are a list of requirements with the fields of EMCO HPA intents (``docs/hardware.md``).
+"""
 
 import functools
 from typing import Final
@@ -19,25 +22,28 @@ REQUIREMENT_LIMIT: Final = 64
 """Requirements of one pod (``docs/operations.md``, limits)."""
 
 Requirements = tuple[tuple[Hardware, ...], tuple[Problem, ...]]
-"""What is required, and what is wrong with it."""
+"""The valid requirements, and the problems of the others."""
 
 _KEPT: Final = 1024
-"""Texts that are kept read: more templates than a cluster has at work at a time."""
+"""Texts whose result is cached: more than a cluster has pod templates in use at a time."""
 
 _KEPT_LENGTH: Final = 2048
-"""Characters of a text that is kept; longer ones are rare, and must not fill memory."""
+"""Characters of a text whose result is cached; longer texts are rare, and must not fill memory."""
 
 _WORDS: Final = {"true": True, "false": False}
 _AMOUNTS: Final = ("requests", "limits", "units")
 
 
 def read_annotation(text: str) -> Requirements:
-    """The requirements of the annotation ``hpa-requirements``, with all problems at once."""
+    """The requirements in the annotation ``hpa-requirements``, and all problems of its text."""
     return _kept(text) if len(text) <= _KEPT_LENGTH else _latest(text)
 
 
 def read_requirements(value: Value, path: str, container: str = "") -> Requirements:
-    """The requirements of a list; ``container`` is who gets what is allocatable, unless they say so themselves."""
+    """The requirements in a list, and all problems; ``path`` is that of the list.
+
+    ``container`` is the container of allocatable requirements that do not name one.
+    """
     if not isinstance(value, list) or not value:
         return (), (Problem(path, "must be a list of requirements, such as [{name: nvidia.com/gpu, limits: 1}]"),)
     if len(value) > REQUIREMENT_LIMIT:
@@ -45,11 +51,11 @@ def read_requirements(value: Value, path: str, container: str = "") -> Requireme
     found: list[Hardware] = []
     problems: list[Problem] = []
     for at, item in enumerate(value):
-        said, wrong = fields_of(item, f"{path}[{at}]")
-        hardware, more = (None, []) if wrong else _requirement(said, f"{path}[{at}]", container)
+        fields, wrong = fields_of(item, f"{path}[{at}]")
+        hardware, more = (None, []) if wrong else _requirement(fields, f"{path}[{at}]", container)
         found += [hardware] if hardware else []
         problems += [*wrong, *more]
-        if len(problems) >= SHOWN:  # nobody reads more of them, and finding out what was meant takes time
+        if len(problems) >= SHOWN:  # more are not reported, and looking for a suggestion for each takes time
             break
     return tuple(found), tuple(problems[:SHOWN])
 
@@ -65,21 +71,21 @@ def _read(text: str) -> Requirements:
 _kept = functools.lru_cache(_KEPT)(_read)
 
 _latest = functools.lru_cache(1)(_read)
-"""The long text that was read last: what refuses a pod reads it again and again, without some of its words."""
+"""Cache of the last long text: making a refusal reads the annotation many times, each time without other clauses."""
 
 
-def _requirement(said: Fields, path: str, container: str) -> tuple[Hardware | None, list[Problem]]:
-    problems = [*_switch(said, "mandatory"), *_switch(said, "allocatable"), *_weight(said)]
-    name = said.get("name")
+def _requirement(fields: Fields, path: str, container: str) -> tuple[Hardware | None, list[Problem]]:
+    problems = [*_switch(fields, "mandatory"), *_switch(fields, "allocatable"), *_weight(fields)]
+    name = fields.get("name")
     if name is None:
         return None, [*problems, Problem(path, "needs a name: of a resource, or of a node label")]
-    allocatable = _WORDS.get(said["allocatable"].word, True) if "allocatable" in said else "value" not in said
-    hardware, wrong = (_amount if allocatable else _label)(said, path)
+    allocatable = _WORDS.get(fields["allocatable"].word, True) if "allocatable" in fields else "value" not in fields
+    hardware, wrong = (_amount if allocatable else _label)(fields, path)
     if problems or wrong or hardware is None:
         return None, [*problems, *wrong]
-    named = said["container-name"].word if "container-name" in said else container
-    weight = int(said["weight"].word) if "weight" in said else LIGHTEST
-    mandatory = "mandatory" not in said or _WORDS[said["mandatory"].word]
+    named = fields["container-name"].word if "container-name" in fields else container
+    weight = int(fields["weight"].word) if "weight" in fields else LIGHTEST
+    mandatory = "mandatory" not in fields or _WORDS[fields["mandatory"].word]
     return (
         Hardware(
             path, name.word, mandatory, weight, named if allocatable else "", hardware.requests, hardware.limits,
@@ -89,23 +95,23 @@ def _requirement(said: Fields, path: str, container: str) -> tuple[Hardware | No
     )  # fmt: skip
 
 
-def _amount(said: Fields, path: str) -> tuple[Hardware | None, list[Problem]]:
-    name = said["name"]
-    if "value" in said:
-        return None, [Problem(said["value"].path, "belongs to a node label, and this requirement is allocatable")]
+def _amount(fields: Fields, path: str) -> tuple[Hardware | None, list[Problem]]:
+    name = fields["name"]
+    if "value" in fields:
+        return None, [Problem(fields["value"].path, "belongs to a node label, and this requirement is allocatable")]
     if not is_resource(name.word):
         rule = "is no resource of containers: cpu, memory, ephemeral-storage, or a device such as nvidia.com/gpu"
         return None, [Problem(name.path, f"{quote(name.word)} {rule}")]
-    amounts, problems = read_amounts(name.word, said, path)
+    amounts, problems = read_amounts(name.word, fields, path)
     return Hardware(path, name.word, requests=amounts.requests, limits=amounts.limits) if amounts else None, problems
 
 
-def _label(said: Fields, path: str) -> tuple[Hardware | None, list[Problem]]:
-    name, value = said["name"], said.get("value")
+def _label(fields: Fields, path: str) -> tuple[Hardware | None, list[Problem]]:
+    name, value = fields["name"], fields.get("value")
     problems = [
-        Problem(said[field].path, "belongs to a resource, and this requirement is not allocatable")
+        Problem(fields[field].path, "belongs to a resource, and this requirement is not allocatable")
         for field in _AMOUNTS
-        if field in said
+        if field in fields
     ]
     problems += problems_of_key(name.word, name.path)
     if value is None:
@@ -114,14 +120,14 @@ def _label(said: Fields, path: str) -> tuple[Hardware | None, list[Problem]]:
     return Hardware(path, name.word, value=value.word), problems
 
 
-def _switch(said: Fields, field: str) -> list[Problem]:
-    if field not in said or said[field].word in _WORDS:
+def _switch(fields: Fields, field: str) -> list[Problem]:
+    if field not in fields or fields[field].word in _WORDS:
         return []
-    return [Problem(said[field].path, f"{quote(said[field].word)} is neither true nor false")]
+    return [Problem(fields[field].path, f"{quote(fields[field].word)} is neither true nor false")]
 
 
-def _weight(said: Fields) -> list[Problem]:
-    weight = said.get("weight")
+def _weight(fields: Fields) -> list[Problem]:
+    weight = fields.get("weight")
     if weight is None or weight.word in _WEIGHTS:
         return []
     return [Problem(weight.path, f"{quote(weight.word)} is no whole number from {LIGHTEST} to {HEAVIEST}")]

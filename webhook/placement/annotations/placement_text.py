@@ -1,4 +1,7 @@
-"""What the placement annotations say, by themselves: read once for all pods that say the same."""
+"""Reader of the annotations ``placement`` and ``preferred``: clauses, preferences, contradictions and warnings.
+
+The results of short texts are cached, because all pods of a template have the same annotations.
+"""
 
 import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -16,20 +19,24 @@ PREFERABLE: Final = ("host", "hostColocation", "hostExlocation", "hostIsolation"
 """Constraints that the annotation ``preferred`` may name."""
 
 PREFERRED_LIMIT: Final = 1024
-"""Characters of the annotation ``preferred``: all the names there are take 66."""
+"""Characters of the annotation ``preferred``; all possible names together take 66."""
 
 SHOWN: Final = 10
-"""Problems of one kind that are named: more than a person mends at once."""
+"""Problems of one kind that are reported: more than a person corrects at once."""
 
 _KEPT: Final = 1024
-"""Texts that are kept read: more templates than a cluster has at work at a time."""
+"""Texts whose result is cached: more than a cluster has pod templates in use at a time."""
 
 _KEPT_LENGTH: Final = 1024
-"""Characters of a text that is kept; longer ones are rare, and must not fill memory."""
+"""Characters of a text whose result is cached; longer texts are rare, and must not fill memory."""
 
 
 class PlacementText(Struct, frozen=True, gc=False):
-    """The clauses, those of each name, the constraint names that are only preferred, and what is wrong or idle."""
+    """The content of the two annotations.
+
+    ``clauses`` are in the order of the text, ``by_name`` the same clauses by their name. ``soft`` are the constraints
+    that are only preferred (names of :data:`PREFERABLE`). ``warnings`` name clauses that have no effect.
+    """
 
     clauses: tuple[Clause, ...]
     by_name: Mapping[ClauseName, tuple[Clause, ...]]
@@ -44,7 +51,7 @@ def annotation(key: str) -> str:
 
 
 def read_placement(text: str | None, preferred: str | None) -> PlacementText:
-    """What the annotations ``placement`` and ``preferred`` say; ``None`` for one that is not there."""
+    """The content of the annotations ``placement`` and ``preferred``; ``None`` is an absent annotation."""
     if len(text or "") > _KEPT_LENGTH or len(preferred or "") > _KEPT_LENGTH:
         return _latest(text, preferred)
     return _kept(text, preferred)
@@ -63,32 +70,32 @@ def _read(text: str | None, preferred: str | None) -> PlacementText:
     return PlacementText(clauses, _by_name(clauses), soft, (*problems, *unknown), tuple(warnings))
 
 
-def idle_preferences(said: PlacementText, *, mapped: bool, uniform: bool) -> tuple[str, ...]:
-    """A warning that preferred names constraints which the pod does not have, if it does.
+def idle_preferences(placement: PlacementText, *, mapped: bool, uniform: bool) -> tuple[str, ...]:
+    """A warning if the annotation ``preferred`` names constraints that the pod does not have.
 
-    ``mapped`` and ``uniform`` are whether the pod has those of worker mapping. Where a clause cannot be read, it may be
-    the one that is missing, and nothing is said.
+    ``mapped`` and ``uniform`` say whether the pod has these constraints of worker mapping. There is no warning where a
+    clause cannot be read, as that clause may be the missing one.
     """
-    there = {*said.by_name, *(["mapping"] if mapped else []), *(["uniform"] if uniform else [])}
-    idle = [name for name in PREFERABLE if name in said.soft and name not in there]
-    if not idle or said.problems:
+    present = {*placement.by_name, *(["mapping"] if mapped else []), *(["uniform"] if uniform else [])}
+    idle = [name for name in PREFERABLE if name in placement.soft and name not in present]
+    if not idle or placement.problems:
         return ()
     have, those = ("has", "that name") if len(idle) == 1 else ("have", "those names")
     return (f"{annotation(keys.PREFERRED)}: {', '.join(idle)} {have} no effect, no constraint of the pod has {those}",)
 
 
-def without(said: PlacementText, texts: Collection[str]) -> PlacementText:
-    """The same, but for the clauses of these texts, and of all tokens of a group if a text names the group."""
+def without(placement: PlacementText, texts: Collection[str]) -> PlacementText:
+    """The placement without the clauses of these texts; the text of :func:`joined` stands for all its clauses."""
     gone = {*texts}
-    near = said.by_name.get(ClauseName.COLOCATION, ())
+    near = placement.by_name.get(ClauseName.COLOCATION, ())
     if joined(near) in gone:
         gone.update(clause.text for clause in near)
-    clauses = tuple(clause for clause in said.clauses if clause.text not in gone)
-    return replace(said, clauses=clauses, by_name=_by_name(clauses))
+    clauses = tuple(clause for clause in placement.clauses if clause.text not in gone)
+    return replace(placement, clauses=clauses, by_name=_by_name(clauses))
 
 
 def joined(clauses: Collection[Clause]) -> str:
-    """How messages name the clauses that make one group: ``hostColocation("a") and hostColocation("b")``."""
+    """The clauses of one colocation group in messages: ``hostColocation("a") and hostColocation("b")``."""
     return " and ".join(dict.fromkeys(clause.text for clause in clauses))
 
 
@@ -102,7 +109,7 @@ def _by_name(clauses: tuple[Clause, ...]) -> dict[ClauseName, tuple[Clause, ...]
 _kept = functools.lru_cache(_KEPT)(_read)
 
 _latest = functools.lru_cache(1)(_read)
-"""The long text that was read last: what refuses a pod reads it again and again, without some of its words."""
+"""Cache of the last long text: making a refusal reads the annotation many times, each time without other clauses."""
 
 
 def _preferred(text: str | None) -> tuple[frozenset[str], list[Problem]]:
@@ -121,10 +128,10 @@ def _preferred(text: str | None) -> tuple[frozenset[str], list[Problem]]:
 
 
 def contradictions(clauses: Sequence[Clause], field: str, text: str) -> Iterator[Problem]:
-    """A problem for each pair that contradicts itself, at the later of the two clauses.
+    """A problem for each two clauses that contradict each other, at the offset of the later clause.
 
-    A host cannot be shared with, and kept from, the pods of one token; and a processing element that must be alone on
-    its host cannot share it with those of a token. ``text`` is the annotation ``field`` that the clauses stand in.
+    ``hostColocation`` contradicts ``hostExlocation`` of the same token, and ``hostIsolation``. ``text`` is the text of
+    the annotation that the clauses were read from, ``field`` the path of that annotation.
     """
     near = [clause for clause in clauses if clause.name is ClauseName.COLOCATION]
     away = {clause.argument: clause for clause in clauses if clause.name is ClauseName.EXLOCATION}

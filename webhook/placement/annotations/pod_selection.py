@@ -1,4 +1,4 @@
-"""``run-with`` and ``run-apart-from``: the pods that a pod wants beside it, or not, by a selector over their labels."""
+"""Reader of the annotations ``run-with`` and ``run-apart-from``: the pods to share a node with, or not, by labels."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -14,32 +14,38 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, quote, shorten
 
 SELECTOR_LIMIT: Final = 1024
-"""Characters of a selector: more than anyone writes by hand, and a millisecond to read."""
+"""Characters of a selector: more than people write by hand, and a text that is read in a millisecond."""
 
 NEED_LIMIT: Final = 64
-"""Requirements of a selector, as many as one pod has clauses: the scheduler asks each of every pod."""
+"""Requirements of a selector: as many as a placement text may have clauses. The scheduler checks all on every pod."""
 
 CLAUSE_LIMIT: Final = 100
-"""Characters of a clause in a warning; the user knows the rest."""
+"""Characters of a clause in a warning; the user knows the rest of the clause."""
 
 _POD_OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
-"""Operators of a selector over pods; those over nodes also compare numbers (Kubernetes, ``LabelSelectorOperator``)."""
+"""Operators of selectors over pods (Kubernetes, ``LabelSelectorOperator``); only those over nodes have Gt and Lt."""
 
 
 class PodSelection(Struct, frozen=True, gc=False):
-    """Pods that meet all of ``needs``: to be ``near``, or to be kept away from. ``clause`` is the user's own text."""
+    """The pods whose labels meet all of ``needs``, to share a node with (``near``) or to keep away from.
+
+    ``clause`` is the name of the annotation and the user's text, for messages.
+    """
 
     clause: str
     needs: tuple[Requirement, ...]
     near: bool
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether a pod of these labels is one of them."""
+        """Whether a pod with these labels is selected."""
         return all(holds(need, labels.get(need.key)) for need in self.needs)
 
 
 def read_pod_selection(near: str | None, away: str | None) -> tuple[tuple[PodSelection, ...], tuple[Problem, ...]]:
-    """What the two annotations say, ``None`` for one that is not there, and what is wrong with them."""
+    """The selections of ``run-with`` (``near``) and ``run-apart-from`` (``away``), and all problems.
+
+    ``None`` is an absent annotation.
+    """
     found: list[PodSelection] = []
     problems: list[Problem] = []
     for key, text in ((keys.RUN_WITH, near), (keys.RUN_APART_FROM, away)):
@@ -55,7 +61,7 @@ def read_pod_selection(near: str | None, away: str | None) -> tuple[tuple[PodSel
 
 
 def unchecked(selection: PodSelection) -> str:
-    """A warning that it is not known where such pods are; the scheduler knows, and waits."""
+    """The warning that the webhook does not know where the selected pods run, so the pod may have to wait."""
     clause = shorten(selection.clause, CLAUSE_LIMIT)
     if selection.near:
         return f"{clause}: which pods these are is not checked; until one runs where this pod fits, it waits"
@@ -63,7 +69,7 @@ def unchecked(selection: PodSelection) -> str:
 
 
 def _meaning(selection: PodSelection) -> frozenset[tuple[str, str, frozenset[str]]]:
-    """The same for selectors that say the same in another order."""
+    """The requirements without their order: equal for selectors that differ in the order only."""
     return frozenset((need.key, need.operator, frozenset(need.values or ())) for need in selection.needs)
 
 

@@ -1,6 +1,7 @@
-"""Keys of annotations and labels that mean nothing and were probably meant to be keys of this product.
+"""Warnings about misspelt or misplaced keys: annotations and labels that resemble keys of this product.
 
-Nobody else tells: a misspelt prefix is another owner's, and the API server does not send such a pod to the webhook.
+Such a key has no effect, and without the warning nothing would show that: a key under a misspelt prefix is legal, and
+the API server does not send a pod with only such keys to the webhook.
 """
 
 import difflib
@@ -18,22 +19,23 @@ Field = Literal["annotations", "labels"]
 _DOMAIN: Final = keys.PREFIX.removesuffix("/")
 
 _LIKE: Final = 0.88
-"""Likeness of a prefix to ours (``difflib``) from which it is taken for ours: about two letters may be wrong. That of
-IBM Event Streams, ``eventstreams.ibm.com``, which is on pods of its own, has 0.86."""
+"""Similarity (``difflib`` ratio) from which a prefix is taken for a misspelt ``streams.ibm.com``: about two letters may
+be wrong. ``eventstreams.ibm.com``, which IBM Event Streams uses on its pods, has a ratio of 0.86."""
 
 _FIELDS: Final[dict[str, Field]] = {
     **{key.removeprefix(keys.PREFIX): "annotations" for key in keys.ANNOTATIONS - {keys.INJECTED}},
     **{key.removeprefix(keys.PREFIX): "labels" for key in (keys.JOB, keys.PE)},
 }
-"""The names behind the prefix that people write, and where."""
+"""Names behind the prefix of keys that users write, and the field that each key belongs to."""
 
 
 def stray_keys(
     annotations: Collection[str], labels: Collection[str], *, place: str = "metadata", pods: str = "metadata"
 ) -> Iterator[str]:
-    """A warning for each key that was probably meant to be ours, no more than ten.
+    """A warning for each key that resembles a key of this product, ten at most.
 
-    ``place`` is the path of the metadata that the keys are in, ``pods`` that of the pod's metadata, where they belong.
+    ``place`` is the path of the metadata that has the keys, ``pods`` the path of the pod's metadata, where the keys
+    belong.
     """
     written: tuple[tuple[Field, Collection[str]], ...] = (("annotations", annotations), ("labels", labels))
     found = ((f"{place}.{field}[{key}]", _advice(key, field, pods)) for field, some in written for key in some)
@@ -42,19 +44,19 @@ def stray_keys(
 
 
 def _advice(key: str, field: Field, pods: str) -> str:
-    """What was probably meant by the key; empty if it is not like ours, or is ours."""
+    """The end of the warning about the key; empty if the key is one of this product, or not like any of them."""
     prefix, _, name = key.partition("/")
     if prefix == _DOMAIN and name:
         misplaced = field == "labels" and _FIELDS.get(name) == "annotations"
-        return _meant(name, pods) if misplaced else ""
-    if prefix.startswith(_DOMAIN) and not name:  # streams.ibm.com.placement, or nothing behind it at all
-        return _meant(prefix.removeprefix(_DOMAIN).lstrip(".-_"), pods)
+        return _suggestion(name, pods) if misplaced else ""
+    if prefix.startswith(_DOMAIN) and not name:  # for example streams.ibm.com.placement, or streams.ibm.com/
+        return _suggestion(prefix.removeprefix(_DOMAIN).lstrip(".-_"), pods)
     near = len(prefix) <= WORD_LIMIT and difflib.get_close_matches(prefix.lower(), (_DOMAIN,), cutoff=_LIKE)
-    return _meant(name, pods) if near else ""
+    return _suggestion(name, pods) if near else ""
 
 
-def _meant(name: str, pods: str) -> str:
-    """The key with that name, or the one most like it, and where it belongs."""
+def _suggestion(name: str, pods: str) -> str:
+    """The suggestion of the known key with that name, or with the name most like it, and of its path."""
     known = nearest(name, _FIELDS)
     if known is None:
         return f", those of this product begin with {keys.PREFIX}"

@@ -1,6 +1,7 @@
-"""What the annotations of worker mapping say, by themselves: read once for all pods that say the same.
+"""Reader of the annotations of worker mapping: node expressions, uniform mapping, ``run-with`` and ``run-apart-from``.
 
-Their names and meaning are those of Twister2's worker mapping (``docs/mapping.md``).
+Names and meaning of the annotations are those of Twister2's worker mapping (``docs/mapping.md``). The results of short
+texts are cached, because all pods of a template have the same annotations.
 """
 
 import functools
@@ -22,28 +23,29 @@ from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
 
 Uniform = Literal["all-same-node", "all-separate-nodes", "none"]
+"""Uniform mapping: all workers of a job on one node, each worker on a node of its own, or neither."""
 
 UNIFORMS: Final[dict[str, Uniform]] = {name: name for name in get_args(Uniform)}
 
 _KEPT: Final = 1024
-"""Texts that are kept read: more templates than a cluster has at work at a time."""
+"""Texts whose result is cached: more than a cluster has pod templates in use at a time."""
 
 _KEPT_LENGTH: Final = 1024
-"""Characters, of all annotations together, that are kept; longer ones are rare, and must not fill memory."""
+"""Characters of all annotations together whose result is cached; longer texts are rare, and must not fill memory."""
 
 Words = tuple[str | None, ...]
-"""The annotations of worker mapping in the order of ``keys.WORKER_MAPPING``; ``None`` for one that is not there."""
+"""Texts of the annotations of worker mapping, in the order of ``keys.WORKER_MAPPING``; ``None`` if one is absent."""
 
 
 class Expression(Struct, frozen=True, gc=False):
-    """One node expression, and how messages name it."""
+    """One node expression; ``clause`` is its text in messages."""
 
     clause: str
     need: Requirement
 
 
 class WorkerMapping(Struct, frozen=True, gc=False):
-    """Where a worker is mapped to: by labels of nodes, by the job's other workers, by the company of other pods."""
+    """The content of the annotations: conditions on node labels, on the job's other workers, and on other pods."""
 
     expressions: tuple[Expression, ...] = ()
     uniform: Uniform = "none"
@@ -53,21 +55,21 @@ class WorkerMapping(Struct, frozen=True, gc=False):
 
 
 NOTHING: Final = WorkerMapping()
-"""The pod says nothing about worker mapping."""
+"""The mapping of a pod without any of the annotations."""
 
 _KEYS: Final = frozenset(keys.WORKER_MAPPING)
 _ABSENT: Final[Words] = (None,) * len(keys.WORKER_MAPPING)
 
 
 def words_of(annotations: Mapping[str, str]) -> Words:
-    """What a pod says about worker mapping, as one value that can be compared."""
+    """The texts of a pod's annotations of worker mapping, as one value that can be compared and cached by."""
     if _KEYS.isdisjoint(annotations):
         return _ABSENT
     return tuple(annotations.get(key) for key in keys.WORKER_MAPPING)
 
 
 def read_mapping(annotations: Mapping[str, str]) -> WorkerMapping:
-    """What the annotations of a pod say about worker mapping, with all their problems at once."""
+    """The worker mapping in a pod's annotations, with all problems of their texts."""
     words = words_of(annotations)
     if words is _ABSENT:
         return NOTHING
@@ -75,8 +77,8 @@ def read_mapping(annotations: Mapping[str, str]) -> WorkerMapping:
 
 
 def _read(words: Words) -> WorkerMapping:
-    said = [(annotation(key), word) for key, word in zip(keys.WORKER_MAPPING, words, strict=True) if word is not None]
-    if broken := [problem for field, word in said if (problem := unreadable(word, field, limit=TEXT_LIMIT))]:
+    texts = [(annotation(key), word) for key, word in zip(keys.WORKER_MAPPING, words, strict=True) if word is not None]
+    if broken := [problem for field, text in texts if (problem := unreadable(text, field, limit=TEXT_LIMIT))]:
         return WorkerMapping(problems=tuple(broken))
     switch, *parts, uniform, near, away = words
     needs, problems, ignored = _mapped(switch, *parts)
@@ -90,11 +92,11 @@ def _read(words: Words) -> WorkerMapping:
 _kept = functools.lru_cache(_KEPT)(_read)
 
 _latest = functools.lru_cache(1)(_read)
-"""The long text that was read last: what refuses a pod reads it again and again, without some of its words."""
+"""Cache of the last long texts: making a refusal reads the annotations many times, each time without other clauses."""
 
 
 def without(mapping: WorkerMapping, texts: Collection[str]) -> WorkerMapping:
-    """The same, but for what these texts name."""
+    """The mapping without the expressions, uniform mapping and selections of pods that the texts name."""
     return replace(
         mapping,
         expressions=tuple(expression for expression in mapping.expressions if expression.clause not in texts),
@@ -104,14 +106,17 @@ def without(mapping: WorkerMapping, texts: Collection[str]) -> WorkerMapping:
 
 
 def uniformly(uniform: Uniform) -> str:
-    """How messages name uniform mapping."""
+    """Uniform mapping in messages: ``uniform all-same-node``."""
     return f"uniform {uniform}"
 
 
 def _mapped(
     switch: str | None, key: str | None, operator: str | None, values: str | None, listed: str | None
 ) -> tuple[tuple[Requirement, ...], list[Problem], tuple[str, ...]]:
-    """The one expression, then those of the list, if mapping is on; otherwise a warning that they are ignored."""
+    """The single expression and those of the list, problems and warnings.
+
+    With the mapping switched off there are no expressions, and a warning if the annotations contain any.
+    """
     if switch is None or switch == "false":
         return (), [], tuple(_ignored(key, operator, values, listed))
     wrong = [Problem(annotation(keys.MAPPED), f"{quote(switch)} is neither true nor false")] if switch != "true" else []
@@ -126,8 +131,8 @@ def _mapped(
 
 
 def _ignored(*words: str | None) -> Iterator[str]:
-    """A warning that mapping is off, if anything is mapped."""
-    parts = zip(keys.WORKER_MAPPING[1:], words, strict=False)  # the switch comes first, what it rules follows
+    """A warning that annotations have no effect, if there are any although mapping is switched off."""
+    parts = zip(keys.WORKER_MAPPING[1:], words, strict=False)  # the first key is the switch itself
     names = [key.removeprefix(keys.PREFIX) for key, word in parts if word is not None]
     if names:
         listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,8 +1,8 @@
-"""A text of an annotation in YAML, of which JSON is a part, as lists, mappings and words (``docs/mapping.md``).
+"""Parser of YAML (and JSON) in annotations, to lists, mappings and texts without any other type (``docs/mapping.md``).
 
-PyYAML's parser reads it; here its events become values. Words without quotes are text as they stand, so ``8``, ``yes``
-and ``1.0`` never turn into something else; only ``null``, ``~`` and nothing at all are nothing. What points elsewhere
-or means more than it says (anchors, tags) is refused, and so are keys that stand twice.
+The events of PyYAML's parser become values. Scalars stay texts, so ``8``, ``yes`` and ``1.0`` become no numbers or
+booleans; only ``null``, ``~`` and an empty scalar become ``None``. Anchors, aliases, tags and duplicate keys are
+errors.
 """
 
 from collections.abc import Iterator
@@ -15,16 +15,16 @@ from webhook.placement.spl.reader import GrammarError, unreadable
 from webhook.placement.text.problem import Problem, quote
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value] | None"
-"""What a text says: words, lists, and mappings whose keys are words."""
+"""A parsed YAML value: a text, a list, a mapping with texts as keys, or ``None``."""
 
 DEPTH: Final = 16
-"""Lists and mappings inside one another (``docs/operations.md``, limits)."""
+"""Levels of nested lists and mappings (``docs/operations.md``, limits)."""
 
 _NOTHING: Final = frozenset({"", "~", "null"})
 
 
 def parse_yaml(text: str, field: str) -> tuple[Value, Problem | None]:
-    """What the text says, or the first thing that is wrong with it; never raises. ``field`` is its path."""
+    """The value of the text, or ``None`` and its first problem; never raises. ``field`` is the path of the text."""
     if problem := unreadable(text, field, limit=TEXT_LIMIT):
         return None, problem
     try:
@@ -33,12 +33,12 @@ def parse_yaml(text: str, field: str) -> tuple[Value, Problem | None]:
         return None, Problem(field, error.message, text, error.offset)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        said = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
-        return None, Problem(field, f"this is no YAML: {said}", text, min(mark.index if mark else 0, len(text)))
+        reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
+        return None, Problem(field, f"this is no YAML: {reason}", text, min(mark.index if mark else 0, len(text)))
 
 
 def of_json(value: object) -> Value:
-    """A value that came as JSON, as the same words: ``true``, ``9``, ``0.5``."""
+    """A decoded JSON value with its scalars as texts, as :func:`parse_yaml` reads YAML: ``true``, ``9``, ``0.5``."""
     if isinstance(value, dict):
         return {str(key): of_json(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -49,7 +49,7 @@ def of_json(value: object) -> Value:
 
 
 def _document(events: Iterator[yaml.Event]) -> Value:
-    """The value of the only document; nothing where there is none."""
+    """The value of the only document; ``None`` if there is no document."""
     found: Value = None
     documents = 0
     for event in events:
@@ -94,5 +94,5 @@ def _mapping(events: Iterator[yaml.Event], depth: int) -> dict[str, Value]:
 
 
 def _at(event: yaml.Event) -> int:
-    """Where in the text it begins."""
+    """The offset in the text at which the event begins."""
     return event.start_mark.index if event.start_mark else 0

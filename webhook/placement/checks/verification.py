@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.decision import effects_of
 from webhook.placement.decision.merge import merge
-from webhook.placement.kube.pod import NodeTerm, Pod, Requirement
+from webhook.placement.kube.pod import NodeTerm, Pod, Requirement, required_terms
 from webhook.placement.kube.selector import NAME_FIELD
 from webhook.placement.provision.effects import BindTo, Effect, NearPods, RequireNodes
 from webhook.placement.request.world import World
@@ -48,8 +48,7 @@ def _names_host(effect: Effect) -> bool:
 
 def _tied(pod: Pod, node_name: str) -> bool:
     """Whether the pod is tied to some node."""
-    affinity = pod.spec.affinity.node_affinity if pod.spec and pod.spec.affinity else None
-    terms = (affinity.required.node_selector_terms if affinity and affinity.required else None) or ()
+    terms = (required_terms(pod.spec) if pod.spec else None) or ()
     return bool(node_name) or any(term.match_fields for term in terms)
 
 

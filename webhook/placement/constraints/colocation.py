@@ -15,7 +15,7 @@ from webhook.placement.constraints import pod_terms as neighbours
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.constraints.shared_room import room_beside
 from webhook.placement.inventory.job_model import tokens_of
-from webhook.placement.inventory.job_pods import Mark
+from webhook.placement.inventory.job_pods import PodLabel
 from webhook.placement.kube.bits import Bits
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, Effect, NearPods
 from webhook.placement.request.ask import Ask
@@ -68,12 +68,12 @@ class Colocated(Struct, frozen=True, gc=False):
         return ""
 
 
-def token_mark(token: str) -> Mark:
+def token_mark(token: str) -> PodLabel:
     """The pod label of a token: its hash in the key, the token itself as the value."""
     return keys.COLOCATION + keys.digest(token), token
 
 
-def group_mark(group: tuple[str, ...]) -> Mark:
+def group_mark(group: tuple[str, ...]) -> PodLabel:
     """The pod label of a group; that of the token where it is the only one. ``group`` is sorted."""
     if len(group) == 1:
         return token_mark(group[0])

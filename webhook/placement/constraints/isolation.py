@@ -14,7 +14,7 @@ from msgspec import Struct
 from webhook.placement.constraints import pod_terms as neighbours
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.inventory.job_model import Isolated, JobModel
-from webhook.placement.inventory.job_pods import JobPods, Mark
+from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
@@ -104,7 +104,7 @@ class IsolatedPods(Struct, frozen=True, gc=False):
 
 
 @functools.lru_cache(1024)
-def mark(operator: str) -> Mark:
+def mark(operator: str) -> PodLabel:
     """The pod label that an isolated operator keeps away from."""
     return keys.ISOLATION + keys.digest(operator), keys.label_value(operator)
 

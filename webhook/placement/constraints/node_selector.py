@@ -17,7 +17,7 @@ from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Reaso
 from webhook.placement.constraints.node_label import given
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.node_terms import TERM_LIMIT
-from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
+from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement, required_terms
 from webhook.placement.kube.selector import matching_all, matching_any
 from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask
@@ -105,10 +105,11 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     affinity = spec.affinity.node_affinity if spec.affinity else None
     if not (spec.node_name or spec.node_selector or affinity):
         return ()
+    required = required_terms(spec)
     return (
         *(_name(spec.node_name, world) if spec.node_name else ()),
         *(_selector(spec.node_selector, world) if spec.node_selector else ()),
-        *(world.once(affinity.required.node_selector_terms or (), _required) if affinity and affinity.required else ()),
+        *(world.once(required, _required) if required is not None else ()),
         # The scheduler never sees a pod with a node name.
         *(_preferred(affinity.preferred) if affinity and affinity.preferred and not spec.node_name else ()),
     )

@@ -7,7 +7,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement.constraints.constraint import Reason, Spread
-from webhook.placement.inventory.job_pods import JobPods, Mark
+from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import LabelSelector, NodeTerm, PodTerm, Requirement
 from webhook.placement.provision.effects import Effect, RequireNodes
@@ -53,7 +53,7 @@ def shared_hostnames(world: World) -> Iterator[str]:
         yield f"{count} share their {keys.HOSTNAME} label with another: {rule}"
 
 
-def ending(marks: Collection[Mark], siblings_of: tuple[str, str], clause: str, world: World) -> Iterator[str]:
+def ending(marks: Collection[PodLabel], siblings_of: tuple[str, str], clause: str, world: World) -> Iterator[str]:
     """A warning for a pod that belongs beside others, all of which are being deleted; ``siblings_of`` is their job."""
     leaving = (pod for pod in world.inventory.leaving.values() if (pod.namespace, pod.job) == siblings_of)
     if any(pod.labels.get(key) == value for pod in leaving for key, value in marks):
@@ -94,7 +94,7 @@ class PodsAntiAffinity(Struct, frozen=True, gc=False):
         return ""
 
 
-def repelled(clause: str, mark: Mark, whom: str, siblings: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
+def repelled(clause: str, mark: PodLabel, whom: str, siblings: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
     """The wall, if there is one: pods of the job that require others with this label to keep away."""
     nodes = world.inventory.nodes
     there = nodes.domains(siblings.repelling(mark) & nodes.with_key(keys.HOSTNAME))

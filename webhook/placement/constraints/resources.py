@@ -161,5 +161,5 @@ def _pinned(ask: Ask, world: World) -> Bits:
     if hosts and ask.binding == "nodeName" and ClauseName.HOST not in ask.soft:
         for clause in hosts:
             if isinstance(clause.argument, str):
-                pinned |= world.meant(clause.argument)
+                pinned |= world.nodes_of_host(clause.argument)
     return pinned

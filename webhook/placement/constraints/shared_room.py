@@ -2,13 +2,13 @@
 
 from collections.abc import Collection
 
-from webhook.placement.inventory.job_pods import JobPods, Mark
+from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.inventory.objects import Tally
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.request.world import World
 
 
-def room_beside(held: Bits, marks: Collection[Mark], siblings: JobPods, requests: Tally, world: World) -> Bits:
+def room_beside(held: Bits, marks: Collection[PodLabel], siblings: JobPods, requests: Tally, world: World) -> Bits:
     """The nodes of ``held`` with room for the requests beside the pods there that carry one of the marks."""
     roomy = 0
     for slot in slots(held):

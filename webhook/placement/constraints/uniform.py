@@ -12,7 +12,7 @@ from webhook.placement.annotations.worker_mapping import uniformly
 from webhook.placement.constraints import pod_terms as neighbours
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.constraints.shared_room import room_beside
-from webhook.placement.inventory.job_pods import JobPods, Mark
+from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.bits import Bits
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect, NearPods
 from webhook.placement.request.ask import Ask
@@ -23,7 +23,7 @@ from webhook.placement.text.problem import Problem
 SOFT = "uniform"
 """What the annotation ``preferred`` calls it."""
 
-MARK: Mark = keys.WORKER, "true"
+MARK: PodLabel = keys.WORKER, "true"
 """The label of a worker."""
 
 _SEPARATE = "a worker of all-separate-nodes"

@@ -13,7 +13,7 @@ from webhook.placement.constraints.uniform import SameNode
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_labels import labels_of, labels_set
 from webhook.placement.kube.bits import Bits
-from webhook.placement.kube.pod import NodeTerm, Requirement
+from webhook.placement.kube.pod import Requirement, required_terms
 from webhook.placement.kube.selector import holds
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
@@ -61,7 +61,7 @@ def single(constraint: Constraint) -> bool:
 def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requirement] = ()) -> bool:
     """Whether a node that is added can meet all of these, if it is like one that does and meets ``needs`` as well."""
     said = [*_said(constraints, ask)]
-    if any(map(fixed, constraints)) or any(term.match_fields for term in _terms(ask)):
+    if any(map(fixed, constraints)) or any(term.match_fields for term in required_terms(ask.spec) or ()):
         return False
     mine = {need.key for need in needs}
     return not (
@@ -91,7 +91,7 @@ def _said(constraints: Iterable[Constraint], ask: Ask) -> Iterator[Requirement]:
     selector = ask.spec.node_selector or {}
     for key, value in selector.items() if len(selector) > LABELS else ():
         yield Requirement(key, "In", (value,))
-    for term in _terms(ask):
+    for term in required_terms(ask.spec) or ():
         yield from term.match_expressions or ()
 
 
@@ -105,9 +105,3 @@ def _needs(constraint: Constraint) -> tuple[Requirement, ...]:
             return (Requirement(constraint.key, "In", (constraint.value,)),)
         case _:
             return ()
-
-
-def _terms(ask: Ask) -> tuple[NodeTerm, ...]:
-    """The terms of which the pod's node must match one."""
-    nodes = ask.spec.affinity.node_affinity if ask.spec.affinity else None
-    return (nodes.required.node_selector_terms or ()) if nodes and nodes.required else ()

@@ -23,6 +23,7 @@ from webhook.placement.kube.pod import (
     PreferredNodeTerm,
     Toleration,
     WeightedPodTerm,
+    required_terms,
 )
 from webhook.placement.kube.quantity import format_quantity, parse_quantity
 from webhook.placement.provision.effects import (
@@ -103,7 +104,7 @@ def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem
     spec = pod.spec or _NO_SPEC
     affinity = spec.affinity
     nodes = (affinity.node_affinity if affinity else None) or _NO_NODES
-    edits, terms, problems = conjoin(nodes, asked.required) if asked.required else ((), (), ())
+    edits, terms, problems = conjoin(required_terms(spec) or (), asked.required) if asked.required else ((), (), ())
     labels = (pod.metadata.labels if pod.metadata else None) or {}
     added, conflicts = _labels(labels, asked.labels) if asked.labels else ({}, ())
     additions = Additions(

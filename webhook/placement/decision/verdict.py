@@ -14,7 +14,7 @@ from webhook.placement.constraints.exclusive import NoForeignExclusiveHosts
 from webhook.placement.constraints.families import FAMILIES, LAST
 from webhook.placement.constraints.taints import Tolerated
 from webhook.placement.kube.bits import Bits
-from webhook.placement.kube.pod import NodeTerm, Requirement
+from webhook.placement.kube.pod import NodeTerm, Requirement, required_terms
 from webhook.placement.kube.selector import matching_all, matching_any
 from webhook.placement.provision.effects import AddLabel, BindTo, RequireNodes
 from webhook.placement.request.ask import Ask
@@ -139,8 +139,8 @@ def finish(ask: Ask, constraints: Sequence[Constraint], world: World) -> Finishe
     effects = [effect for constraint in constraints for effect in constraint.inject(world)]
     labels = {effect.key: effect.value for effect in effects if isinstance(effect, AddLabel)}
     added = [effect.terms for effect in effects if isinstance(effect, RequireNodes)]
-    own = ask.spec.affinity.node_affinity.required if ask.spec.affinity and ask.spec.affinity.node_affinity else None
-    terms = [*added, own.node_selector_terms or ()] if own else added
+    own = required_terms(ask.spec)
+    terms = added if own is None else [*added, own]
     selector = ask.spec.node_selector or {}
     return Finished(
         labels={**labels, **ask.labels},

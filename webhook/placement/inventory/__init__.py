@@ -1,8 +1,12 @@
-"""The cluster as decisions see it: nodes, live pods, host pools, jobs and intents, kept in indexes.
+"""The state of the cluster that decisions are made from: nodes, pods, host pools, jobs and intents, in indexes.
 
-Read in this order: ``objects`` (one value per object), ``inventory`` (all of them, updated one object at a time),
-``index`` (label, taint and address to a set of nodes), ``capacity`` (what each node offers and has given away),
-``pool_index`` with ``pool_spec``, ``pool_labels``, ``pool_marks`` and ``quota``, ``job_pods``, ``foreign_pods`` and
-``peers`` (pods by job, by no job, by template), ``guests``, ``topology``, ``conditions``, ``jobmodel``, ``intent``,
-``promises`` and ``policy``.
+Read in this order:
+
+- ``objects``: a node, pod, HostPool or Job as a value. ``inventory``: all of them, updated one object at a time.
+- ``index``: nodes by label, taint and address, with ``capacity`` (resources of each node), ``topology`` (topology
+  domains) and ``passing_conditions`` (taints that go away by themselves).
+- ``pool_index``: HostPools, with ``pool_spec`` (validation), ``pool_labels``, ``pool_marks`` and ``quota``.
+- ``job_pods``, ``foreign_pods`` and ``guests``: running pods of a job, of no job, and such as tolerate exclusive hosts.
+- ``job_model``: a Job object's model. ``intent``: HPAIntents. ``template_pods``: the pods of one template.
+- ``assumed_pods``: pods that were bound a moment ago. ``policy``: the settings that change decisions.
 """

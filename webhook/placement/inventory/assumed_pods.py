@@ -1,7 +1,7 @@
-"""What was promised in the last seconds: pods that were bound by ``nodeName`` and may not be seen yet.
+"""Assumed pods: requests of pods that this replica bound by ``nodeName`` in the last seconds, by node.
 
-Two pods of one moment are decided about from the same state. A promise makes the first one count for the second, until
-the watch has brought it.
+The watch may not have brought such a pod yet. Counting its requests keeps the next decisions from giving away the same
+room again; the scheduler assumes pods for the same reason.
 """
 
 from collections import OrderedDict
@@ -11,16 +11,16 @@ from typing import Final
 from webhook.placement.inventory.objects import Tally
 
 SECONDS: Final = 30.0
-"""For how long a promise counts: a watch that lags behind for longer is made anew in the meantime."""
+"""Seconds for which a pod is assumed; a watch that lags behind for longer has been restarted by then."""
 
 LIMIT: Final = 10_000
-"""AssumedPods that are kept, at some 300 bytes each; more than are made in so many seconds."""
+"""Assumed pods that are kept, at some 300 bytes each: more than are bound in ``SECONDS``."""
 
 _NONE: Final[Tally] = {}
 
 
 class AssumedPods:
-    """Requests by the node that was promised; ``clock`` tells the time in seconds, whatever its zero is."""
+    """Requests of assumed pods, summed by node; ``clock`` returns the time in seconds since any fixed moment."""
 
     __slots__ = ("_clock", "_made", "_sums")
 
@@ -29,8 +29,8 @@ class AssumedPods:
         self._made: OrderedDict[str, tuple[float, str, Tally]] = OrderedDict()
         self._sums: dict[str, dict[str, int]] = {}
 
-    def make(self, uid: str, node: str, requests: Tally) -> None:
-        """The pod under review ``uid`` was bound to the node; a review that is repeated counts once."""
+    def assume(self, uid: str, node: str, requests: Tally) -> None:
+        """Count the requests on the node: the review ``uid`` bound its pod there. A repeated review counts once."""
         self._forget(uid)
         if len(self._made) >= LIMIT:
             self._forget(next(iter(self._made)))
@@ -38,7 +38,7 @@ class AssumedPods:
         self._count(node, requests, 1)
 
     def on(self, node: str) -> Mapping[str, int]:
-        """What was promised of the node, in the units of :data:`Tally`."""
+        """The requests of all pods that are assumed on the node, in the units of :data:`Tally`."""
         oldest = self._clock() - SECONDS
         while self._made and next(iter(self._made.values()))[0] < oldest:
             self._forget(next(iter(self._made)))

@@ -1,4 +1,4 @@
-"""How much of every resource each node offers and has given away: one numpy row of ``int64`` per resource."""
+"""Allocatable and used amounts of every resource on every node: two numpy rows of ``int64`` per resource."""
 
 from collections.abc import Iterable
 
@@ -9,21 +9,23 @@ from webhook.placement.inventory.objects import Tally
 from webhook.placement.kube.bits import Bits, from_mask, to_slots
 
 _KEPT = 1024
-"""Answers that are kept: two megabytes for 15,000 nodes, and more amounts than a cluster's templates ask for."""
+"""Cached sets of nodes: two megabytes for 15,000 nodes, and more amounts than the templates of a cluster request."""
 
 Row = npt.NDArray[np.int64]
+"""One number per node slot."""
 
 _INITIAL = 64
-"""Slots to begin with; rows double when they are full."""
+"""Slots of a new row; rows double when they are full."""
 
 _CEILING = 2**62
-"""Amounts are cut to it, so that sums of two never overflow an ``int64``; 4 EiB of anything is not a node's."""
+"""Largest amount that is kept: a sum of two never overflows an ``int64``. No node has 4 EiB of anything."""
 
 
 class Capacity:
     """Allocatable and used amounts by resource name and node slot.
 
-    Amounts are milli-units of ``cpu`` and whole units of everything else. A resource nobody offers has no row.
+    Amounts are milli-units of ``cpu`` and whole units of everything else. A resource that no node offers has no
+    allocatable row.
     """
 
     __slots__ = ("_allocatable", "_changes", "_known", "_size", "_used")
@@ -36,7 +38,7 @@ class Capacity:
         self._known: dict[tuple[str, int], Bits] = {}
 
     def offer(self, slot: int, tally: Tally) -> None:
-        """Set what the node in ``slot`` offers; resources that are not in ``tally`` become 0."""
+        """Set the allocatable amounts of the node in ``slot``; resources that are not in ``tally`` become 0."""
         self._reach(slot)
         self._known.clear()
         for resource in tally.keys() - self._allocatable.keys():
@@ -45,13 +47,13 @@ class Capacity:
             row[slot] = min(tally.get(resource, 0), _CEILING)
 
     def take(self, slot: int, tally: Tally, sign: int = 1) -> None:
-        """Count the amounts as used on ``slot``, or with ``sign=-1`` as given back."""
+        """Add the amounts to those used on ``slot``; with ``sign=-1`` subtract them."""
         self._reach(slot)
         for resource, amount in tally.items():
             row = self._used.get(resource)
             if row is None:
                 row = self._used[resource] = np.zeros(self._size, np.int64)
-            row[slot] += sign * min(amount, _CEILING >> 20)
+            row[slot] += sign * min(amount, _CEILING >> 20)  # a million pods of such an amount reach the ceiling
             self._changes[resource] = self._changes.get(resource, 0) + 1
 
     def changes(self, resources: Iterable[str]) -> int:
@@ -64,7 +66,7 @@ class Capacity:
         return 0 if row is None or slot >= self._size else int(row[slot])
 
     def free(self, resource: str, slot: int) -> int:
-        """The amount of ``resource`` that is left on ``slot``; negative where more is used than the node offers."""
+        """The amount of ``resource`` that is free on ``slot``; negative if more is used than the node offers."""
         return self.allocatable(resource, slot) - self.used(resource, slot)
 
     def allocatable(self, resource: str, slot: int) -> int:
@@ -73,7 +75,7 @@ class Capacity:
         return 0 if row is None else int(row[slot])
 
     def fits(self, tally: Tally) -> Bits:
-        """The slots that offer all of ``tally``, whether or not it is free."""
+        """The slots whose allocatable amounts include all of ``tally``, whether or not the amounts are free."""
         found = -1
         for resource, amount in tally.items():
             known = self._known.get((resource, amount))
@@ -81,7 +83,7 @@ class Capacity:
         return found
 
     def fits_free(self, tally: Tally) -> Bits:
-        """The slots that have all of ``tally`` left."""
+        """The slots whose free amounts include all of ``tally``."""
         found = -1
         for resource, amount in tally.items():
             allocatable, used = self.rows(resource)
@@ -89,9 +91,9 @@ class Capacity:
         return found
 
     def copies(self, tally: Tally, *, free: Bits = 0) -> Row:
-        """How many times every slot could hold all of ``tally``, whose amounts are 1 or more.
+        """How many times each slot could hold all of ``tally``, whose amounts are 1 or more.
 
-        What counts is what a slot offers, in the slots ``free`` what is left of it.
+        Slots in ``free`` count with their free amounts, all other slots with their allocatable amounts.
         """
         found = np.full(self._size, _CEILING, np.int64)
         counting = to_slots(free)
@@ -103,12 +105,12 @@ class Capacity:
         return found
 
     def rows(self, resource: str) -> tuple[Row, Row]:
-        """Allocatable and used amounts of a resource by slot; zeros where there are none. Not to be written to."""
+        """Allocatable and used amounts of a resource by slot; zeros for an unknown resource. Callers must not write."""
         zeros = np.zeros(self._size, np.int64)
         return self._allocatable.get(resource, zeros), self._used.get(resource, zeros)
 
     def _offering(self, resource: str, amount: int) -> Bits:
-        """The slots that offer the amount; kept, since most pods ask for one of a few."""
+        """The slots whose allocatable amount is enough. The set is cached: most pods request one of a few amounts."""
         offered = self._allocatable.get(resource)
         found = -1 if amount <= 0 else 0
         if amount > 0 and offered is not None:

@@ -1,4 +1,8 @@
-"""Pods of no job, where not only processing elements keep exclusive pools away (``docs/hostpool.md``, strangers)."""
+"""Index of running pods that belong to no job, by node, for installations where such pods count as strangers.
+
+An exclusive pool takes no node with a stranger (``docs/hostpool.md``, strangers). This file also parses the setting
+with the namespaces whose pods are no strangers.
+"""
 
 import re
 from collections.abc import Collection, Iterator
@@ -8,72 +12,72 @@ from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.bits import Bits
 from webhook.placement.text.problem import quote
 
-Ties = tuple[str, tuple[str, ...]]
-"""The namespace of pods and the pools that they name; both empty for pods that name none."""
+NamedPools = tuple[str, tuple[str, ...]]
+"""The namespace of a pod, and the SPL names of the host pools in its placement; both empty if it names no pool."""
 
-_LOOSE: Final[Ties] = ("", ())
+_NO_POOLS: Final[NamedPools] = ("", ())
 
 _NAMESPACE: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
-"""A DNS label."""
+"""The name of a namespace: a DNS label (Kubernetes, object names)."""
 
 
 class ForeignPods:
-    """Bound pods of no job that count, by their ties: how many of them are on which node.
+    """Bound pods of no job that count as strangers: by the pools that they name, their number on each node.
 
-    ``spared`` are the namespaces whose pods do not count. Pods of DaemonSets and static pods never do, and with
-    ``None`` no pod does: then nothing is kept, and only processing elements are strangers.
+    Pods in the namespaces ``spared``, pods of DaemonSets and static pods do not count. If ``spared`` is ``None``, no
+    pod counts and nothing is kept: only processing elements are strangers then.
     """
 
     __slots__ = ("_counts", "_nodes", "spared")
 
     def __init__(self, spared: Collection[str] | None = None) -> None:
         self.spared = spared
-        self._counts: dict[Ties, dict[int, int]] = {}
-        self._nodes: dict[Ties, Bits] = {}
+        self._counts: dict[NamedPools, dict[int, int]] = {}
+        self._nodes: dict[NamedPools, Bits] = {}
 
     def include(self, pod: PodInfo) -> bool:
-        """Whether the pod counts."""
+        """Whether the pod counts as a stranger."""
         return self.spared is not None and not pod.job and not pod.of_node and pod.namespace not in self.spared
 
-    def add(self, slot: int, pod: PodInfo) -> Ties | None:
-        """A pod is bound to ``slot``; returns what :meth:`remove` needs to know, ``None`` if it does not count."""
+    def add(self, slot: int, pod: PodInfo) -> NamedPools | None:
+        """Count the pod on ``slot``; returns the argument for :meth:`remove`, or ``None`` if the pod does not count."""
         if not self.include(pod):
             return None
-        ties = (pod.namespace, pod.pools) if pod.pools else _LOOSE
-        counts = self._counts.setdefault(ties, {})
+        named_pools = (pod.namespace, pod.pools) if pod.pools else _NO_POOLS
+        counts = self._counts.setdefault(named_pools, {})
         counts[slot] = counts.get(slot, 0) + 1
         if counts[slot] == 1:
-            self._nodes[ties] = self._nodes.get(ties, 0) | 1 << slot
-        return ties
+            self._nodes[named_pools] = self._nodes.get(named_pools, 0) | 1 << slot
+        return named_pools
 
-    def remove(self, slot: int, ties: Ties) -> None:
-        """A pod of these ties that was added is gone."""
-        counts = self._counts[ties]
+    def remove(self, slot: int, named_pools: NamedPools) -> None:
+        """Uncount a pod that was added with these pools on ``slot``."""
+        counts = self._counts[named_pools]
         counts[slot] -= 1
         if counts[slot]:
             return
         del counts[slot]
-        self._nodes[ties] &= ~(1 << slot)
+        self._nodes[named_pools] &= ~(1 << slot)
         if not counts:
-            del self._counts[ties], self._nodes[ties]
+            del self._counts[named_pools], self._nodes[named_pools]
 
-    def nodes(self) -> Iterator[tuple[Ties, Bits]]:
-        """All ties that pods have, and the nodes where these are."""
+    def nodes(self) -> Iterator[tuple[NamedPools, Bits]]:
+        """For each combination of named pools, the nodes with such pods."""
         yield from self._nodes.items()
 
     @property
     def stranger(self) -> str:
-        """One pod that an exclusive pool shuns, in words."""
+        """The noun for one stranger in messages."""
         return "a processing element of another pool or job" if self.spared is None else "a pod of others"
 
     @property
     def strangers(self) -> str:
-        """Several of them."""
+        """The noun for several strangers in messages."""
         return "processing elements of other pools and jobs" if self.spared is None else "pods of others"
 
 
 def parse_namespaces(text: str) -> frozenset[str]:
-    """Names of namespaces between commas, such as ``kube-system,monitoring``; ``ValueError`` with all that are none."""
+    """The namespaces in a text such as ``kube-system,monitoring``; raises ``ValueError`` with all wrong names."""
     names = [part.strip() for part in text.split(",")] if text.strip() else []
     wrong = [name for name in names if not _NAMESPACE.fullmatch(name)]
     if wrong:

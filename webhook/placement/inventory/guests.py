@@ -1,19 +1,22 @@
-"""Pods of others that the taint of exclusive hosts does not keep away (``docs/hostpool.md``, who else runs there)."""
+"""Index of running guests, by node: pods of no job that tolerate the taint of exclusive hosts.
+
+A guest may run on the hosts of an exclusive pool although it does not use the pool (``docs/hostpool.md``).
+"""
 
 from collections.abc import Collection, Iterator
 
 from webhook.placement.inventory.objects import Guest, PodInfo
 from webhook.placement.kube.bits import Bits
 
-Who = tuple[str, Guest]
-"""A namespace, and what a pod in it is."""
+GuestKey = tuple[str, Guest]
+"""A namespace, and the guest that pods in it are replicas of."""
 
 
 class Guests:
-    """Bound pods that pass a taint of that ``effect``, or lie about who made them: which of them are on which node.
+    """Bound guests: pods that tolerate the exclusive taint with ``effect``, or that forge an owner reference.
 
-    Replicas of one workload are one guest, so little is kept of many. ``spared`` are the namespaces whose pods nobody
-    minds; with ``None`` nothing is kept at all.
+    Replicas of one workload are one guest, so that little memory is used. Pods in the namespaces ``spared`` do not
+    count; if ``spared`` is ``None``, no pod counts and nothing is kept.
     """
 
     __slots__ = ("_counts", "_effect", "_held", "_nodes", "_spared")
@@ -21,50 +24,53 @@ class Guests:
     def __init__(self, spared: Collection[str] | None = None, effect: str = "NoSchedule") -> None:
         self._spared = spared
         self._effect = effect
-        self._held: dict[str, tuple[int, Who]] = {}
-        """By uid of a pod: its node's slot, and what it is."""
-        self._counts: dict[Who, dict[int, int]] = {}
-        self._nodes: dict[Who, Bits] = {}
+        self._held: dict[str, tuple[int, GuestKey]] = {}
+        """The slot of a pod's node and the pod's guest, by the pod's uid."""
+        self._counts: dict[GuestKey, dict[int, int]] = {}
+        self._nodes: dict[GuestKey, Bits] = {}
 
     def include(self, pod: PodInfo) -> bool:
-        """Whether the pod counts."""
+        """Whether the pod counts as a guest."""
         guest = pod.guest
         if guest is None or self._spared is None or pod.namespace in self._spared:
             return False
         return guest.forged or self._effect in guest.passes
 
     def add(self, slot: int, pod: PodInfo) -> None:
-        """A pod is bound to ``slot``; one that does not count is passed over."""
+        """Count the pod on ``slot``, if it counts as a guest."""
         if pod.guest is None or not self.include(pod):
             return
-        who = pod.namespace, pod.guest
-        self._held[pod.uid] = slot, who
-        counts = self._counts.setdefault(who, {})
+        key = pod.namespace, pod.guest
+        self._held[pod.uid] = slot, key
+        counts = self._counts.setdefault(key, {})
         counts[slot] = counts.get(slot, 0) + 1
-        self._nodes[who] = self._nodes.get(who, 0) | 1 << slot
+        self._nodes[key] = self._nodes.get(key, 0) | 1 << slot
 
     def remove(self, uid: str) -> None:
-        """A pod is gone; one that was never added is passed over."""
+        """Uncount the pod with that uid, if it was counted."""
         held = self._held.pop(uid, None)
         if held is None:
             return
-        slot, who = held
-        counts = self._counts[who]
+        slot, key = held
+        counts = self._counts[key]
         counts[slot] -= 1
         if counts[slot]:
             return
         del counts[slot]
-        self._nodes[who] &= ~(1 << slot)
+        self._nodes[key] &= ~(1 << slot)
         if not counts:
-            del self._counts[who], self._nodes[who]
+            del self._counts[key], self._nodes[key]
 
     def on(self, nodes: Bits, *, forged: bool) -> Iterator[tuple[str, Bits]]:
-        """Who is on some of the nodes, in words and sorted, and on which: who is what he says, or who lies."""
-        found = [(_words(who), here & nodes) for who, here in self._nodes.items() if who[1].forged is forged]
-        yield from sorted((words, here) for words, here in found if here)
+        """The guests on some of the nodes, as sorted words, each with its nodes among these.
+
+        With ``forged`` only guests that forge an owner reference, otherwise only guests that do not.
+        """
+        found = [(_words(key), running & nodes) for key, running in self._nodes.items() if key[1].forged is forged]
+        yield from sorted((words, running) for words, running in found if running)
 
 
-def _words(who: Who) -> str:
-    """Kind, namespace and name, such as ``DaemonSet monitoring/agent``."""
-    kind, _, name = who[1].name.partition("/")
-    return f"{kind} {who[0]}/{name}"
+def _words(key: GuestKey) -> str:
+    """Kind, namespace and name of the guest, such as ``DaemonSet monitoring/agent``."""
+    kind, _, name = key[1].name.partition("/")
+    return f"{kind} {key[0]}/{name}"

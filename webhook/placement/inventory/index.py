@@ -1,7 +1,7 @@
-"""The nodes, indexed: label, taint and address to the set of nodes that have it.
+"""Index of all nodes of the cluster: for each label, taint and address the set of nodes that have it.
 
-Every question of a request is answered by a handful of set operations, whatever the number of nodes; an update costs
-what changed. Slots belong to node *names*: a pod may be seen before its node, and outlive it.
+A decision takes a few set operations, whatever the number of nodes; an update takes time by what changed. A slot
+belongs to the *name* of a node, because a pod may be seen before its node, and may outlive the node.
 """
 
 import copy
@@ -24,24 +24,27 @@ _Value = TypeVar("_Value")
 
 
 class SlotSets(Mapping[_Value, Bits]):
-    """A table of sets of nodes, never empty, by values that most often belong to one node, such as host names."""
+    """A mapping of values to sets of nodes, made for values that only one node has, such as host names.
+
+    A set of one node takes little memory. A value without nodes is not in the mapping.
+    """
 
     __slots__ = ("_sets",)
 
     def __init__(self) -> None:
         self._sets: dict[_Value, int] = {}
-        """A set as its bits, or, if it is of one slot only, the complement of the slot: a negative number."""
+        """Each set as its bits; a set of one slot as the complement of the slot's number, which is negative."""
 
     def add(self, key: _Value, slot: int) -> None:
         """Put the node into the set of that key."""
-        there = self._sets.get(key)
-        if there is None:
+        kept = self._sets.get(key)
+        if kept is None:
             self._sets[key] = ~slot
-        elif there != ~slot:
-            self._sets[key] = _bits(there) | 1 << slot
+        elif kept != ~slot:
+            self._sets[key] = _bits(kept) | 1 << slot
 
     def discard(self, key: _Value, slot: int) -> None:
-        """Take the node out of the set of that key; an empty set leaves the table."""
+        """Take the node out of the set of that key, and the key out of the mapping if the set is empty then."""
         left = _bits(self._sets.get(key, 0)) & ~(1 << slot)
         if not left:
             self._sets.pop(key, None)
@@ -49,7 +52,7 @@ class SlotSets(Mapping[_Value, Bits]):
             self._sets[key] = ~(left.bit_length() - 1) if left.bit_count() == 1 else left
 
     def of(self, key: _Value) -> Bits:
-        """The set of that key; empty where there is none."""
+        """The set of that key; empty for an unknown key."""
         found = self._sets.get(key, 0)
         return found if found >= 0 else 1 << ~found
 
@@ -76,9 +79,10 @@ _Key = TypeVar("_Key", str, Taint)
 class NodeIndex:
     """All nodes, by slot, label, taint and address.
 
-    ``everything`` is the set of nodes there are; ``labels[key][value]``, ``has[key]``, ``taints[key][taint]`` (hard
-    effects only), ``tainted[key]`` and ``addresses[canonical]`` are sets of nodes; ``own_hostname`` those whose
-    ``kubernetes.io/hostname`` label is theirs alone; ``version`` changes with every node, but not with its pods.
+    ``everything`` is the set of all nodes. Sets of nodes are also ``labels[key][value]`` and ``has[key]`` (by label),
+    ``taints[key][taint]`` and ``tainted[key]`` (by taint, hard effects only), ``addresses[canonical]``, and
+    ``own_hostname`` (nodes whose ``kubernetes.io/hostname`` label no other node has). ``nodes`` and ``names`` are by
+    slot, ``slot_of`` is by name. ``version`` counts changes of nodes; pods do not change it.
     """
 
     __slots__ = (
@@ -106,7 +110,7 @@ class NodeIndex:
         self._kept_away: Bits | None = None
 
     def put(self, node: Node) -> None:
-        """Add the node, or replace the one of that name."""
+        """Add the node, or replace the node with its name."""
         slot = self.reserve(node.name)
         old = self.nodes.get(slot)
         if old == node:
@@ -122,7 +126,7 @@ class NodeIndex:
             self.capacity.offer(slot, node.allocatable)
 
     def drop(self, name: str) -> None:
-        """Forget the node; what its pods use stays counted until they are gone too."""
+        """Remove the node. What pods use on it stays counted until these are removed, too."""
         old = self.get(name)
         if old is None:
             return
@@ -138,7 +142,7 @@ class NodeIndex:
         self.release(slot)
 
     def reserve(self, name: str) -> int:
-        """The slot of that node name, a new one if the name is new."""
+        """The slot of that node name; a new name gets a free slot."""
         slot = self.slot_of.get(name)
         if slot is None:
             slot = self._free.pop() if self._free else len(self.names)
@@ -148,19 +152,19 @@ class NodeIndex:
         return slot
 
     def release(self, slot: int) -> None:
-        """Give the slot back if neither a node nor a pod needs it."""
+        """Free the slot, unless it has a node or pods."""
         if slot not in self.nodes and not self.capacity.used("pods", slot):
             self._free.append(slot)
             del self.slot_of[self.names.pop(slot)]
             self._ranks = None
 
     def get(self, name: str) -> Node | None:
-        """The node of that name."""
+        """The node with that name; ``None`` if there is no such node."""
         slot = self.slot_of.get(name)
         return None if slot is None else self.nodes.get(slot)
 
     def domains(self, nodes: Bits) -> Bits:
-        """These nodes, and those that share a host name with one of them: the scheduler takes them for one host."""
+        """The nodes, and all nodes that have the host name of one of them: the scheduler takes these for one host."""
         found = nodes
         for slot in slots(nodes & self.everything & ~self.own_hostname):
             host = self.nodes[slot].labels.get(keys.HOSTNAME)
@@ -168,16 +172,16 @@ class NodeIndex:
         return found
 
     def domains_of(self, key: str) -> Domains:
-        """The nodes by the value of the label, as topology domains."""
+        """The topology domains of the key: all nodes by their value of the label."""
         return self._topology.domains(key, self.nodes)
 
     def named(self, name: str) -> Bits:
-        """The node of that name, as a set; empty if there is none."""
+        """The node with that name, as a set; empty if there is no such node."""
         slot = self.slot_of.get(name)
         return self.everything & (1 << slot) if slot is not None else 0
 
     def with_key(self, key: str) -> Bits:
-        """Nodes that have the label, whatever its value."""
+        """Nodes that have the label ``key``, with any value."""
         return self.has.get(key, 0)
 
     def with_label(self, key: str, values: Iterable[str]) -> Bits:
@@ -190,27 +194,27 @@ class NodeIndex:
         return found
 
     def kept_away(self) -> Bits:
-        """Nodes with a hard taint, that of exclusive pools aside."""
+        """Nodes with a hard taint other than that of exclusive pools."""
         if self._kept_away is None:
             tainted = (nodes for key, nodes in self.tainted.items() if key != keys.EXCLUSIVE)
             self._kept_away = union(tainted)
         return self._kept_away
 
     def recovered(self) -> "NodeIndex | None":
-        """The same nodes without the taints of conditions that pass by themselves; ``None`` where no node has one.
+        """A view of the index without the taints that go away by themselves; ``None`` if no node has such a taint.
 
-        It is for reading, until the next change of a node.
+        Callers must not change the view, and must not use it after the next change of a node.
         """
         if PASSING.keys().isdisjoint(self.tainted):
             return None
         found = copy.copy(self)
         found.taints = {key: taints for key, taints in self.taints.items() if key not in PASSING}
         found.tainted = {key: nodes for key, nodes in self.tainted.items() if key not in PASSING}
-        found._kept_away = None  # noqa: SLF001 -- its own
+        found._kept_away = None  # noqa: SLF001 -- of the same class
         return found
 
     def ranks(self) -> npt.NDArray[np.int64]:
-        """The place of each slot's name among all names, by slot."""
+        """For each slot, the position of its node's name among all names in sorted order."""
         if self._ranks is None:
             self._ranks = np.zeros(len(self.names) + len(self._free), np.int64)
             for rank, name in enumerate(sorted(self.slot_of)):
@@ -276,7 +280,7 @@ class NodeIndex:
 
 
 def _clear(sets: dict[_Key, Bits], key: _Key, bit: Bits) -> None:
-    """Take the node out of a set, and the set out of the table when that leaves it empty."""
+    """Take the node out of the set of that key, and the key out of the table if the set is empty then."""
     left = sets.get(key, 0) & ~bit
     if left:
         sets[key] = left

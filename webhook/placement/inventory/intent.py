@@ -1,4 +1,7 @@
-"""An HPAIntent: hardware requirements of workloads, written apart from them (``docs/hardware.md``)."""
+"""HPAIntent objects: parser of their spec, the intents as values, and the index of all intents of the cluster.
+
+An HPAIntent states hardware requirements of workloads, its consumers, apart from their pods (``docs/hpaintent.md``).
+"""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,10 +27,10 @@ _NEEDED: Final = ("apiVersion", "kind", "name")
 
 
 class Consumer(Struct, frozen=True, gc=False):
-    """A workload and the hardware that its pods need.
+    """A workload in an HPAIntent, and the hardware requirements of its pods.
 
-    ``group`` is the API group of its kind, ``owner`` its kind and name, such as ``Deployment/api-server``. With
-    ``problems`` its pods cannot be made until they are gone.
+    ``group`` is the API group of the workload's kind, ``owner`` its kind and name, such as ``Deployment/api-server``.
+    Pods of a consumer with ``problems`` are refused.
     """
 
     name: str
@@ -38,7 +41,7 @@ class Consumer(Struct, frozen=True, gc=False):
 
 
 class Intent(Struct, frozen=True, gc=False):
-    """An HPAIntent object; ``problems`` are those of its consumers, and of what belongs to none of them."""
+    """An HPAIntent object; ``problems`` are those of the whole spec, including those of its consumers."""
 
     namespace: str
     name: str
@@ -47,7 +50,7 @@ class Intent(Struct, frozen=True, gc=False):
 
 
 def read_intent(namespace: str, name: str, spec: object, where: str = "") -> Intent:
-    """The intent that a ``spec`` as JSON describes, with all its problems; ``where`` begins their paths."""
+    """The intent with that ``spec`` (decoded JSON), with all its problems; ``where`` is a prefix of their paths."""
     value = of_json(spec)
     if not isinstance(value, dict):
         return Intent(namespace, name, problems=(Problem(f"{where}spec", "must be a mapping with consumers"),))
@@ -93,8 +96,8 @@ def _consumer(item: Value, path: str) -> tuple[Consumer | None, list[Problem]]:
 
 
 def _container(item: Mapping[str, Value], workload: Mapping[str, Value], path: str) -> tuple[str, list[Problem]]:
-    """Who gets what is allocatable, in any of the three places where it may stand; empty where nothing is said."""
-    said = [
+    """The container of allocatable requirements, from any of three fields; empty if no field names one."""
+    stated = [
         (f"{path}.{place}", word)
         for place, word in (
             ("consumer.container-name", workload.get("container-name")),
@@ -103,7 +106,7 @@ def _container(item: Mapping[str, Value], workload: Mapping[str, Value], path: s
         )
         if isinstance(word, str)
     ]
-    return said[0][1] if said else "", list(_contradicting(said))
+    return stated[0][1] if stated else "", list(_contradicting(stated))
 
 
 def _foreign(value: Mapping[str, Value], known: tuple[str, ...], path: str) -> Iterator[Problem]:
@@ -112,16 +115,16 @@ def _foreign(value: Mapping[str, Value], known: tuple[str, ...], path: str) -> I
 
 
 def _odd(value: Mapping[str, Value], words: tuple[str, ...], path: str) -> Iterator[Problem]:
-    """What must be one word and is a list or a mapping."""
+    """A problem for each of the fields ``words`` that is a list or a mapping and must be one word."""
     odd = (name for name in words if isinstance(value.get(name), list | dict))
     return (Problem(f"{path}.{name}", "must be one word") for name in odd)
 
 
-def _contradicting(said: list[tuple[str, str]]) -> Iterator[Problem]:
-    """Paths whose words all mean the same, and are not the same."""
-    for path, word in said[1:]:
-        if word != said[0][1]:
-            message = f"is {quote(word)}, but {said[0][0]} is {quote(said[0][1])}, and both mean the same"
+def _contradicting(stated: list[tuple[str, str]]) -> Iterator[Problem]:
+    """A problem for each path whose word differs from that of the first path; all paths mean the same field."""
+    for path, word in stated[1:]:
+        if word != stated[0][1]:
+            message = f"is {quote(word)}, but {stated[0][0]} is {quote(stated[0][1])}, and both mean the same"
             yield Problem(path, message)
 
 
@@ -133,33 +136,33 @@ def _twice(consumers: list[Consumer], path: str) -> Iterator[Problem]:
 
 
 class Intents:
-    """All that is known of HPAIntents; ``version`` counts changes."""
+    """Index of all HPAIntents, by name and by consumer; ``version`` counts changes."""
 
     __slots__ = ("_by_owner", "_intents", "enabled", "version")
 
     def __init__(self) -> None:
         self.version = 0
         self.enabled: set[str] = set()
-        """Namespaces whose pods get what intents say of their workload without asking for it themselves."""
+        """Namespaces with the label ``streams.ibm.com/inject: enabled``: intents apply to all pods of consumers."""
         self._intents: dict[str, dict[str, Intent]] = {}
         self._by_owner: dict[tuple[str, str], dict[str, Intent]] = {}
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of intents."""
         return sum(map(len, self._intents.values()))
 
     def enable(self, namespace: str) -> None:
-        """The namespace carries the label that has intents hold in it."""
+        """The namespace has the label ``streams.ibm.com/inject: enabled``."""
         self.version += namespace not in self.enabled
         self.enabled.add(namespace)
 
     def disable(self, namespace: str) -> None:
-        """It does not, or is gone."""
+        """The namespace does not have the label, or is deleted."""
         self.version += namespace in self.enabled
         self.enabled.discard(namespace)
 
     def put(self, intent: Intent) -> None:
-        """An intent was added or changed."""
+        """Add the intent, or replace the intent with its name."""
         self.drop(intent.namespace, intent.name)
         self.version += 1
         self._intents.setdefault(intent.namespace, {})[intent.name] = intent
@@ -167,13 +170,13 @@ class Intents:
             self._by_owner.setdefault((intent.namespace, consumer.owner), {})[intent.name] = intent
 
     def drop(self, namespace: str, name: str) -> None:
-        """An intent is gone."""
-        there = self._intents.get(namespace, {})
-        intent = there.pop(name, None)
+        """Remove the intent, if it is known."""
+        of_namespace = self._intents.get(namespace, {})
+        intent = of_namespace.pop(name, None)
         if intent is None:
             return
         self.version += 1
-        if not there:
+        if not of_namespace:
             del self._intents[namespace]
         for owner in {consumer.owner for consumer in intent.consumers}:
             named = self._by_owner[namespace, owner]
@@ -182,7 +185,7 @@ class Intents:
                 del self._by_owner[namespace, owner]
 
     def named(self, namespace: str, name: str) -> Intent | None:
-        """The intent of that name."""
+        """The intent with that name; ``None`` if there is no such intent."""
         return self._intents.get(namespace, {}).get(name)
 
     def names(self, namespace: str) -> Iterable[str]:
@@ -190,6 +193,6 @@ class Intents:
         return self._intents.get(namespace, {})
 
     def holding(self, namespace: str, owner: str) -> Iterator[Intent]:
-        """The intents of which that workload is a consumer, by name."""
+        """The intents of which the workload ``owner`` (kind and name) is a consumer, sorted by name."""
         found = self._by_owner.get((namespace, owner), {})
         yield from (found[name] for name in sorted(found))

@@ -1,13 +1,13 @@
-"""The cluster as decisions see it: nodes, live pods, host pools and jobs, kept up to date one object at a time.
+"""The whole state of a cluster that decisions are made from: nodes, live pods, host pools, jobs and intents.
 
-It holds no clock and reads nothing: whoever watches the cluster, or reads a snapshot of it, calls ``set_`` and
-``remove_``. Every update costs what changed, every question a few set operations.
+The inventory does no input or output. The watch of the cluster, or the loader of a snapshot, calls the methods
+``set_...`` and ``remove_...`` for each object. An update takes time by what changed, a question a few set operations.
 """
 
 import copy
 from collections.abc import Collection, Iterator
 
-from webhook.placement.inventory.foreign_pods import ForeignPods, Ties
+from webhook.placement.inventory.foreign_pods import ForeignPods, NamedPools
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.index import NodeIndex
 from webhook.placement.inventory.intent import Intents
@@ -17,18 +17,18 @@ from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool, Tally
 from webhook.placement.inventory.pool_index import Name, PoolIndex
 from webhook.placement.kube.bits import slots
 
-_NOBODY = JobPods()
+_NO_PODS = JobPods()
 
 
 class Inventory:
-    """All that placement knows of one cluster; ``spared`` is that of :class:`ForeignPods`.
+    """All objects of one cluster that placement needs, in indexes.
 
-    Who else runs on exclusive hosts is known where ``guests`` are given.
+    ``spared`` is the argument of :class:`ForeignPods`. Guests are indexed only if ``guests`` is given.
     """
 
     __slots__ = (
-        "_clock", "_guarding", "_guards", "_held", "_siblings", "guests", "intents", "jobs", "jobs_version", "leaving",
-        "leaving_changed", "nodes", "outsiders", "pools", "sleepers", "visitors", "waiting",
+        "_change_count", "_guarding", "_guards", "_held", "_job_pods", "guests", "intents", "jobs", "jobs_version",
+        "leaving", "leaving_changed", "nodes", "outsiders", "pools", "sleepers", "visitors", "waiting",
     )  # fmt: skip
 
     def __init__(self, spared: Collection[str] | None = None, guests: Guests | None = None) -> None:
@@ -40,25 +40,28 @@ class Inventory:
         self.intents = Intents()
         self.jobs_version = 0
         self.leaving: dict[str, PodInfo] = {}
-        """Pods of jobs that are being deleted, by uid: they make room for their siblings, and still run."""
+        """Pods of jobs that are being deleted, by uid. Such pods still run, and are not in :meth:`siblings`."""
         self.leaving_changed = 0
-        """How often a pod of a job began to be deleted, or was gone after that."""
+        """Counts changes of ``leaving``."""
         self.visitors: dict[str, PodInfo] = {}
-        """Bound pods of no job that name host pools, by uid: they hold a pool that is deleted."""
+        """Bound pods of no job that name host pools, by uid. A deleted pool keeps its hosts while such pods run."""
         self.waiting: dict[str, PodInfo] = {}
-        """Pods of jobs that wait for a node, and sleepers, by uid."""
+        """Pods of jobs without a node, and sleepers, by uid."""
         self.sleepers: dict[str, PodInfo] = {}
-        """Those of them that tolerate what keeps others off exclusive hosts."""
-        self._siblings: dict[Name, JobPods] = {}
+        """Pods without a node that tolerate the taint of exclusive hosts, by uid."""
+        self._job_pods: dict[Name, JobPods] = {}
         self._guards: dict[str, dict[int, set[str]]] = {}
+        """Uids of pods with required podAntiAffinity, by topology key and slot."""
         self._guarding: dict[str, tuple[str, ...]] = {}
-        self._clock = 0
-        self._held: dict[str, tuple[int, Tally] | tuple[int, Tally, Ties] | PodInfo] = {}
+        """``PodInfo.guards`` by uid of the pod."""
+        self._change_count = 0
+        self._held: dict[str, tuple[int, Tally] | tuple[int, Tally, NamedPools] | PodInfo] = {}
+        """Bound pods by uid: slot, requests and counted pools of a pod of no job; all of a pod of a job."""
 
     def recovered(self) -> "Inventory | None":
-        """The cluster once the conditions of its nodes have passed that pass by themselves; ``None`` without any.
+        """A view of the inventory without node taints that go away by themselves; ``None`` if no node has any.
 
-        It is for reading, until the next change.
+        Callers must not change the view, and must not use it after the next change of the inventory.
         """
         nodes = self.nodes.recovered()
         if nodes is None:
@@ -70,21 +73,21 @@ class Inventory:
     # Nodes
 
     def set_node(self, node: Node) -> None:
-        """A node was added or changed."""
+        """Add the node, or replace the node with its name."""
         old = self.nodes.get(node.name)
         self.nodes.put(node)
         if old is None or old.uid != node.uid:
             self.pools.forget_hosts()
 
     def remove_node(self, name: str) -> None:
-        """A node is gone."""
+        """Remove the node."""
         self.nodes.drop(name)
         self.pools.forget_hosts()
 
     # Pods
 
     def set_pod(self, pod: PodInfo) -> None:
-        """A pod was added or changed; one without a node holds nothing."""
+        """Add the pod, or replace the pod with its uid; a pod without a node uses no resources."""
         self.remove_pod(pod.uid)
         if not pod.node:
             if pod.demand:
@@ -100,9 +103,9 @@ class Inventory:
                 self._guards.setdefault(key, {}).setdefault(slot, set()).add(pod.uid)
         self.guests.add(slot, pod)
         if not pod.job:
-            # Most pods are strangers and there may be 150,000: two references are all that is kept of them.
-            ties = self.outsiders.add(slot, pod)
-            self._held[pod.uid] = (slot, pod.requests) if ties is None else (slot, pod.requests, ties)
+            # Most of 150,000 pods belong to no job, so only two references are kept of each.
+            named_pools = self.outsiders.add(slot, pod)
+            self._held[pod.uid] = (slot, pod.requests) if named_pools is None else (slot, pod.requests, named_pools)
             if pod.pools:
                 self.visitors[pod.uid] = pod
             return
@@ -111,20 +114,20 @@ class Inventory:
             self.leaving[pod.uid] = pod
             self.leaving_changed += 1
         else:
-            siblings = self._siblings.setdefault((pod.namespace, pod.job), JobPods())
-            siblings.add(slot, pod)
-            self._stamp(siblings, pod)
+            job_pods = self._job_pods.setdefault((pod.namespace, pod.job), JobPods())
+            job_pods.add(slot, pod)
+            self._stamp(job_pods, pod)
 
     def has_pod(self, uid: str) -> bool:
-        """Whether a pod of that uid is bound to a node."""
+        """Whether a pod with that uid is bound to a node."""
         return uid in self._held
 
     def concerns_pools(self, pod: PodInfo) -> bool:
-        """Whether the pod may be a pool's own, a stranger to one, or become one."""
+        """Whether the pod can matter to a HostPool: it may use the pool, be a stranger or guest, or is a sleeper."""
         return bool(pod.job or pod.pools) or pod.sleeps or self.outsiders.include(pod) or self.guests.include(pod)
 
     def remove_pod(self, uid: str) -> None:
-        """A pod is gone, or finished."""
+        """Remove the pod: it is deleted, or has finished."""
         held = self._held.pop(uid, None)
         if held is None:
             self.waiting.pop(uid, None)
@@ -134,10 +137,10 @@ class Inventory:
             slot, requests = self.nodes.slot_of[held.node], held.requests
             self._leave(slot, held)
         else:
-            slot, requests, *ties = held
+            slot, requests, *named_pools = held
             self.visitors.pop(uid, None)
-            if ties:
-                self.outsiders.remove(slot, *ties)
+            if named_pools:
+                self.outsiders.remove(slot, *named_pools)
         self.nodes.capacity.take(slot, requests, -1)
         self.guests.remove(uid)
         for key in self._guarding.pop(uid, ()):
@@ -153,11 +156,11 @@ class Inventory:
             del self._guards[key]
 
     def guarded(self, slot: int) -> bool:
-        """Whether a pod on the node, or in its zone, requires others to keep away from there (``PodInfo.guards``)."""
+        """Whether a pod with required podAntiAffinity runs on the node, or in its topology domain."""
         labels = self.nodes.nodes[slot].labels
         for key, guards in self._guards.items():
-            near = self.nodes.with_label(key, (labels[key],)) if key in labels else 0
-            if slot in guards or not guards.keys().isdisjoint(slots(near)):
+            domain = self.nodes.with_label(key, (labels[key],)) if key in labels else 0
+            if slot in guards or not guards.keys().isdisjoint(slots(domain)):
                 return True
         return False
 
@@ -167,49 +170,49 @@ class Inventory:
             self.leaving_changed += 1
             return
         job = pod.namespace, pod.job
-        siblings = self._siblings[job]
-        siblings.remove(slot, pod)
-        self._stamp(siblings, pod)
-        if not siblings.everyone.pods:
-            del self._siblings[job]
+        job_pods = self._job_pods[job]
+        job_pods.remove(slot, pod)
+        self._stamp(job_pods, pod)
+        if not job_pods.everyone.pods:
+            del self._job_pods[job]
 
-    def _stamp(self, siblings: JobPods, pod: PodInfo) -> None:
-        self._clock += 1
-        siblings.changed = self._clock
+    def _stamp(self, job_pods: JobPods, pod: PodInfo) -> None:
+        self._change_count += 1
+        job_pods.changed = self._change_count
         if pod.isolated or pod.cpu_bound:
-            siblings.notable_changed = self._clock
+            job_pods.notable_changed = self._change_count
 
     def siblings(self, namespace: str, job: str) -> JobPods:
-        """The live pods of a job; nobody where there are none."""
-        return self._siblings.get((namespace, job), _NOBODY)
+        """The live pods of the job; without pods for an unknown job."""
+        return self._job_pods.get((namespace, job), _NO_PODS)
 
     def tells_apart(self, namespace: str, job: str) -> bool:
-        """Whether it matters which processing element a pod of the job is: one is isolated, or bound to cpus."""
+        """Whether decisions depend on a pod's processing element: one of the job is isolated, or bound to cpus."""
         model = self.jobs.get((namespace, job))
         return bool(self.siblings(namespace, job).isolated or (model and (model.isolated or True in model.binding(""))))
 
     def jobs_with_pods(self) -> Iterator[tuple[Name, JobPods]]:
-        """Every job that has live pods."""
-        yield from self._siblings.items()
+        """Every job with live pods, by namespace and name, and these pods."""
+        yield from self._job_pods.items()
 
     # Jobs
 
     def set_job(self, job: Job) -> None:
-        """A Job object was added or changed."""
+        """Add the Job object, or replace the one with its name."""
         self.jobs_version += 1
         self.jobs[job.namespace, job.name] = JobModel(job)
 
     def remove_job(self, namespace: str, name: str) -> None:
-        """A Job object is gone."""
+        """Remove the Job object."""
         self.jobs_version += 1
         self.jobs.pop((namespace, name), None)
 
     # Host pools
 
     def set_pool(self, pool: Pool) -> None:
-        """A HostPool object was added or changed."""
+        """Add the HostPool object, or replace the one with its name."""
         self.pools.put(pool)
 
     def remove_pool(self, namespace: str, name: str) -> None:
-        """A HostPool object is gone."""
+        """Remove the HostPool object."""
         self.pools.drop(namespace, name)

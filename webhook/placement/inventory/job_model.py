@@ -1,7 +1,7 @@
-"""What a Job object's model says about all of its pods: colocation groups and isolated operators.
+"""The model of a Job object: colocation groups, isolated operators and cpu binding of all its processing elements.
 
-Colocation is transitive within a job, as in SPL: tokens that meet in one processing element form one group
-(``docs/colocation.md``). Pods cannot know that from their own annotation; the Job object can.
+Colocation is transitive within a job, as in SPL: tokens of one processing element form one group
+(``docs/colocation.md``). The annotations of a pod show only its own tokens; the Job object has those of all elements.
 """
 
 from collections.abc import Iterable
@@ -20,9 +20,9 @@ class Isolated(NamedTuple):
 
 
 class JobModel:
-    """A job's elements with their clauses parsed; texts that do not parse say nothing here.
+    """A job's processing elements with their placement clauses.
 
-    Their pods are refused with the problem, so nothing is lost by leaving them out.
+    A placement text with problems is left out: pods with that text are refused, so the job has no such pods.
     """
 
     __slots__ = ("_cpu_bound", "_groups", "elements", "isolated", "name")
@@ -40,18 +40,18 @@ class JobModel:
         self._groups = _groups(tokens_of(clauses) for clauses in self.elements.values())
 
     def binding(self, pe: str) -> frozenset[bool]:
-        """What the model says of all elements but ``pe``: whether they are bound to cpus."""
+        """The different values of ``cpu_bound`` of all elements other than ``pe``."""
         return frozenset(bound for name, bound in self._cpu_bound.items() if name != pe)
 
     def group(self, tokens: Iterable[str]) -> frozenset[str]:
-        """The tokens of the group that these tokens belong to, they themselves included."""
+        """The tokens of the groups to which the given tokens belong, and the given tokens."""
         joined: frozenset[str] = frozenset(tokens)
         for token in tuple(joined):
             joined |= self._groups.get(token, frozenset())
         return joined
 
     def joins(self, tokens: frozenset[str]) -> bool:
-        """Whether the model puts all of these tokens into one group."""
+        """Whether the model has all of these tokens in one group."""
         return all(tokens <= self._groups.get(token, frozenset((token,))) for token in tokens)
 
 
@@ -76,7 +76,7 @@ def _clauses(element: Element) -> tuple[Clause, ...]:
 
 
 def _groups(sets: Iterable[frozenset[str]]) -> dict[str, frozenset[str]]:
-    """Every token's group: the sets joined wherever they share a token."""
+    """The group of every token: sets that share a token are united."""
     groups: dict[str, frozenset[str]] = {}
     for tokens in sets:
         joined = tokens.union(*(groups.get(token, frozenset()) for token in tokens))

@@ -1,4 +1,7 @@
-"""The live pods of one job, and the nodes they hold: what colocation, exlocation and isolation ask about."""
+"""Index of the live pods of one job, by node, label and processing element.
+
+The constraints colocation, exlocation and isolation are evaluated on this index.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
@@ -7,17 +10,17 @@ from webhook.placement.inventory.objects import PodInfo, Tally
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.owner import owners_of
 
-Mark = tuple[str, str]
-"""Key and value of a label under the product's prefix."""
+PodLabel = tuple[str, str]
+"""Key and value of a pod label under the product's prefix."""
 
 POOL = ""
-"""Key of the marks that stand for the pools a pod asks for; no label has an empty key."""
+"""Key of entries that stand for a pool which a pod names, with the pool's SPL name as value. No label has this key."""
 
-_Key = TypeVar("_Key", str, Mark)
+_Key = TypeVar("_Key", str, PodLabel)
 
 
 class PodsByNode:
-    """Pods by slot: who they are, what they request, and the set of nodes they are on."""
+    """Pods by the slot of their node, and the set of these nodes."""
 
     __slots__ = ("nodes", "pods")
 
@@ -26,12 +29,12 @@ class PodsByNode:
         self.pods: dict[int, tuple[PodInfo, ...]] = {}
 
     def add(self, slot: int, pod: PodInfo) -> None:
-        """Count a pod on the node."""
+        """Add the pod on the node in ``slot``."""
         self.pods[slot] = (*self.pods.get(slot, ()), pod)
         self.nodes |= 1 << slot
 
     def remove(self, slot: int, pod: PodInfo) -> None:
-        """Count a pod no longer."""
+        """Remove the pod from the node in ``slot``."""
         left = tuple(other for other in self.pods.pop(slot) if other.uid != pod.uid)
         if left:
             self.pods[slot] = left
@@ -42,11 +45,11 @@ class PodsByNode:
 class JobPods:
     """Live pods of one job: bound to a node, neither finished nor being deleted.
 
-    ``marks[key, value]`` are the pods with that label (or, under the key :data:`POOL`, that ask for that pool),
-    ``elements[pe]`` those of a processing element, ``pods`` by uid all of them with their slots, ``isolated`` those
-    with a ``hostIsolation`` of their own, ``_repelling[key, value]`` those that require pods with that label to keep
-    away. ``notable_changed`` is when one of those last came or went that all others of
-    the job must mind: the isolated, and those bound to cpus.
+    ``pods`` are all of them by uid, with their slots. ``labels[key, value]`` are the pods with that label (under the
+    key :data:`POOL`, the pods that name that pool), ``elements[pe]`` the pods of a processing element, ``isolated`` the
+    pods with ``hostIsolation``, and ``_repelling[key, value]`` the pods that require pods with that label to keep away.
+    ``changed`` is the inventory's change count when a pod was last added or removed, ``notable_changed`` the same for
+    pods that matter to all others of the job: isolated ones, and ones bound to cpus.
     """
 
     __slots__ = (
@@ -57,64 +60,64 @@ class JobPods:
         "elements",
         "everyone",
         "isolated",
-        "marks",
+        "labels",
         "notable_changed",
         "pods",
     )
 
     def __init__(self) -> None:
         self.everyone = PodsByNode()
-        self.marks: dict[Mark, PodsByNode] = {}
+        self.labels: dict[PodLabel, PodsByNode] = {}
         self.elements: dict[str, PodsByNode] = {}
         self.pods: dict[str, tuple[int, PodInfo]] = {}
         self.isolated: dict[str, tuple[int, PodInfo]] = {}
         self.changed = self.notable_changed = 0
         self._cpu_bound = 0
-        self._repelling: dict[Mark, PodsByNode] = {}
+        self._repelling: dict[PodLabel, PodsByNode] = {}
         self._isolations: tuple[tuple[str, str], ...] | None = None
 
     def add(self, slot: int, pod: PodInfo) -> None:
-        """A pod of the job is bound to ``slot``."""
+        """Add a pod of the job that is bound to ``slot``."""
         self.pods[pod.uid] = slot, pod
         self._cpu_bound += pod.cpu_bound
         self.everyone.add(slot, pod)
         self.elements.setdefault(pod.pe, PodsByNode()).add(slot, pod)
-        for mark in _marks(pod):
-            self.marks.setdefault(mark, PodsByNode()).add(slot, pod)
-        for mark in pod.repels:
-            self._repelling.setdefault(mark, PodsByNode()).add(slot, pod)
+        for label in _labels(pod):
+            self.labels.setdefault(label, PodsByNode()).add(slot, pod)
+        for label in pod.repels:
+            self._repelling.setdefault(label, PodsByNode()).add(slot, pod)
         if pod.isolated:
             self.isolated[pod.uid] = slot, pod
             self._isolations = None
 
     def remove(self, slot: int, pod: PodInfo) -> None:
-        """The pod that was added is gone."""
+        """Remove a pod that was added."""
         del self.pods[pod.uid]
         self._cpu_bound -= pod.cpu_bound
         self.everyone.remove(slot, pod)
         _remove(self.elements, pod.pe, slot, pod)
-        for mark in _marks(pod):
-            _remove(self.marks, mark, slot, pod)
-        for mark in pod.repels:
-            _remove(self._repelling, mark, slot, pod)
+        for label in _labels(pod):
+            _remove(self.labels, label, slot, pod)
+        for label in pod.repels:
+            _remove(self._repelling, label, slot, pod)
         if self.isolated.pop(pod.uid, None):
             self._isolations = None
 
     @property
     def cpu_bound(self) -> bool:
-        """Whether some of them are bound to cpus."""
+        """Whether at least one of the pods is bound to cpus."""
         return self._cpu_bound > 0
 
     def binding(self, apart_from: str) -> set[bool]:
-        """Whether they are bound to cpus, replicas of the workload ``apart_from`` not counted."""
+        """The different values of ``cpu_bound`` of all pods but the replicas of the workload ``apart_from``."""
         return {pod.cpu_bound for _, pod in self.pods.values() if not apart_from or pod.owner != apart_from}
 
     def without(self, owner: str) -> "JobPods":
-        """The pods that are no replicas of the workload ``owner``."""
+        """The pods without the replicas of the workload ``owner``."""
         return self._chosen(owner, replicas=False)
 
     def of(self, owner: str) -> "JobPods":
-        """The pods that are replicas of the workload ``owner``."""
+        """The replicas of the workload ``owner`` among the pods."""
         return self._chosen(owner, replicas=True)
 
     def _chosen(self, owner: str, *, replicas: bool) -> "JobPods":
@@ -124,18 +127,18 @@ class JobPods:
                 found.add(slot, pod)
         return found
 
-    def holding(self, marks: Iterable[Mark]) -> Bits:
-        """Nodes with a pod that carries at least one of the labels."""
+    def holding(self, labels: Iterable[PodLabel]) -> Bits:
+        """Nodes with a pod that has at least one of the labels."""
         found = 0
-        for mark in marks:
-            holders = self.marks.get(mark)
+        for label in labels:
+            holders = self.labels.get(label)
             if holders:
                 found |= holders.nodes
         return found
 
-    def repelling(self, mark: Mark) -> Bits:
+    def repelling(self, label: PodLabel) -> Bits:
         """Nodes with a pod that requires pods with that label to keep away."""
-        holders = self._repelling.get(mark)
+        holders = self._repelling.get(label)
         return holders.nodes if holders else 0
 
     def others(self, pe: str) -> Bits:
@@ -143,8 +146,8 @@ class JobPods:
         return self._apart_from(self.elements.get(pe) if pe else None)
 
     def outside(self, pool: str) -> Bits:
-        """Nodes with a pod that does not ask for the pool of that SPL name."""
-        return self._apart_from(self.marks.get((POOL, pool)))
+        """Nodes with a pod that does not name the pool with that SPL name."""
+        return self._apart_from(self.labels.get((POOL, pool)))
 
     def _apart_from(self, own: PodsByNode | None) -> Bits:
         """Nodes with a pod that is not among ``own``."""
@@ -171,17 +174,17 @@ class JobPods:
             self._isolations = tuple(sorted(found))
         return self._isolations
 
-    def together(self, slot: int, marks: Iterable[Mark]) -> list[Tally]:
-        """What the pods on ``slot`` that carry at least one of the labels request, each pod once."""
+    def together(self, slot: int, labels: Iterable[PodLabel]) -> list[Tally]:
+        """The requests of the pods on ``slot`` that have at least one of the labels, each pod once."""
         found: dict[str, Tally] = {}
-        for mark in marks:
-            holders = self.marks.get(mark)
+        for label in labels:
+            holders = self.labels.get(label)
             if holders:
                 found.update((pod.uid, pod.requests) for pod in holders.pods.get(slot, ()))
         return list(found.values())
 
 
-def _marks(pod: PodInfo) -> Iterator[Mark]:
+def _labels(pod: PodInfo) -> Iterator[PodLabel]:
     yield from pod.labels.items()
     for pool in pod.pools:
         yield POOL, pool

@@ -1,4 +1,7 @@
-"""What placement knows of a cluster's objects: plain values, made by whoever reads the cluster."""
+"""Nodes, pods, HostPools and Jobs as plain values, with exactly the fields that placement needs.
+
+Readers of watches and snapshots make these values from the objects of the API.
+"""
 
 import enum
 from collections.abc import Mapping
@@ -20,15 +23,15 @@ class Taint(Struct, frozen=True, gc=False, order=True):
     effect: str = ""
 
     def __str__(self) -> str:
-        """As kubectl writes it: ``key=value:effect``, without the ``=`` where there is no value."""
+        """The taint as kubectl writes it: ``key=value:effect``, or ``key:effect`` without a value."""
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
 
 
 class Node(Struct, frozen=True, gc=False):
-    """A node: where pods can run.
+    """A node.
 
-    ``addresses`` are as the node reports them. ``taints`` include those that Kubernetes derives from conditions
-    (cordoned, not ready), whether or not its controllers have come to write them yet.
+    ``addresses`` are as the node reports them. ``taints`` include the taints that Kubernetes derives from the node's
+    state (cordoned, not ready), also before its controllers have written them. ``allocatable`` is that of the status.
     """
 
     name: str
@@ -40,10 +43,10 @@ class Node(Struct, frozen=True, gc=False):
 
 
 class NodeDemand(Struct, frozen=True, gc=False):
-    """What a pod that waits demands of its node: its ``nodeSelector``, and the terms of its required node affinity.
+    """What a pod without a node demands of its node: ``nodeSelector``, and the terms of its required node affinity.
 
-    ``name`` is the pod's. Without ``terms`` (``None``) any node that meets the selector will do. ``tolerates`` are its
-    tolerations of everything, and of the taint of exclusive hosts.
+    ``name`` is the pod's name. With ``terms`` of ``None`` any node that meets the selector will do. ``tolerates`` are
+    the pod's tolerations of everything and of the taint of exclusive hosts.
     """
 
     name: str
@@ -53,22 +56,22 @@ class NodeDemand(Struct, frozen=True, gc=False):
 
 
 class Waiting(Struct, frozen=True, gc=False):
-    """A pod without a node that was let in although no node could run it: its ``name``, and what it waits for."""
+    """A pod that was admitted although no node could run it: its ``name``, and the text of what it waits for."""
 
     name: str
     text: str
 
 
 OF_NODE: Final = frozenset({"DaemonSet", "Node"})
-"""Kinds of controllers whose pods go with their node."""
+"""Kinds of owners whose pods belong to one node: DaemonSets, and nodes for static pods."""
 
 
 class Guest(Struct, frozen=True, gc=False):
-    """What a pod of others is that may run on exclusive hosts.
+    """A pod that belongs to no job and names no pool, but may run on exclusive hosts.
 
-    ``name`` is kind and name of the workload that it is a replica of, such as ``DaemonSet/agent``, or its own;
-    ``passes`` are the effects of the exclusive taint that it tolerates. ``forged`` says that it claims to be made by a
-    DaemonSet that is none of Kubernetes' own.
+    ``name`` is kind and name of the workload that the pod is a replica of, such as ``DaemonSet/agent``, or of the pod
+    itself. ``passes`` are the effects of the exclusive taint that the pod tolerates. ``forged`` means that the pod's
+    owner is a DaemonSet of an API group other than ``apps/v1``.
     """
 
     name: str
@@ -77,16 +80,19 @@ class Guest(Struct, frozen=True, gc=False):
 
 
 class PodInfo(Struct, frozen=True, gc=False):
-    """A pod that is not finished, as far as it holds something that others may want.
+    """A pod that has not finished; much of it is kept only for pods of a job (label ``streams.ibm.com/job``).
 
-    ``node`` is empty while the pod waits. ``labels`` are its labels under the product's prefix only, and ``isolated``
-    the operators whose ``hostIsolation`` it carries; both are empty, like ``job`` and ``pe``, for pods of others.
-    ``demand`` is what it demands of a node while it waits for one, of pods of others only if they are sleepers.
-    ``owner`` is the workload that it is a replica of, such as ``Deployment/pipeline``, of pods of others only if they
-    go with their node. ``cpu_bound`` says that it is one that is bound to cpus. ``guards`` are the topology keys of its
-    required podAntiAffinity, of pods of others too; ``repels`` are the labels under the product's prefix that this
-    keeps away within its job. ``guest`` is what a pod of others is, if it may run on exclusive hosts. ``waits`` is
-    there while a pod, of others too, has no node, and had none when it was let in.
+    Of every pod: ``node`` is its node, empty while it has none; ``requests`` are its effective requests; ``pools`` the
+    SPL names of the pools in its placement; ``guards`` the topology keys of its required podAntiAffinity; ``waits`` is
+    set while it has no node if no node could run it when it was admitted.
+
+    Of pods of a job: ``job`` and ``pe``; ``labels`` under the product's prefix; ``isolated``, the operators with
+    ``hostIsolation``; ``cpu_bound``, whether the pod is bound to cpus; ``repels``, the labels under the product's
+    prefix that its podAntiAffinity keeps away within the job. Of other pods these are empty.
+
+    ``demand`` is set while a pod of a job, or a sleeper, has no node. ``owner`` is the workload, such as
+    ``Deployment/pipeline``, of pods of a job, of a DaemonSet, and of static pods. ``guest`` is set for a pod that
+    belongs to no job, names no pool, and may run on exclusive hosts.
     """
 
     uid: str
@@ -109,17 +115,17 @@ class PodInfo(Struct, frozen=True, gc=False):
 
     @property
     def of_node(self) -> bool:
-        """Whether it goes with its node: it is one of a DaemonSet, or static (Kubernetes, mirror pods)."""
+        """Whether the pod is one of a DaemonSet, or a static pod (Kubernetes, mirror pods)."""
         return self.owner.partition("/")[0] in OF_NODE
 
     @property
     def sleeps(self) -> bool:
-        """Whether it waits for a node, and tolerates what keeps others off exclusive hosts."""
+        """Whether the pod is a sleeper: it has no node, and tolerates the taint of exclusive hosts."""
         return self.demand is not None and bool(self.demand.tolerates)
 
 
 class Phase(enum.StrEnum):
-    """Where a host pool stands."""
+    """The phase of a HostPool (``status.phase``)."""
 
     PENDING = "Pending"
     READY = "Ready"
@@ -128,7 +134,7 @@ class Phase(enum.StrEnum):
 
 
 class PoolHost(Struct, frozen=True, gc=False):
-    """A host that a pool has been given; the index stays with the entry for ever."""
+    """An entry of a HostPool's ``status.hosts``; a replaced node keeps the index of the entry."""
 
     index: int
     name: str
@@ -138,9 +144,10 @@ class PoolHost(Struct, frozen=True, gc=False):
 class Pool(Struct, frozen=True, gc=False):
     """A HostPool object (``docs/hostpool.md``).
 
-    ``name`` is the object's, ``spl_name`` the one that ``host(P)`` says. ``hosts`` of a literal pool are names or
-    addresses; ``None`` for every other pool. ``assigned`` is ``status.hosts``, ``reason`` why the pool failed, and
-    ``created`` when the API server made the object, as RFC 3339 has it; empty if it has not.
+    ``name`` is the object's name, ``spl_name`` the name in ``host(P)``. ``hosts`` are the names or addresses of a
+    literal pool, and ``None`` for every other pool; ``size`` is the number of hosts of a sized pool. ``assigned`` is
+    ``status.hosts``, ``reason`` says why the pool failed, and ``created`` is the creation time of the object in RFC
+    3339, empty if the API server has not created it.
     """
 
     namespace: str
@@ -160,32 +167,32 @@ class Pool(Struct, frozen=True, gc=False):
 
     @property
     def sized(self) -> bool:
-        """Whether the pool has hosts of its own: a number of them, or a list."""
+        """Whether the controller assigns hosts to the pool: it has a size, or a list of hosts."""
         return self.size is not None or self.hosts is not None
 
     @property
     def served(self) -> bool:
-        """Whether the controller has said what its hosts are, be it on its way out by now."""
+        """Whether the pool has got its hosts: it is Ready or Releasing, or has hosts in its status."""
         return self.phase in {Phase.READY, Phase.RELEASING} or bool(self.assigned)
 
     @property
     def exclusive(self) -> bool:
-        """Whether the pool's hosts are closed to everybody else's processing elements."""
+        """Whether the mode is Exclusive: other processing elements cannot run on the pool's hosts."""
         return self.mode == "Exclusive"
 
 
 class Element(Struct, frozen=True, gc=False):
-    """A processing element of a job's model: its name and what each of its operators' placement says."""
+    """A processing element in a Job object: its name, and the placement texts of its operators."""
 
     name: str
     placements: tuple[tuple[str, str], ...] = ()
     """Pairs of operator name and placement text."""
     cpu_bound: bool = False
-    """Whether its pod is to be bound to cpus."""
+    """Whether the element's pod is to be bound to cpus."""
 
 
 class Job(Struct, frozen=True, gc=False):
-    """A Job object (``streams.ibm.com/v1``), as far as its pods' constraints need it."""
+    """A Job object (``streams.ibm.com/v1``): its processing elements with their placement."""
 
     namespace: str
     name: str

@@ -1,8 +1,8 @@
-"""Conditions of nodes that pass by themselves, as taints: Kubernetes writes them, and takes them away again.
+"""Node conditions that pass by themselves, by taint: Kubernetes writes and removes the taint with the condition.
 
-Nobody is refused for one of them: a pod that some node could run, but for its condition, waits for that to pass
-(``docs/verdicts.md``). A cordon is no such condition, since a person lifts it. Sources: Kubernetes, well-known taints,
-and ``pkg/controller/nodelifecycle``.
+No pod is refused for such a taint: a pod that a node could run without the taint waits (``docs/verdicts.md``). A cordon
+is no such condition, because a person has to lift it. Sources: Kubernetes, well-known taints, and
+``pkg/controller/nodelifecycle``.
 """
 
 from collections.abc import Mapping
@@ -20,4 +20,4 @@ PASSING: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "node.cloudprovider.kubernetes.io/uninitialized": ("is not initialized yet", "are not initialized yet"),
     }
 )
-"""By the key of the taint what it says of its node: read on from "1 node", and from "3 nodes"."""
+"""Words for each taint key, to follow "1 node" and "3 nodes" in a message."""

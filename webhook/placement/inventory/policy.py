@@ -1,4 +1,4 @@
-"""What an installation may choose about decisions, as the core sees it (``docs/operations.md``, settings)."""
+"""The settings of an installation that change decisions, as one value (``docs/operations.md``, settings)."""
 
 from typing import Literal
 
@@ -11,24 +11,30 @@ Binding = Literal["nodeName", "nodeAffinity"]
 """How ``host("name")`` ties a pod to its node."""
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
-"""Label of nodes that run the control plane (Kubernetes, well-known labels)."""
-
+"""Label of the nodes that run the control plane (Kubernetes, well-known labels)."""
 
 POOLS = 100
-"""HostPools that a namespace may have: an application of SPL has a handful."""
+"""HostPools that a namespace may have by default: an application of SPL has a handful."""
 
 
 class Policy(Struct, frozen=True):
-    """Choices that change decisions; the defaults are the product's.
+    """The settings that change decisions, with the defaults of the product.
 
-    ``poolable`` selects the nodes that host pools may take; ``elastic`` turns "no node" into a warning, for clusters
-    that grow on demand; ``unsatisfiable_pods`` is what becomes of a pod that a controller of Kubernetes makes while no
-    node can run it; ``audit`` neither patches nor refuses, and says what would have happened. ``quota`` bounds the
-    exclusive hosts of namespaces and ``pool_quota`` their HostPools, ``guard_nodes`` is what becomes of changes to
-    nodes that break a pool, and ``guard_bindings`` whether bindings are looked at; ``strict`` also asks for the right
-    to tolerate exclusive hosts before there are any. ``spared`` are the namespaces whose pods keep no exclusive pool
-    away, while all others do but those of DaemonSets; with ``None`` only processing elements do. It takes effect
-    through the inventories that are made with it. ``excluded`` are the namespaces that are left alone in any case.
+    - ``host_binding``: how ``host("name")`` ties a pod to its node; ``auto`` depends on the owner of the pod.
+    - ``unknown_annotations``: what an unknown annotation under the product's prefix does to a pod.
+    - ``elastic``: nodes may still be added to the cluster, so "no node" is a warning.
+    - ``unsatisfiable_pods``: what happens to a pod of a Kubernetes controller that no node can run.
+    - ``audit``: nothing is patched or refused; warnings say what would have happened.
+    - ``verify_pods``: whether ``/validate`` refuses pods that have lost what their constraints require.
+    - ``exclusive_effect``: the effect of the taint on exclusive hosts.
+    - ``poolable``: the nodes that host pools may use.
+    - ``quota`` and ``pool_quota``: exclusive hosts, and HostPools, that a namespace may have.
+    - ``guard_nodes``: what happens to changes of nodes that break a pool.
+    - ``guard_bindings``: whether bindings that get round an exclusive host or a HostPool are refused.
+    - ``strict``: users need the right to tolerate exclusive hosts also before there are any such hosts.
+    - ``spared``: namespaces whose pods are no strangers; with ``None`` only processing elements are strangers. The
+      setting takes effect in inventories that are made with it.
+    - ``excluded``: namespaces whose pods the webhook leaves alone.
     """
 
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"

@@ -1,4 +1,7 @@
-"""The host pools of a cluster, found by object and by SPL name, and the nodes that they have."""
+"""Index of all HostPools of the cluster: by object, by SPL name and by namespace, with the hosts of each pool.
+
+The index also knows which nodes carry membership labels, and which nodes exclusive pools close to strangers.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 
@@ -12,7 +15,7 @@ Name = tuple[str, str]
 
 
 class PoolIndex(Mapping[Name, Pool]):
-    """Host pools by namespace and object name; ``version`` counts changes."""
+    """HostPools by namespace and object name; ``version`` counts changes."""
 
     __slots__ = (
         "_by_namespace",
@@ -31,7 +34,7 @@ class PoolIndex(Mapping[Name, Pool]):
     def __init__(self, nodes: NodeIndex) -> None:
         self.version = 0
         self.members: dict[str, Name] = {}
-        """Membership label key to the pool it stands for."""
+        """The pool of each key of a membership label."""
         self._nodes = nodes
         self._pools: dict[Name, Pool] = {}
         self._by_namespace: dict[str, dict[str, Pool]] = {}
@@ -52,7 +55,7 @@ class PoolIndex(Mapping[Name, Pool]):
         return len(self._pools)
 
     def put(self, pool: Pool) -> None:
-        """A HostPool object was added or changed."""
+        """Add the HostPool object, or replace the one with its name."""
         self.drop(pool.namespace, pool.name)
         self._exclusives = self._claimed = None
         self.version += 1
@@ -63,7 +66,7 @@ class PoolIndex(Mapping[Name, Pool]):
         self.members[keys.membership(pool.namespace, pool.name)] = pool.namespace, pool.name
 
     def drop(self, namespace: str, name: str) -> None:
-        """A HostPool object is gone."""
+        """Remove the HostPool object, if it is known."""
         pool = self._pools.pop((namespace, name), None)
         if pool is None:
             return
@@ -82,7 +85,7 @@ class PoolIndex(Mapping[Name, Pool]):
         self._hosts.pop((namespace, name), None)
 
     def forget_hosts(self) -> None:
-        """Other nodes are there now."""
+        """Drop cached hosts: a node was added, removed, or replaced by a node of the same name."""
         self._hosts.clear()
         self._exclusives = self._claimed = None
 
@@ -91,7 +94,7 @@ class PoolIndex(Mapping[Name, Pool]):
         return self._by_namespace.get(namespace, {})
 
     def places(self, namespace: str) -> Mapping[str, int]:
-        """How many pools of the namespace come before each: those that are served do, then those created first."""
+        """The position of each pool of the namespace, from 0: pools that got their hosts first, then by creation."""
         found = self._places.get(namespace)
         if found is None:
             pools = self.of_namespace(namespace).values()
@@ -100,22 +103,25 @@ class PoolIndex(Mapping[Name, Pool]):
         return found
 
     def named(self, namespace: str, spl_name: str) -> list[Pool]:
-        """The namespace's pools of that SPL name, sorted by object name."""
+        """The namespace's pools with that SPL name, sorted by object name."""
         named = self._by_spl_name.get((namespace, spl_name), {})
         return [named[name] for name in sorted(named)]
 
     def hosts(self, pool: Pool) -> dict[int, Bits]:
-        """The hosts in ``status.hosts`` that still exist, by index; a node of the same name but another uid is not."""
+        """For each entry of ``status.hosts``, by index: its node as a set, empty if that node no longer exists.
+
+        A node with the same name and another uid is another node.
+        """
         name = pool.namespace, pool.name
         known = self._hosts.get(name) if self._pools.get(name) is pool else None
         if known is None:
-            known = {host.index: self._same(host.name, host.uid) for host in pool.assigned}
+            known = {host.index: self._node_of(host.name, host.uid) for host in pool.assigned}
             if self._pools.get(name) is pool:
                 self._hosts[name] = known
         return known
 
     def marked(self) -> tuple[Bits, Bits]:
-        """Nodes that carry the label of a pool, and those that carry the labels of several."""
+        """Nodes with the membership label of at least one pool, and nodes with the labels of several pools."""
         now = self._nodes.version, self.version
         if self._marked[0] != now:
             once = twice = 0
@@ -126,7 +132,7 @@ class PoolIndex(Mapping[Name, Pool]):
         return self._marked[1:]
 
     def exclusives(self) -> dict[Name, Bits]:
-        """The hosts of every exclusive pool, as far as its status says."""
+        """The hosts of every exclusive pool, by its status."""
         if self._exclusives is None:
             self._exclusives = {
                 name: union(self.hosts(pool).values()) for name, pool in self._pools.items() if pool.exclusive
@@ -134,20 +140,20 @@ class PoolIndex(Mapping[Name, Pool]):
         return self._exclusives
 
     def exclusive(self) -> Bits:
-        """Every node that is, or by its taint or a pool's status will be, closed to strangers."""
+        """Nodes that are closed to strangers: hosts in the status of an exclusive pool, and nodes with its taint."""
         if self._claimed is None:
             self._claimed = self.claimed(())
         return self._claimed | self._nodes.tainted.get(keys.EXCLUSIVE, 0)
 
     def claimed(self, apart_from: Collection[Name]) -> Bits:
-        """Hosts that other exclusive pools have been given, as far as their status says."""
+        """Hosts in the status of exclusive pools other than ``apart_from``."""
         found = 0
         for name, hosts in self.exclusives().items():
             if name not in apart_from:
                 found |= hosts
         return found
 
-    def _same(self, name: str, uid: str) -> Bits:
+    def _node_of(self, name: str, uid: str) -> Bits:
         node = self._nodes.get(name)
         if node is None or (uid and node.uid and node.uid != uid):
             return 0

@@ -1,4 +1,4 @@
-"""What labels a pool asks of its hosts: by its tags, and by its selector (``docs/hostpool.md``)."""
+"""The node labels that a HostPool requires of its hosts, by its tags and its selector (``docs/hostpool.md``)."""
 
 from collections.abc import Collection, Iterable
 from typing import Final
@@ -9,13 +9,13 @@ from webhook.placement.kube.selector import requirements_of
 from webhook.placement.text import keys
 
 SETTABLE: Final = frozenset({"In", "Exists"})
-"""Operators that a label can be set for: none that is set meets NotIn or DoesNotExist, and Gt and Lt say no value."""
+"""Operators of requirements that can be met by setting a label with a known value."""
 
 
 def tag_requirements(tags: Collection[str], *, several: bool = False) -> tuple[Requirement, ...]:
-    """Tags as node label requirements, sorted: one tag as a value of the shared key, several as a key each.
+    """Tags as requirements on node labels, sorted: one tag is a value of the key ``TAG``, several tags are a key each.
 
-    ``several`` says that others count beside these: a key has one value, so then even one tag is a key of its own.
+    ``several`` means that tags of other pools count as well, so that a single tag is a key, too.
     """
     if not tags:
         return ()
@@ -26,22 +26,22 @@ def tag_requirements(tags: Collection[str], *, several: bool = False) -> tuple[R
 
 
 def labels_of(pool: Pool, *, several: bool = False) -> tuple[Requirement, ...]:
-    """All of them, by tags and by selector; ``several`` as for the tags."""
+    """All requirements of the pool on node labels; ``several`` is that of :func:`tag_requirements`."""
     tags = tag_requirements(pool.tags, several=several)
     return (*tags, *requirements_of(pool.selector)) if pool.selector else tags
 
 
 def tags_of(pool: Pool) -> str:
-    """The pool's tags in words."""
+    """The pool's tags in messages: ``tags blue, ib``."""
     tags = sorted(set(pool.tags))
     return f"tag{'s' * (len(tags) != 1)} {', '.join(tags)}"
 
 
 def labels_set(needs: Iterable[Requirement]) -> dict[str, str]:
-    """The labels to set so that these requirements hold, as far as labels that are set can do it."""
+    """Labels that would make a node meet those of the requirements that setting a label can meet."""
     return {need.key: (need.values or ("true",))[0] for need in needs if need.operator in SETTABLE}
 
 
 def setting(needs: Iterable[Requirement]) -> str:
-    """The same in words."""
+    """The labels of :func:`labels_set` in messages: ``disktype=ssd and gpu=true``."""
     return " and ".join(f"{key}={value}" for key, value in labels_set(needs).items())

@@ -1,4 +1,4 @@
-"""The marks by which a node belongs to a pool: a label, and for an exclusive pool a taint (``docs/hostpool.md``)."""
+"""Nodes with a HostPool's marks: its membership label and, if it is exclusive, its taint (``docs/hostpool.md``)."""
 
 from webhook.placement.inventory.index import HARD
 from webhook.placement.inventory.inventory import Inventory
@@ -9,12 +9,12 @@ from webhook.placement.text import keys
 
 
 def marked(name: Name, inventory: Inventory) -> Bits:
-    """Nodes that carry the pool's label or its taint."""
+    """Nodes with the pool's membership label or its taint."""
     return inventory.nodes.with_key(keys.membership(*name)) | closed_for(name, inventory)
 
 
 def closed_for(name: Name, inventory: Inventory) -> Bits:
-    """Nodes that carry the pool's taint, of whatever effect."""
+    """Nodes with the pool's taint, NoSchedule or NoExecute."""
     taints = inventory.nodes.taints.get(keys.EXCLUSIVE)
     if not taints:
         return 0

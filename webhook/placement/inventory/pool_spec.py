@@ -1,7 +1,7 @@
-"""What a HostPool asks for, and what it alone can prove wrong about itself (``docs/hostpool.md``).
+"""The spec of a HostPool as a value, and its validation without looking at the cluster (``docs/hostpool.md``).
 
-The CustomResourceDefinition refuses the same at the API and admission does so again; what still arrives, from an
-older definition or from a file, is not used.
+The CustomResourceDefinition has the same rules, and admission checks them as well. A pool that breaks them all the
+same, from an older definition or from a file, is not used.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,16 +17,16 @@ from webhook.placement.text.keys import LABEL_LIMIT, LABEL_VALUE
 from webhook.placement.text.problem import Problem, quote
 
 POOL_LIMIT = 5000
-"""Hosts of one pool, named or counted (``docs/operations.md``, limits)."""
+"""Hosts of one pool, in its list or by its size (``docs/operations.md``, limits)."""
 
 TAG_LIMIT = 64
-"""Tags of one pool: each is an expression in its pods' node affinity, as many as one pod has clauses."""
+"""Tags of one pool: as many as a placement text may have clauses. Each is an expression in node affinity of pods."""
 
 MODES = ("Shared", "Exclusive")
 
 
 class HostPoolSpec(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """What was asked for. A field that does not exist is refused: a mistyped constraint must not vanish."""
+    """The fields of ``spec``. An unknown field is an error, because a mistyped constraint must not be ignored."""
 
     name: str | None = None
     job: str | None = None
@@ -39,7 +39,7 @@ class HostPoolSpec(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 def pool_of_spec(spec: HostPoolSpec, namespace: str, name: str) -> Pool:
-    """The pool that the object of that name asks for, without any host yet."""
+    """The pool that the spec of the object ``name`` describes, Pending and without hosts."""
     return Pool(
         namespace=namespace,
         name=name,
@@ -55,7 +55,7 @@ def pool_of_spec(spec: HostPoolSpec, namespace: str, name: str) -> Pool:
 
 
 def problems_of_spec(spec: HostPoolSpec) -> Iterator[Problem]:
-    """Every rule that the spec breaks by itself."""
+    """A problem for every rule that the spec breaks."""
     if spec.name and not _nameable(spec.name):
         yield Problem(
             "spec.name", f"{quote(spec.name)} is no SPL identifier or label value of at most {LABEL_LIMIT} characters"
@@ -71,7 +71,7 @@ def _nameable(name: str) -> bool:
 
 
 def _literal(spec: HostPoolSpec, hosts: tuple[str, ...]) -> Iterator[Problem]:
-    """A literal pool: its hosts, and nothing else (what a default may have filled in is let pass)."""
+    """Problems of a literal pool: it has hosts and no other field, except for values that are defaults."""
     others = {
         "size": spec.size is not None,
         "tags": bool(spec.tags),
@@ -92,7 +92,7 @@ def _literal(spec: HostPoolSpec, hosts: tuple[str, ...]) -> Iterator[Problem]:
 
 
 def _created(spec: HostPoolSpec) -> Iterator[Problem]:
-    """A pool of ``createPool``: so many hosts, or any number, of a kind."""
+    """Problems of a pool of ``createPool``: its size, tags and selector."""
     if spec.size is not None and not 1 <= spec.size <= POOL_LIMIT:
         yield Problem("spec.size", f"{spec.size} is not between 1 and {POOL_LIMIT}")
     if spec.size is None and spec.mode == "Exclusive":
@@ -109,7 +109,7 @@ def _created(spec: HostPoolSpec) -> Iterator[Problem]:
 
 
 def _selector(selector: LabelSelector) -> Iterator[Problem]:
-    """What the API server would refuse in the node affinity of the pool's pods, or the scheduler could not read."""
+    """Problems of a selector that the API server would refuse in node affinity, or the scheduler could not read."""
     path = "spec.selector.matchLabels"
     for key, value in (selector.match_labels or {}).items():
         yield from problems_of_key(key, path)
@@ -126,7 +126,7 @@ def _selector(selector: LabelSelector) -> Iterator[Problem]:
 
 
 def repeated(path: str, values: Iterable[str | int], field: str = "") -> Iterator[Problem]:
-    """A problem for each value that stands there already; ``field`` is its path within an entry."""
+    """A problem for each value that is in the list ``path`` already; ``field`` is its path within an entry."""
     first: dict[str | int, int] = {}
     for place, value in enumerate(values):
         earlier = first.setdefault(value, place)

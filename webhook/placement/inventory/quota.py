@@ -1,4 +1,7 @@
-"""How many hosts the exclusive pools of a namespace may have together, and how many pools (``docs/hostpool.md``)."""
+"""Quotas of a namespace: how many exclusive hosts its HostPools may have, and how many HostPools it may have.
+
+This file parses the settings and says whether a pool is over a quota (``docs/hostpool.md``).
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,22 +17,25 @@ from webhook.placement.text.problem import counted, quote
 _ENTRY: Final = re.compile(
     r"(?:(?P<namespace>[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)[ ]*=[ ]*)?(?P<count>[0-9]{1,6})", re.ASCII
 )
-"""A number for all namespaces, or for one (a DNS label); six digits are more than any cluster has nodes."""
+"""One entry of a quota: a number, or ``namespace=number``; six digits are more than a cluster has nodes."""
 
 
 class Quota(Struct, frozen=True):
-    """Exclusive hosts that a namespace may have: ``default``, or what ``overrides`` says of it; ``None`` is any."""
+    """A limit for each namespace: that in ``overrides``, else ``default``; ``None`` is no limit."""
 
     default: int | None = None
     overrides: Mapping[str, int] = {}
 
     def of(self, namespace: str) -> int | None:
-        """How many the namespace may have."""
+        """The limit for the namespace; ``None`` is no limit."""
         return self.overrides.get(namespace, self.default)
 
 
 class Excess(Struct, frozen=True):
-    """A pool that asks for more than is left of ``limit``: the namespace's other pools hold ``taken`` hosts."""
+    """A pool over the quota of exclusive hosts: the pool asks for more hosts than ``limit`` less ``taken``.
+
+    ``taken`` is the number of hosts that the namespace's other pools take, ``asked`` the size of the pool.
+    """
 
     namespace: str
     limit: int
@@ -38,11 +44,11 @@ class Excess(Struct, frozen=True):
 
     @property
     def left(self) -> int:
-        """How many the pool could ask for."""
+        """The number of hosts that the pool could ask for."""
         return max(self.limit - self.taken, 0)
 
     def __str__(self) -> str:
-        """It names the namespace, which is the reader's own, and none of its pools."""
+        """The sentence for users; it names no other pool, which the reader may have no right to see."""
         may = f"namespace {self.namespace} may have {counted(self.limit, 'exclusive host')}"
         if not self.taken:
             return f"{may} and this HostPool asks for {self.asked}"
@@ -50,22 +56,26 @@ class Excess(Struct, frozen=True):
 
 
 Count = Callable[[Pool, Inventory], int]
+"""A function that counts the hosts that a pool takes of a quota."""
 
 
 def wanted(pool: Pool, inventory: Inventory) -> int:
-    """Hosts that the pool is to have: its size, once it has failed only those that it holds."""
+    """The number of hosts that the pool is to have: its size, but no fewer than it has; if it failed, as many."""
     held = holding(pool, inventory)
     return held if pool.phase is Phase.FAILED else max(pool.size or 0, held)
 
 
 def holding(pool: Pool, inventory: Inventory) -> int:
-    """Hosts that the pool has, by its status or by their taint: one is written before the other."""
+    """The number of hosts that the pool has, by its status or by their taint: one is written before the other."""
     name = pool.namespace, pool.name
     return (inventory.pools.exclusives()[name] | closed_for(name, inventory)).bit_count()
 
 
 def excess(pool: Pool, inventory: Inventory, quota: Quota, count: Count = holding) -> Excess | None:
-    """What is wrong with a pool that has not got all of its hosts yet; ``count`` says what each other pool takes."""
+    """By how much the pool is over the quota of exclusive hosts; ``None`` if it is not.
+
+    The pool has not got all of its hosts yet. ``count`` counts the hosts of each other pool of the namespace.
+    """
     limit = quota.of(pool.namespace) if pool.exclusive else None
     if limit is None:
         return None
@@ -80,9 +90,9 @@ def excess(pool: Pool, inventory: Inventory, quota: Quota, count: Count = holdin
 
 
 def parse_quota(text: str) -> Quota:
-    """A default and exceptions, such as ``20,team-a=40,team-b=0``; ``ValueError`` with all that is wrong.
+    """The quota in a text such as ``20,team-a=40,team-b=0``; raises ``ValueError`` with all mistakes.
 
-    An empty text bounds nothing; without a default only the namespaces named are bounded.
+    An empty text is no limit; without a default only the named namespaces have a limit.
     """
     found: dict[str, int] = {}
     problems: list[str] = []
@@ -102,28 +112,28 @@ def parse_quota(text: str) -> Quota:
 
 
 class Surplus(Struct, frozen=True):
-    """A pool that comes after ``limit`` others of its namespace, which may have no more."""
+    """A pool over the quota of HostPools: ``limit`` other pools of its namespace come before the pool."""
 
     namespace: str
     limit: int
 
     def __str__(self) -> str:
-        """It names the namespace, which is the reader's own, and none of its pools."""
+        """The sentence for users; it names no other pool, which the reader may have no right to see."""
         may = f"namespace {self.namespace} may have {counted(self.limit, 'HostPool')}"
         return f"{may}, and has as many without this one" if self.limit else may
 
     @property
     def remedy(self) -> str:
-        """What would help."""
+        """The sentence about what would help."""
         more = "ask for a larger quota of HostPools"
         return f"delete a HostPool that is not needed, or {more}" if self.limit else more
 
 
 def surplus(pool: Pool, inventory: Inventory, quota: Quota) -> Surplus | None:
-    """What is wrong with one pool too many; it need not be in the cluster, and is the last one then.
+    """The quota of HostPools that the pool is over; ``None`` if it is not.
 
-    Those that have been served come first and are never too many, then those that were created first. Pools that are
-    being deleted count until they are gone.
+    Pools that have got their hosts count first and are never over the quota; then pools count in the order of their
+    creation, and a pool that is not in the inventory last. Pools that are being deleted count until they are gone.
     """
     limit = quota.of(pool.namespace)
     pools = inventory.pools.of_namespace(pool.namespace)

@@ -1,6 +1,6 @@
-"""Pods of one template, and whether a selector over labels matches all of them alike.
+"""The pods that a workload makes from one template: their labels, and whether a label selector matches all of them.
 
-Some labels of theirs are not in the template: the workload's controller adds them when it makes the pods.
+Some labels of such pods are not in the template, because the workload's controller adds them to the pods.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,8 @@ SHARED: Final[Mapping[str, frozenset[str]]] = {
     "Job": _JOB,
     "CronJob": _JOB,
 }
-"""Labels that the controller of a kind gives all pods of one revision alike (Kubernetes, well-known labels)."""
+"""By kind of workload: labels with one value for all pods of a revision, added by the workload's controller
+(Kubernetes, well-known labels)."""
 
 _INDEX: Final = frozenset({"batch.kubernetes.io/job-completion-index"})
 SINGLE: Final[Mapping[str, frozenset[str]]] = {
@@ -30,37 +31,37 @@ SINGLE: Final[Mapping[str, frozenset[str]]] = {
     "Job": _INDEX,
     "CronJob": _INDEX,
 }
-"""Labels that it gives each pod with another value."""
+"""By kind of workload: labels that its controller adds with another value to each pod."""
 
 _VARIABLE: Final = (keys.COLOCATION, keys.ISOLATION)
-"""Labels of ours that depend on the cluster at the moment when the pod is made."""
+"""Prefixes of labels that the webhook adds, depending on the state of the cluster at the pod's creation."""
 
 _NONE: Final = frozenset[str]()
 
 
 class TemplatePods(Struct, frozen=True, gc=False):
-    """Pods with these ``labels``, made by a controller of the ``kind``, if by any."""
+    """The pods of one template: ``labels`` are those of the template, ``kind`` that of the workload, empty if none."""
 
     labels: Mapping[str, str]
     kind: str = ""
 
     @property
     def shared(self) -> frozenset[str]:
-        """Keys of labels that all of them are given alike."""
+        """Keys of labels that the controller adds with one value to all pods of a revision."""
         return SHARED.get(self.kind, _NONE) - self.labels.keys()
 
     @property
     def single(self) -> frozenset[str]:
-        """Keys of labels that each of them is given for itself."""
+        """Keys of labels that the controller adds with another value to each pod."""
         return SINGLE.get(self.kind, _NONE) - self.labels.keys()
 
     def match(
         self, selector: LabelSelector | None, same: Iterable[str] | None = None, other: Iterable[str] | None = None
     ) -> bool | None:
-        """Whether the selector of one of them matches the others; ``None`` if that is not known before they are made.
+        """Whether the selector of one of the pods matches the others; ``None`` if that is not known yet.
 
-        ``same`` are its ``matchLabelKeys``, ``other`` its ``mismatchLabelKeys``. As for the API server, a selector that
-        is absent matches nobody, and a key that the pod has no label of adds nothing.
+        ``same`` are the ``matchLabelKeys`` of the selector, ``other`` its ``mismatchLabelKeys``. As for the API server,
+        an absent selector matches no pod, and a key without a label on the pod adds nothing.
         """
         if selector is None:
             return False
@@ -70,11 +71,11 @@ class TemplatePods(Struct, frozen=True, gc=False):
         return False if False in found else None if None in found else True
 
     def same(self, same: Iterable[str] | None) -> Iterator[Requirement]:
-        """What ``matchLabelKeys`` add to a selector, of labels that are there already."""
+        """The requirements that ``matchLabelKeys`` add to a selector, for labels in the template."""
         return (Requirement(key, "In", (self.labels[key],)) for key in same or () if key in self.labels)
 
     def revised(self, same: Iterable[str] | None) -> bool:
-        """Whether ``matchLabelKeys`` bind a selector to pods of one revision of one workload."""
+        """Whether ``matchLabelKeys`` restrict a selector to pods of one revision of one workload."""
         return any(key in self.shared for key in same or ())
 
     def _known(self, key: str) -> bool:
@@ -87,5 +88,5 @@ class TemplatePods(Struct, frozen=True, gc=False):
 
 
 def template_pods_of(labels: Mapping[str, str], references: Iterable[OwnerReference] | None) -> TemplatePods:
-    """Pods with these labels, made by whoever controls them."""
+    """The pods with these labels; the kind of their workload is that of the controller among the owner references."""
     return TemplatePods(labels, next((found.kind for found in references or () if found.controller), ""))

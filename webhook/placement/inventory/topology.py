@@ -1,4 +1,4 @@
-"""Topology domains: the nodes by the value of one of their labels, as the scheduler sees them."""
+"""Topology domains as the scheduler has them: nodes with the same value of a label (the topology key) are a domain."""
 
 from collections.abc import Mapping
 
@@ -15,33 +15,36 @@ NOWHERE = -1
 
 
 class Domains(Struct, frozen=True, gc=False, eq=False):
-    """The domains of one key: ``of`` is each slot's, from 0 to below ``count``, or :data:`NOWHERE`."""
+    """The domains of one topology key, numbered from 0 to below ``count``.
+
+    ``of`` is the number of the domain of each slot, or :data:`NOWHERE`.
+    """
 
     count: int
     of: Row
 
     def sums(self, places: npt.NDArray[np.intp], amounts: Row) -> Row:
-        """What the slots ``places`` have of it together, by domain."""
+        """The sum of amounts in each domain; ``amounts`` are those of the slots ``places``."""
         found = self.of[places]
-        there = found >= 0
-        return np.bincount(found[there], amounts[there], self.count).astype(np.int64)
+        inside = found >= 0
+        return np.bincount(found[inside], amounts[inside], self.count).astype(np.int64)
 
     def having(self, nodes: Bits) -> npt.NDArray[np.bool_]:
-        """Whether one of the nodes is there, by domain."""
+        """For each domain, whether it contains at least one of the nodes."""
         places = to_slots(nodes)
         return self.sums(places, np.ones_like(places)) > 0
 
     def each(self, amounts: Row, elsewhere: int) -> Row:
-        """By slot, the amount of its domain; ``elsewhere`` where there is none."""
+        """For each slot, the amount of its domain; ``elsewhere`` for a slot without a domain."""
         return np.append(amounts, elsewhere)[self.of]
 
 
 _KEYS = 64
-"""Keys that are kept: more than pods of a cluster name, so requests cannot fill memory."""
+"""Topology keys whose domains are cached: more than pods of a cluster use, and a bound on memory."""
 
 
 class Topology:
-    """The domains of keys that somebody asked for, kept until a node changes."""
+    """Cache of the domains by topology key, valid until a node changes."""
 
     __slots__ = ("_known",)
 
@@ -49,11 +52,11 @@ class Topology:
         self._known: dict[str, Domains] = {}
 
     def forget(self) -> None:
-        """A node came, went, or changed."""
+        """Drop the cache: a node was added, changed or removed."""
         self._known.clear()
 
     def domains(self, key: str, nodes: Mapping[int, Node]) -> Domains:
-        """The domains of the key among these nodes, by slot."""
+        """The domains of the key; ``nodes`` are all nodes by slot."""
         found = self._known.get(key)
         if found is None:
             of = np.full(max(nodes, default=-1) + 1, NOWHERE, np.int64)

@@ -1,7 +1,12 @@
-"""The vocabulary of Kubernetes that decisions read: pods, requests, quantities, selectors, sets of nodes.
+"""Pods, resource requests, selectors and sets of nodes, with the meaning that Kubernetes gives them.
 
-Read in this order: ``pod`` (the fields of a Pod that placement reads), ``containers``, ``quantity`` and ``requests``
-(what a pod asks of a node, counted as the scheduler counts it), ``resource_name``, ``owner``, ``addresses``; then
-``bits`` (a set of nodes as one integer), ``selector`` with ``selector_text`` and ``numbers``, and ``nodeterms``
-(required node affinity).
+Read in this order:
+
+- ``pod``: the fields of a Pod that placement reads. ``size_limits``: how much of each a pod may have.
+- ``containers``: containers by name and by their place in the spec. ``owner``: the workload that a pod belongs to.
+- ``quantity``, ``resource_name`` and ``requests``: amounts, names of resources, and the requests of a whole pod.
+- ``addresses``: IP addresses and node names.
+- ``bits``: a set of nodes as one integer.
+- ``selector``, with ``selector_text`` and ``numbers``: label selectors, evaluated on nodes.
+- ``node_terms``: how the terms of constraints are ANDed with the pod's own required node affinity.
 """

@@ -1,8 +1,8 @@
-"""Whether a host is written as an IP address, as a node's name, or as neither.
+"""Syntax of IP addresses and node names: the two ways in which a user names a host.
 
-An address is what Apache Commons' ``InetAddressValidator`` documents as one, at its current head: IPv4 in dotted
-decimal without leading zeros; IPv6 with an optional ``%zone`` and an optional ``/0`` ... ``/128``. Its one undocumented
-exception, a group of blanks as the last of an IPv6 address, is none here: there is no address that it could stand for.
+The syntax of addresses is that of Apache Commons' ``InetAddressValidator``: IPv4 in dotted decimal without leading
+zeros; IPv6 with an optional ``%zone`` and an optional ``/0`` ... ``/128``. That validator also accepts blanks as the
+last group of an IPv6 address, which its documentation does not mention; here such a text is no address.
 """
 
 import functools
@@ -15,7 +15,7 @@ NAME_LIMIT = 253
 """Characters of a DNS-1123 subdomain (Kubernetes, object names)."""
 
 _KEPT_LENGTH = 64
-"""Characters of a text that is kept: those of an IPv6 address and a zone; longer ones must not fill memory."""
+"""Characters of a text whose address is cached: enough for IPv6 with a zone; longer texts must not fill memory."""
 
 _PREFIX_LIMIT = 128
 _PREFIX = re.compile(r"[0-9]{1,3}", re.ASCII)
@@ -24,10 +24,10 @@ _SUBDOMAIN = re.compile(r"[a-z0-9]++(?:(?:-++|\.)[a-z0-9]++)*+")
 
 
 class Address(Struct, frozen=True, gc=False):
-    """An IP address.
+    """An IP address, or an IPv6 network.
 
-    ``text`` is the one spelling of the address, with its zone: lower case, zeros compressed. ``prefix`` is the length
-    after a slash, if there is one: then the text names a network, and is no node's address.
+    ``text`` is the canonical spelling of the address with its zone: lower case, zeros compressed. ``prefix`` is the
+    length after a slash; an address with a prefix names a network and not a node.
     """
 
     text: str
@@ -35,7 +35,7 @@ class Address(Struct, frozen=True, gc=False):
 
 
 def parse_address(text: str) -> Address | None:
-    """The address that a text spells, or ``None`` when it spells none. IPv4-mapped IPv6 is IPv6."""
+    """The address that the text spells; ``None`` if it spells no address. IPv4-mapped IPv6 counts as IPv6."""
     return _kept(text) if len(text) <= _KEPT_LENGTH else _parse(text)
 
 
@@ -50,7 +50,7 @@ _kept = functools.lru_cache(4096)(_parse)
 
 
 def canonical(text: str) -> str | None:
-    """The text under which all spellings of one node address are equal; ``None`` for anything no node can have."""
+    """The canonical spelling of a node's address; ``None`` for a network and for a text that is no address."""
     address = parse_address(text)
     return address.text if address and address.prefix is None else None
 
@@ -61,7 +61,7 @@ def is_node_name(text: str) -> bool:
 
 
 def _parse_ipv6(text: str) -> Address | None:
-    """``address [ "%" zone ] [ "/" length ]``, in this order."""
+    """Parse ``address [ "%" zone ] [ "/" length ]``."""
     rest, slash, length = text.partition("/")
     if slash and (_PREFIX.fullmatch(length) is None or int(length) > _PREFIX_LIMIT):
         return None

@@ -1,4 +1,7 @@
-"""The containers of a pod: which one is meant, and what it asks for."""
+"""The containers of a pod spec: finding one by name or place, and its resources and host ports.
+
+Init containers and sidecars are containers here, too.
+"""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -9,78 +12,79 @@ from webhook.placement.kube.pod import Amount, Container, PodSpec, Resources
 from webhook.placement.text.problem import enumerated, quote
 
 _LISTED: Final = 10
-"""Names listed in a message; more would drown the point."""
+"""Names of containers listed in one message; more make it hard to read."""
 
 NO_RESOURCES: Final = Resources()
+"""The resources of a container that requests nothing."""
 
 
 class Place(NamedTuple):
-    """Where a container stands in a pod's spec."""
+    """The position of a container in a pod's spec: in ``initContainers`` or in ``containers``, and at which index."""
 
     init: bool
     at: int
 
     @property
     def pointer(self) -> str:
-        """As a JSON patch names it."""
+        """The JSON pointer of the container: ``/spec/containers/0``."""
         return f"/spec/{'initContainers' if self.init else 'containers'}/{self.at}"
 
     @property
     def path(self) -> str:
-        """As messages name it."""
+        """The path of the container in messages: ``spec.containers[0]``."""
         return f"spec.{'initContainers' if self.init else 'containers'}[{self.at}]"
 
 
 def places(spec: PodSpec) -> Iterator[tuple[Place, Container]]:
-    """Every container with its place, those that start the pod last."""
+    """Every container with its place; init containers come last."""
     for init, containers in ((False, spec.containers), (True, spec.init_containers)):
         for at, container in enumerate(containers or ()):
             yield Place(init, at), container
 
 
 def at(spec: PodSpec, place: Place) -> Container:
-    """The container in that place, which must be there."""
+    """The container at that place, which must exist."""
     return ((spec.init_containers if place.init else spec.containers) or ())[place.at]
 
 
 def named(spec: PodSpec, name: str) -> Place | None:
-    """The container of that name."""
+    """The place of the container with that name; ``None`` if the pod has no such container."""
     return next((place for place, container in places(spec) if container.name == name), None)
 
 
 def only(spec: PodSpec) -> Place | None:
-    """The container of a pod that has no other, whatever starts it."""
+    """The place of the only container, not counting init containers; ``None`` if there is not exactly one."""
     return Place(init=False, at=0) if len(spec.containers or ()) == 1 else None
 
 
 def called(spec: PodSpec, place: Place) -> str:
-    """The container in that place, as messages name it."""
+    """The container at that place in a message: ``container "worker"``."""
     return f"container {quote(at(spec, place).name)}"
 
 
 def listed(spec: PodSpec) -> str:
-    """The names of all containers, quoted."""
+    """The names of all containers in a message, quoted, at most ten of them; ``none`` for a pod without containers."""
     return enumerated([container.name for _, container in places(spec)], _LISTED, quote) or "none"
 
 
 def missing(name: str, spec: PodSpec) -> str:
-    """That the pod has no container of that name, and which it has."""
+    """The message that the pod has no container of that name, with the names of its containers."""
     return f"there is no container {quote(name)}; the containers: {listed(spec)}"
 
 
 def resources_at(spec: PodSpec, place: Place) -> Resources:
-    """What the container asks for."""
+    """The requests and limits of the container at that place."""
     return at(spec, place).resources or NO_RESOURCES
 
 
 def asking(spec: PodSpec, place: Place, requests: dict[str, Amount], limits: dict[str, Amount]) -> PodSpec:
-    """The pod, its container asking for these amounts too, in place of others of the same resources."""
+    """The pod spec with these requests and limits set on the container; its other resources stay."""
     own = resources_at(spec, place)
     return _with(spec, place, Resources({**(own.requests or {}), **requests}, {**(own.limits or {}), **limits}))
 
 
 def forgoing(spec: PodSpec, place: Place, resource: str) -> PodSpec:
-    """The pod, its container asking for nothing of the resource."""
+    """The pod spec without the container's request and limit for that resource."""
     own = resources_at(spec, place)
     parts = (dict(part or {}) for part in (own.requests, own.limits))
     left = ({name: amount for name, amount in part.items() if name != resource} for part in parts)
@@ -88,14 +92,14 @@ def forgoing(spec: PodSpec, place: Place, resource: str) -> PodSpec:
 
 
 def _with(spec: PodSpec, place: Place, resources: Resources) -> PodSpec:
-    there = (spec.init_containers if place.init else spec.containers) or ()
-    changed = replace(there[place.at], resources=resources)
-    containers = (*there[: place.at], changed, *there[place.at + 1 :])
+    old = (spec.init_containers if place.init else spec.containers) or ()
+    changed = replace(old[place.at], resources=resources)
+    containers = (*old[: place.at], changed, *old[place.at + 1 :])
     return replace(spec, init_containers=containers) if place.init else replace(spec, containers=containers)
 
 
 def host_ports(spec: PodSpec) -> Iterator[int]:
-    """Ports of the node that the pod takes: all of its containers' ports where it shares the node's network."""
+    """Ports of the node that the pod takes: its ``hostPort``s, and with ``hostNetwork`` all ports of containers."""
     for _, container in places(spec):
         for port in container.ports or ():
             number = port.host_port or (port.container_port if spec.host_network else None)

@@ -1,20 +1,27 @@
-"""Required node terms, ANDed: a pod's own, which are alternatives, with those that constraints ask for."""
+"""How the node terms of constraints are ANDed with the terms of a pod's own required node affinity.
+
+The terms of one affinity are alternatives, so ANDing two lists of terms makes their product.
+"""
 
 import itertools
 from collections.abc import Sequence
 
 from msgspec import Struct
 
-from webhook.placement.kube.pod import NodeAffinity, NodeTerm, Requirement
+from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.size_limits import WORDS_LIMIT, words
 from webhook.placement.text.problem import Problem
 
 TERM_LIMIT = 1000
-"""Node terms of a merged pod; the scheduler evaluates every one of them against every node."""
+"""Node terms of a merged pod; the scheduler evaluates each of the terms against each node."""
 
 
 class TermEdit(Struct, frozen=True, gc=False):
-    """The pod's own node term at position ``at``, and what it lacks of ours; ``empty`` if it says nothing."""
+    """A change of the pod's own node term at index ``at`` of its ``nodeSelectorTerms``.
+
+    ``expressions`` and ``fields`` are the requirements to add. ``empty`` means that the term has no requirements and
+    matches no node, so it is to be removed.
+    """
 
     at: int
     expressions: tuple[Requirement, ...] = ()
@@ -23,33 +30,33 @@ class TermEdit(Struct, frozen=True, gc=False):
 
 
 def conjoin(
-    nodes: NodeAffinity, asked: Sequence[tuple[NodeTerm, ...]]
+    own: Sequence[NodeTerm], asked: Sequence[tuple[NodeTerm, ...]]
 ) -> tuple[tuple[TermEdit, ...], tuple[NodeTerm, ...], list[Problem]]:
-    """The product of the pod's own terms and ours: every pair of one of each, so that both must hold.
+    """The product of the pod's ``own`` terms and the alternatives that each constraint asks for.
 
-    A term of the pod that says nothing matches nothing, and must not be filled; one that holds all of a term of ours
-    already is done.
+    Returns edits of the pod's terms, terms to append, and problems where the product is too large. An empty term of the
+    pod matches no node; adding requirements would make it match some, so it is removed. A term of the pod that includes
+    one of the alternatives stays as it is.
     """
-    own = (nodes.required.node_selector_terms if nodes.required else None) or ()
-    saying = [at for at, term in enumerate(own) if not term.empty]
-    count = len(saying) or 1
+    nonempty = [at for at, term in enumerate(own) if not term.empty]
+    count = len(nonempty) or 1
     for terms in asked:
         count *= len(terms)
     if count > TERM_LIMIT:
         message = f"with the pod's own terms this makes {count} node selector terms, at most {TERM_LIMIT} are allowed"
         return (), (), [Problem("spec.affinity.nodeAffinity", message)]
     ours = [_sorted(choice[0] if len(choice) == 1 else _and(choice)) for choice in itertools.product(*asked)]
-    if not saying:
+    if not nonempty:
         return (), tuple(ours), []
-    said = len(ours) * words(own[at] for at in saying) + len(saying) * words(ours)
-    if said > WORDS_LIMIT:
+    size = len(ours) * words(own[at] for at in nonempty) + len(nonempty) * words(ours)
+    if size > WORDS_LIMIT:
         message = (
-            f"with the pod's own terms this makes {said} expressions and values, at most {WORDS_LIMIT} are allowed"
+            f"with the pod's own terms this makes {size} expressions and values, at most {WORDS_LIMIT} are allowed"
         )
         return (), (), [Problem("spec.affinity.nodeAffinity", message)]
-    edits = [TermEdit(at, empty=True) for at in range(len(own)) if at not in saying]
+    edits = [TermEdit(at, empty=True) for at in range(len(own)) if at not in nonempty]
     more: list[NodeTerm] = []
-    for at in saying:
+    for at in nonempty:
         lacking = [_lacking(own[at], term, at) for term in ours]
         if all(edit.expressions or edit.fields for edit in lacking):
             edits.append(lacking[0])
@@ -58,14 +65,14 @@ def conjoin(
 
 
 def _and(terms: Sequence[NodeTerm]) -> NodeTerm:
-    """One term that says all of them, each requirement once."""
+    """One term with the requirements of all terms, each requirement once."""
     expressions = dict.fromkeys(itertools.chain.from_iterable(term.match_expressions or () for term in terms))
     fields = dict.fromkeys(itertools.chain.from_iterable(term.match_fields or () for term in terms))
     return NodeTerm(tuple(expressions) or None, tuple(fields) or None)
 
 
 def _sorted(term: NodeTerm) -> NodeTerm:
-    """The term in one fixed order, so that replicas write the same."""
+    """The term with sorted requirements, so that all replicas of the webhook write the same patch."""
     return NodeTerm(_ordered(term.match_expressions), _ordered(term.match_fields))
 
 

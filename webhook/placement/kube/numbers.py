@@ -1,4 +1,7 @@
-"""Node labels read as whole numbers, for Gt and Lt: one numpy column a label key, made when it is first compared."""
+"""Node labels as whole numbers, for the selector operators Gt and Lt: one numpy column per label key.
+
+A column is made when its key is first compared, and has one entry per node slot.
+"""
 
 import re
 from collections.abc import Mapping
@@ -12,11 +15,11 @@ _INTEGER = re.compile(r"([+-]?)(?=[0-9])0*+([0-9]{0,19})", re.ASCII)
 _INT64 = range(-(2**63), 2**63)
 
 _KEYS = 64
-"""Columns that are kept: more keys than anyone compares, so requests cannot fill memory."""
+"""Columns that are cached: more keys than clusters compare, and few enough that requests cannot fill memory."""
 
 
 def integer(text: str) -> int | None:
-    """The text as Go's ``strconv.ParseInt`` reads it: a signed 64-bit whole number, else ``None``."""
+    """The text as a signed 64-bit whole number, as Go's ``strconv.ParseInt`` reads it; ``None`` if it is none."""
     match = _INTEGER.fullmatch(text)
     if match is None:
         return None
@@ -26,7 +29,7 @@ def integer(text: str) -> int | None:
 
 
 class Numbers:
-    """Columns by label key; a key whose labels changed is forgotten and made anew when it is asked for."""
+    """Cache of number columns by label key. A column is dropped when a label with its key changes on a node."""
 
     __slots__ = ("_columns",)
 
@@ -34,11 +37,14 @@ class Numbers:
         self._columns: dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]] = {}
 
     def forget(self, key: str) -> None:
-        """A node's label of that key changed."""
+        """Drop the column of the key: a label with that key changed on a node."""
         self._columns.pop(key, None)
 
     def beyond(self, key: str, by_value: Mapping[str, Bits], bound: int, *, above: bool) -> Bits:
-        """Nodes whose label is a whole number above (or below) ``bound``; ``by_value`` are the nodes by its value."""
+        """Nodes whose label ``key`` is a whole number above (or below) ``bound``.
+
+        ``by_value`` are the nodes with that label by the label's value.
+        """
         column = self._columns.get(key)
         numbers, known = self._make(key, by_value) if column is None else column
         return from_mask(((numbers > bound) if above else (numbers < bound)) & known)

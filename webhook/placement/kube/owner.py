@@ -1,46 +1,49 @@
-"""Which workload a pod is a replica of, told from the pod alone."""
+"""The workload that a pod is a replica of, such as ``Deployment/pipeline``, read from owner references and labels."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Protocol
 
 HASH: Final = "pod-template-hash"
-"""Label by which a Deployment tells its ReplicaSets apart; their names end in it (Kubernetes, Deployments)."""
+"""Label of a Deployment's pods; the names of its ReplicaSets end in the label's value (Kubernetes, Deployments)."""
 
 _RUN = re.compile(r"Job/(.+)-[0-9]+", re.ASCII)
-"""A run of a CronJob: its name and the minute it was due (Kubernetes, ``getJobName`` of the CronJob controller)."""
+"""A Job that a CronJob made, named by the CronJob and the scheduled minute (Kubernetes, ``getJobName`` of CronJobs)."""
 
 
 DAEMON_SET: Final = ("apps/v1", "DaemonSet")
-"""Version and kind of the owner whose pods may run on exclusive hosts too: no node is of use without them."""
+"""API version and kind of Kubernetes' own DaemonSets. Nodes need such pods, so exclusive hosts run them, too."""
 
 
 class Reference(Protocol):
-    """An owner reference."""
+    """The fields of an owner reference (``metadata.ownerReferences``) that are read here."""
 
     @property
     def api_version(self) -> str:
-        """The group and version of the owner's kind."""
+        """The API group and version of the owner's kind."""
         ...
 
     @property
     def kind(self) -> str:
-        """Of what kind the owner is."""
+        """The owner's kind."""
         ...
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The owner's name."""
         ...
 
     @property
     def controller(self) -> bool | None:
-        """Whether it manages the object."""
+        """Whether the owner is the managing controller of the object."""
         ...
 
 
 def owner_of(references: Iterable[Reference] | None, labels: Mapping[str, str] | None) -> str:
-    """Kind and name of the workload, such as ``Deployment/pipeline``; empty for a pod that nobody controls."""
+    """Kind and name of the workload, such as ``Deployment/pipeline``; empty for a pod without a controller.
+
+    For a ReplicaSet of a Deployment the workload is the Deployment.
+    """
     owner = next((found for found in references or () if found.controller), None)
     if owner is None:
         return ""
@@ -51,17 +54,17 @@ def owner_of(references: Iterable[Reference] | None, labels: Mapping[str, str] |
 
 
 def is_daemon_set(owner: Reference) -> bool:
-    """Whether the owner manages the object and is a DaemonSet of Kubernetes' own."""
+    """Whether the owner is the object's controller and a DaemonSet of ``apps/v1``."""
     return bool(owner.controller) and (owner.api_version, owner.kind) == DAEMON_SET
 
 
 def of_daemon_set(references: Iterable[Reference] | None) -> bool:
-    """Whether the references say that a DaemonSet has made the object; whether that is so is another question."""
+    """Whether one of the references names a DaemonSet as controller. Users can write such a reference, too."""
     return any(map(is_daemon_set, references or ()))
 
 
 def owners_of(owner: str) -> Iterator[str]:
-    """The workload, and the workload it is itself a run of, where the name tells."""
+    """The workload ``owner`` and, if its name is that of a CronJob's run, the CronJob."""
     yield owner
     if run := _RUN.fullmatch(owner):
         yield f"CronJob/{run[1]}"

@@ -1,7 +1,7 @@
-"""A pod as far as placement reads it: exactly those fields, in the wire's own shape.
+"""The Kubernetes Pod (core/v1) as msgspec Structs, with exactly the fields that placement reads.
 
-Decoded straight from JSON by msgspec, so a review costs no translation. Everything else in the pod is skipped, and a
-patch touches none of it. Field meanings are those of the Kubernetes Pod (core/v1).
+msgspec decodes the JSON of a review straight into these types. All other fields of the pod are skipped, and patches do
+not touch them. Fields mean what Kubernetes says of them.
 """
 
 from typing import Literal
@@ -13,7 +13,7 @@ Amount = str | int | float
 
 
 class Requirement(Struct, frozen=True, gc=False, omit_defaults=True):
-    """One expression of a selector over labels (or, in ``matchFields``, over fields)."""
+    """One expression of a selector over labels or, in ``matchFields``, over fields."""
 
     key: str
     operator: str
@@ -21,32 +21,32 @@ class Requirement(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class NodeTerm(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
-    """Requirements that must all hold; a term without any matches no node."""
+    """A node selector term: all requirements must hold, and a term without requirements matches no node."""
 
     match_expressions: tuple[Requirement, ...] | None = None
     match_fields: tuple[Requirement, ...] | None = None
 
     @property
     def empty(self) -> bool:
-        """Whether the term matches nothing."""
+        """Whether the term has no requirements, so that it matches no node."""
         return not self.match_expressions and not self.match_fields
 
 
 class NodeSelector(Struct, frozen=True, gc=False, rename="camel"):
-    """Terms of which one must match."""
+    """Node selector terms of which at least one must match."""
 
     node_selector_terms: tuple[NodeTerm, ...] | None = None
 
 
 class PreferredNodeTerm(Struct, frozen=True, gc=False):
-    """A term that adds its weight (1..100) to a node's score."""
+    """A node selector term that adds its weight (1 to 100) to the score of the nodes it matches."""
 
     weight: int
     preference: NodeTerm
 
 
 class NodeAffinity(Struct, frozen=True, gc=False):
-    """Required and preferred node terms."""
+    """Required and preferred node selector terms."""
 
     required: NodeSelector | None = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
     preferred: tuple[PreferredNodeTerm, ...] | None = field(
@@ -55,14 +55,14 @@ class NodeAffinity(Struct, frozen=True, gc=False):
 
 
 class LabelSelector(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
-    """A selector over labels; both parts must hold, and an empty one matches everything."""
+    """A selector over labels: both parts must hold, and an empty selector matches everything."""
 
     match_labels: dict[str, str] | None = None
     match_expressions: tuple[Requirement, ...] | None = None
 
 
 class PodTerm(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
-    """Pods to be near to, or away from, within one topology domain."""
+    """A pod affinity term: pods to share a topology domain with or, in anti-affinity, to share none with."""
 
     label_selector: LabelSelector | None = None
     topology_key: str = ""
@@ -73,14 +73,14 @@ class PodTerm(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel")
 
 
 class WeightedPodTerm(Struct, frozen=True, gc=False, rename="camel"):
-    """A pod term that adds its weight (1..100) to the score of the nodes where it holds."""
+    """A pod affinity term that adds its weight (1 to 100) to the score of the nodes where it holds."""
 
     weight: int
     pod_affinity_term: PodTerm
 
 
 class PodAffinity(Struct, frozen=True, gc=False):
-    """Required and preferred pod terms: of ``podAffinity`` or of ``podAntiAffinity``."""
+    """Required and preferred pod affinity terms, of ``podAffinity`` or of ``podAntiAffinity``."""
 
     required: tuple[PodTerm, ...] | None = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
     preferred: tuple[WeightedPodTerm, ...] | None = field(
@@ -89,7 +89,7 @@ class PodAffinity(Struct, frozen=True, gc=False):
 
 
 class Affinity(Struct, frozen=True, gc=False, rename="camel"):
-    """The three kinds of affinity."""
+    """Node affinity, pod affinity and pod anti-affinity of a pod."""
 
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None
@@ -97,7 +97,7 @@ class Affinity(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Toleration(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
-    """What a pod puts up with; an empty effect or key stands for all of them."""
+    """A toleration of taints. No effect stands for every effect; no key, with ``Exists``, for every key."""
 
     key: str | None = None
     operator: str | None = None
@@ -107,26 +107,26 @@ class Toleration(Struct, frozen=True, gc=False, omit_defaults=True, rename="came
 
     @property
     def of_everything(self) -> bool:
-        """Whether it covers every taint, of its effect if it names one."""
+        """Whether the toleration matches every taint, or every taint of its effect if it names one."""
         return not self.key and self.operator == "Exists"
 
 
 class Resources(Struct, frozen=True, gc=False):
-    """Requests and limits by resource name."""
+    """Requests and limits by resource name, of a container or of a whole pod."""
 
     requests: dict[str, Amount] | None = None
     limits: dict[str, Amount] | None = None
 
 
 class ContainerPort(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
-    """A port of a container; with ``hostPort`` it takes that port of the node."""
+    """A port of a container; with ``hostPort`` the container also takes that port of its node."""
 
     host_port: int | None = None
     container_port: int | None = None
 
 
 class Container(Struct, frozen=True, gc=False, rename="camel"):
-    """A container or init container; ``restartPolicy: Always`` makes the latter a sidecar."""
+    """A container or init container; an init container with ``restartPolicy: Always`` is a sidecar."""
 
     name: str = ""
     resources: Resources | None = None
@@ -135,17 +135,17 @@ class Container(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class SchedulingGate(Struct, frozen=True, gc=False):
-    """A reason not to schedule the pod yet."""
+    """A scheduling gate: the scheduler leaves the pod alone until all gates are removed."""
 
     name: str = ""
 
 
 class Present(Struct, frozen=True, gc=False):
-    """An object of which it only matters that it is there."""
+    """An object that is present; none of its fields is read."""
 
 
 class Volume(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
-    """A volume, as far as it ties the pod to nodes: a claim, or a disk that is attached to one node at a time."""
+    """A volume, with the sources that may tie the pod to nodes: claims, and disks attached to one node at a time."""
 
     persistent_volume_claim: Present | None = None
     ephemeral: Present | None = None
@@ -159,11 +159,11 @@ class Volume(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
 
 
 HARD = "DoNotSchedule"
-"""The ``whenUnsatisfiable`` of a spread constraint that keeps pods off nodes."""
+"""The ``whenUnsatisfiable`` of spread constraints that the scheduler enforces."""
 
 
 class SpreadConstraint(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
-    """How evenly pods that the selector matches are spread over the domains of a topology key."""
+    """A topology spread constraint: how evenly the pods of a selector are spread over the domains of a topology key."""
 
     max_skew: int = 1
     topology_key: str = ""
@@ -196,7 +196,7 @@ class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class OwnerReference(Struct, frozen=True, gc=False, rename="camel"):
-    """Who made the object."""
+    """An owner of the object; ``controller`` marks the one that manages it."""
 
     api_version: str = ""
     kind: str = ""
@@ -205,7 +205,7 @@ class OwnerReference(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Metadata(Struct, frozen=True, gc=False, rename="camel"):
-    """Object metadata; pods made by controllers have a ``generateName`` and no name yet."""
+    """Object metadata; a pod from a controller has a ``generateName`` and no ``name`` when it is reviewed."""
 
     name: str | None = None
     generate_name: str | None = None
@@ -218,14 +218,24 @@ class Metadata(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class PodStatus(Struct, frozen=True, gc=False):
-    """How far the pod has come."""
+    """The phase of a pod."""
 
     phase: Literal["Pending", "Running", "Succeeded", "Failed", "Unknown", ""] | None = None
 
 
 class Pod(Struct, frozen=True, gc=False):
-    """A pod, or the template of one."""
+    """A pod, or the pod template of a workload."""
 
     metadata: Metadata | None = None
     spec: PodSpec | None = None
     status: PodStatus | None = None
+
+
+def required_terms(spec: PodSpec) -> tuple[NodeTerm, ...] | None:
+    """Terms of the pod's required node affinity, of which its node must match one; ``None`` without such affinity.
+
+    The result is empty for required node affinity that has no terms: no node meets it.
+    """
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    required = affinity.required if affinity else None
+    return (required.node_selector_terms or ()) if required else None

@@ -1,7 +1,8 @@
-"""Kubernetes quantities as exact integers of nano-units, 10**-9 of a core, byte or count.
+"""Kubernetes quantities (``500m``, ``64Gi``) read and written as exact integers of nano-units.
 
-The syntax is that of Quantity in ``k8s.io/apimachinery/pkg/api/resource``: what is finer than a nano-unit is rounded
-away from zero, and amounts with a binary suffix stop at 2**63 - 1.
+A nano-unit is 10**-9 of a core, byte or piece. Syntax and rounding are those of Quantity in
+``k8s.io/apimachinery/pkg/api/resource``: fractions of a nano-unit are rounded away from zero, and amounts with a binary
+suffix are cut to 2**63 - 1.
 """
 
 import functools
@@ -13,15 +14,15 @@ from webhook.placement.kube.pod import Amount
 NANO: Final = 10**9
 """Nano-units in a unit."""
 INT64: Final = 2**63 - 1
-"""The largest amount that Kubernetes counts with."""
+"""The largest amount of whole units that Kubernetes counts with."""
 LENGTH_LIMIT: Final = 64
-"""Characters of a quantity; 2**63 - 1 with nine decimals has 29."""
+"""Characters of a quantity that is read; 2**63 - 1 with nine decimals has 29."""
 
 _EXPONENT_LIMIT = 128
-"""No amount worth having has a larger exponent; below its negative, 64 characters are always under a nano-unit."""
+"""Largest exponent that is read. Below its negative, an amount of 64 characters is always under a nano-unit."""
 
 _ZEROS: Final = 2
-"""Zeros before a suffix: three of them are the next one."""
+"""Most zeros written before a decimal suffix: three zeros make the next suffix."""
 
 _QUANTITY = re.compile(
     r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?[0-9]+))?", re.ASCII
@@ -31,10 +32,10 @@ _DECIMAL: dict[str, int] = {letter: 3 * power for power, letter in enumerate(("n
 
 
 def parse_quantity(amount: Amount) -> int | None:
-    """The amount in nano-units, exactly; ``None`` when it is no quantity.
+    """The amount in nano-units, exactly; ``None`` if it is no quantity.
 
-    Text is read as Kubernetes reads it, but lengths over ``LENGTH_LIMIT`` and exponents over 128 are refused. A JSON
-    number stands for its shortest decimal text; NaN, infinities and booleans stand for none.
+    Text is read as Kubernetes reads it, except that texts over ``LENGTH_LIMIT`` characters and exponents over 128 are
+    no quantities. A JSON number is read as its shortest decimal text. NaN, infinities and booleans are no quantities.
     """
     if isinstance(amount, str):
         return _parse(amount) if len(amount) <= LENGTH_LIMIT else None
@@ -46,20 +47,20 @@ def parse_quantity(amount: Amount) -> int | None:
 
 
 def milli(nano: int) -> int:
-    """Nano-units in milli-units, rounded away from zero, within the range of an int64."""
+    """An amount of nano-units in milli-units, rounded away from zero and cut to the range of an int64."""
     return _scaled(nano, NANO // 1000)
 
 
 def whole(nano: int) -> int:
-    """Nano-units in whole units, rounded away from zero, within the range of an int64."""
+    """An amount of nano-units in whole units, rounded away from zero and cut to the range of an int64."""
     return _scaled(nano, NANO)
 
 
 def format_quantity(nano: int) -> str:
     """The shortest text that parses back to the same amount: ``1500m``, ``800M``, ``64Gi``, ``0``.
 
-    Binary suffixes serve from 2**20 on: bytes get there, counts of cores or devices do not. Exponents serve only beyond
-    the suffixes; nobody writes them.
+    Binary suffixes are used from 2**20 on, which amounts of bytes reach and counts of cores or devices do not.
+    Exponents are used only beyond the largest suffix.
     """
     if nano == 0:
         return "0"
@@ -94,7 +95,7 @@ def _parse(text: str) -> int | None:
 
 
 def _shifted(value: int, power: int) -> int:
-    """``value * 10**power`` for a value from 0, rounded up."""
+    """``value * 10**power`` for a value of 0 or more, rounded up."""
     factor: int = 10 ** abs(power)
     return value * factor if power >= 0 else -(-value // factor)
 

@@ -1,8 +1,8 @@
-"""What a pod asks of a node, counted as the scheduler counts it.
+"""The effective resource requests of a whole pod, computed as the scheduler computes them.
 
 Source: ``component-helpers/resource/helpers.go`` (``PodRequests``) and the defaults of ``core/v1`` (requests default to
 limits; pod-level requests default to the containers' sum, then to the pod-level limit). Sums are exact; only the result
-is rounded up. What a resize in place has already given a pod (its status) is not looked at.
+is rounded up. Resources in the pod's status, after a resize in place, are not read.
 """
 
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from webhook.placement.kube.pod import Amount, Container, PodSpec, Resources
 from webhook.placement.kube.quantity import NANO, milli, parse_quantity, whole
 
 Nanos = dict[str, int]
-"""Exact amounts by resource name, in billionths of a unit."""
+"""Exact amounts by resource name, in nano-units (billionths of a core, byte or piece)."""
 
 Invalid = tuple[str, str]
-"""Path and text of a quantity that is none, or is negative."""
+"""Path and text of an amount that is no quantity, or is negative."""
 
 _SIDECAR = "Always"
 _POD_LEVEL = frozenset({"cpu", "memory"})
@@ -24,9 +24,10 @@ _HUGE_PAGES = "hugepages-"
 
 
 def pod_requests(spec: PodSpec) -> tuple[dict[str, int], tuple[Invalid, ...]]:
-    """The pod's effective requests, and the quantities that could not be counted.
+    """The pod's effective requests by resource name, and the amounts that are invalid and not counted.
 
-    Milli-units of ``cpu``, whole units of everything else, rounded up; zero amounts are left out, ``pods`` is always 1.
+    Requests are milli-units of ``cpu`` and whole units of everything else, rounded up. Zero amounts are left out;
+    ``pods`` is always 1.
     """
     invalid: list[Invalid] = []
     total = _aggregated(spec, invalid)
@@ -40,12 +41,12 @@ def pod_requests(spec: PodSpec) -> tuple[dict[str, int], tuple[Invalid, ...]]:
 
 
 def container_requests(spec: PodSpec) -> Nanos:
-    """What the containers of the pod request together, whatever the pod as a whole says; invalid amounts left out."""
+    """Requests of all containers together, without pod-level resources and overhead; invalid amounts are left out."""
     return _aggregated(spec, [])
 
 
 def is_pod_level(name: str) -> bool:
-    """Whether a pod as a whole can ask for that resource."""
+    """Whether pod-level resources (``spec.resources``) can contain that resource."""
     return name in _POD_LEVEL or name.startswith(_HUGE_PAGES)
 
 
@@ -60,9 +61,10 @@ def _aggregated(spec: PodSpec, invalid: list[Invalid]) -> Nanos:
 
 
 def lowered(spec: PodSpec, *, whole: bool) -> PodSpec:
-    """The pod, all of it asking for next to nothing; the overhead of its runtime is not the user's to lower.
+    """The pod spec with all requests and limits removed or as small as possible; the runtime's overhead stays.
 
-    With ``whole`` it keeps the shape that cores of its own take: cpu and memory stay, a whole number of cpus as one.
+    With ``whole`` the containers keep what binding to cpus needs: requests and limits of cpu and memory, at the least
+    amounts, where a whole number of cpus becomes one cpu and any other amount ``1m``.
     """
 
     def less(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
@@ -106,7 +108,7 @@ def _start(spec: PodSpec, total: Nanos, invalid: list[Invalid]) -> None:
 
 
 def _override(total: Nanos, resources: Resources, invalid: list[Invalid]) -> None:
-    """Put the pod-level amounts in the place of the containers' sums."""
+    """Replace the containers' sums by the pod-level amounts."""
     requests = resources.requests or {}
     pod_level = {name: amount for name, amount in requests.items() if is_pod_level(name)}
     total.update(_parsed(pod_level, "spec.resources.requests", invalid))
@@ -120,7 +122,7 @@ def _override(total: Nanos, resources: Resources, invalid: list[Invalid]) -> Non
 
 
 def _asked(resources: Resources, path: str, invalid: list[Invalid]) -> Nanos:
-    """A container's requests, each of them its limit where it is absent."""
+    """A container's requests; a resource with only a limit requests that limit."""
     requests = resources.requests
     asked = _parsed(requests, f"{path}.requests", invalid) if requests else {}
     if resources.limits:

@@ -1,8 +1,8 @@
-"""Selectors over nodes, evaluated on the index exactly as Kubernetes does.
+"""Label selectors and node selector terms, evaluated to sets of nodes exactly as the scheduler evaluates them.
 
-Source: ``component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go``. Terms are ORed, requirements inside a
-term ANDed, an empty term matches nothing; NotIn and DoesNotExist hold where the key is absent; Gt and Lt compare
-whole numbers of 64 bits and do not hold for anything else.
+Source: ``component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go``. Terms are ORed, the requirements of a
+term are ANDed, and an empty term matches no node. NotIn and DoesNotExist hold where the key is absent; Gt and Lt hold
+only where label and value are whole numbers of 64 bits.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,11 +14,11 @@ from webhook.placement.kube.pod import LabelSelector, NodeTerm, Requirement
 from webhook.placement.text.problem import Problem, quote
 
 NAME_FIELD = "metadata.name"
-"""The only field that node selectors may match."""
+"""The only field that ``matchFields`` of a node selector term may name."""
 
 
 class Nodes(Protocol):
-    """What a selector asks of the cluster."""
+    """The nodes of a cluster by label and name: what the evaluation of a selector needs."""
 
     @property
     def everything(self) -> Bits:
@@ -57,19 +57,20 @@ _OPERATORS: dict[str, Callable[[Nodes, Requirement], Bits]] = {
 }
 
 OPERATORS = tuple(_OPERATORS)
+"""Operators of node selectors."""
 
 COMPARING = frozenset({"Gt", "Lt"})
 """Operators that compare whole numbers."""
 
 
 def matching(nodes: Nodes, requirement: Requirement) -> Bits:
-    """Nodes whose labels meet the requirement; none for an operator that does not exist."""
+    """Nodes whose labels meet the requirement; an unknown operator matches no node."""
     evaluate = _OPERATORS.get(requirement.operator)
     return evaluate(nodes, requirement) if evaluate else 0
 
 
 def holds(requirement: Requirement, value: str | None) -> bool:
-    """Whether a label of that value, or none, meets the requirement."""
+    """Whether a label with that value meets the requirement; ``None`` stands for an absent label."""
     values = requirement.values or ()
     match requirement.operator:
         case "In":
@@ -81,10 +82,10 @@ def holds(requirement: Requirement, value: str | None) -> bool:
         case "DoesNotExist":
             return value is None
         case operator:
-            there, bound = (integer(text) if text is not None else None for text in (value, *values[:1]))
-            if there is None or bound is None:
+            number, bound = (integer(text) if text is not None else None for text in (value, *values[:1]))
+            if number is None or bound is None:
                 return False
-            return there > bound if operator == "Gt" else there < bound
+            return number > bound if operator == "Gt" else number < bound
 
 
 def matching_all(nodes: Nodes, requirements: Iterable[Requirement]) -> Bits:
@@ -98,7 +99,7 @@ def matching_all(nodes: Nodes, requirements: Iterable[Requirement]) -> Bits:
 
 
 def matching_term(nodes: Nodes, term: NodeTerm) -> Bits:
-    """Nodes that the term matches; an empty term matches none."""
+    """Nodes that the term matches; an empty term matches no node."""
     if term.empty:
         return 0
     found = matching_all(nodes, term.match_expressions or ())
@@ -108,7 +109,7 @@ def matching_term(nodes: Nodes, term: NodeTerm) -> Bits:
 
 
 def matching_any(nodes: Nodes, terms: Iterable[NodeTerm]) -> Bits:
-    """Nodes that at least one term matches."""
+    """Nodes that at least one of the terms matches."""
     found, everything = 0, nodes.everything
     for term in terms:
         found |= matching_term(nodes, term)
@@ -125,9 +126,9 @@ def requirements_of(selector: LabelSelector) -> tuple[Requirement, ...]:
 
 
 def problems_of(requirement: Requirement, path: str) -> Iterator[Problem]:
-    """What is wrong with the form of the requirement: an unknown operator, too many values or too few.
+    """Problems with the form of the requirement: an unknown operator, too many values or too few.
 
-    What Gt and Lt compare with may still be no number, see :func:`unreadable`.
+    Whether Gt and Lt have a number to compare with is the question of :func:`unreadable`.
     """
     count = len(requirement.values or ())
     match requirement.operator:
@@ -144,9 +145,10 @@ def problems_of(requirement: Requirement, path: str) -> Iterator[Problem]:
 
 
 def unreadable(requirement: Requirement) -> str:
-    """The value that Gt or Lt cannot compare with, in quotes, where it is no whole number of 64 bits; else nothing.
+    """The value of Gt or Lt in quotes if it is no whole number of 64 bits; an empty text if it is one.
 
-    The API server lets it pass; the scheduler does not (``labels.NewRequirement`` of ``apimachinery``).
+    The API server accepts such a value, and the scheduler cannot read it (``labels.NewRequirement`` of
+    ``apimachinery``).
     """
     values = requirement.values or ()
     if requirement.operator not in COMPARING or len(values) != 1 or integer(values[0]) is not None:

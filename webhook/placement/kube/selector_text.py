@@ -1,4 +1,4 @@
-"""Label selectors in kubectl's text form: ``env in (a, b), tier != web, !old, gpu``.
+"""Parser of label selectors in kubectl's text form: ``env in (a, b), tier != web, !old, gpu``.
 
 Source: ``apimachinery/pkg/labels/selector.go``. Requirements are separated by commas and must all hold.
 """
@@ -9,7 +9,7 @@ from webhook.placement.kube.pod import LabelSelector, Requirement
 from webhook.placement.text.problem import quote
 
 _KEY = r"(?P<key>[A-Za-z0-9](?:[-A-Za-z0-9_./]{0,315}[A-Za-z0-9])?)"
-"""A label key: up to 253 characters of prefix, a slash, up to 63 of name."""
+"""A label key: a prefix of up to 253 characters, a slash, and a name of up to 63 characters."""
 _FORMS = tuple(
     (re.compile(pattern, re.ASCII), operator)
     for pattern, operator in (
@@ -24,11 +24,11 @@ _FORMS = tuple(
     )
 )
 _PART = re.compile(r"(?:\A|,)((?:[^,(]|\([^)]*\)?)*)")
-"""What stands between commas that are not inside parentheses; every character is looked at once."""
+"""One requirement: the text between two commas outside parentheses. Matching takes linear time."""
 
 
 def parse_selector(text: str) -> LabelSelector:
-    """The selector; ``ValueError`` with a sentence if the text is none. An empty text selects everything."""
+    """The selector that the text describes; an empty text selects everything. Raises ``ValueError`` with a sentence."""
     parts = [part[1].strip() for part in _PART.finditer(text)] if text.strip() else []
     return LabelSelector(match_expressions=tuple(_requirement(part) for part in parts))
 

@@ -1,27 +1,27 @@
-"""How much a pod that asks for placement may say in its spec, so that a decision about it takes milliseconds.
+"""Limits on the spec of a pod that asks for placement: containers, ports, terms, tolerations and the like.
 
-The API server bounds the size of an object alone, and two megabytes of terms or constraints take far longer to judge
-than anything that people write. Each limit is several times what the largest known installations use.
+With these limits a decision takes milliseconds. The API server limits only the bytes of an object, and two megabytes of
+terms or constraints would take far longer. Each limit is several times what the largest known installations use.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from webhook.placement.kube.pod import Affinity, NodeTerm, Pod, PodAffinity, PodSpec
+from webhook.placement.kube.pod import Affinity, NodeTerm, Pod, PodAffinity, PodSpec, required_terms
 from webhook.placement.text.problem import Problem
 
 WORDS_LIMIT: Final = 20_000
-"""Expressions in node terms, and their values, counted together: the scheduler reads each for every node. A list of all
-5,000 hosts of a pool fits into three terms."""
+"""Expressions of node terms and values of expressions, counted together: the scheduler reads all of them for every
+node. Three terms that each list the 5,000 hosts of a pool are within the limit."""
 
 _COMPARISON: Final = {"Gt": 8, "Lt": 8}
-"""What an expression that compares numbers counts for besides: it takes as long as ten others."""
+"""What an expression with Gt or Lt counts besides itself and its value: evaluation takes ten times as long."""
 
 _SPEC: Final = PodSpec()
 
 
 def oversized(pod: Pod) -> tuple[Problem, ...]:
-    """A problem for each part of the pod's spec that says more than is judged; counting costs next to nothing."""
+    """A problem for each part of the pod's spec that is over its limit."""
     spec = pod.spec or _SPEC
     return tuple(
         Problem(field, f"has {found} {what}, at most {limit} are allowed in a pod that asks for placement")
@@ -31,7 +31,7 @@ def oversized(pod: Pod) -> tuple[Problem, ...]:
 
 
 def words(terms: Iterable[NodeTerm]) -> int:
-    """Expressions in node terms, and their values, counted together."""
+    """The number of expressions in the node terms and of values in these, counted together as for ``WORDS_LIMIT``."""
     return sum(
         len(needs) + sum([len(need.values or ()) + _COMPARISON.get(need.operator, 0) for need in needs])
         for term in terms
@@ -43,8 +43,7 @@ def _node_words(spec: PodSpec) -> int:
     affinity = spec.affinity.node_affinity if spec.affinity else None
     if affinity is None:
         return 0
-    required = words((affinity.required.node_selector_terms if affinity.required else None) or ())
-    return required + words(preferred.preference for preferred in affinity.preferred or ())
+    return words(required_terms(spec) or ()) + words(term.preference for term in affinity.preferred or ())
 
 
 def _pod_terms(spec: PodSpec) -> int:
@@ -82,4 +81,4 @@ _LIMITS: Final[tuple[tuple[str, str, int, Callable[[PodSpec], int]], ...]] = (
         lambda spec: len(spec.topology_spread_constraints or ()),
     ),
 )  # fmt: skip
-"""Field, what is counted there, how many of it there may be, and how they are counted."""
+"""For each limit: the path of the field, the noun for what is counted, the limit, and the function that counts."""

@@ -1,5 +1,9 @@
-"""Which hosts a HostPool gets: pure functions that admission predicts with and the controller acts on.
+"""The choice of hosts for a HostPool: admission predicts with these functions, and the controller acts on them.
 
-``allocation`` chooses the hosts of a sized pool, ``host_list`` reads those of a literal one, ``pool_plan`` says what
-the controller is to make true, and ``score`` what a node costs.
+Read in this order:
+
+- ``allocation``: the hosts of a pool; which nodes are eligible, which pods are strangers, and which use the pool.
+- ``host_list``: the entries of a literal pool's ``spec.hosts``, as nodes.
+- ``score``: the cost of a node, by which the choice prefers nodes.
+- ``pool_plan``: the hosts and marks that the controller is to make true.
 """

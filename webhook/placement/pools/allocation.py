@@ -1,6 +1,7 @@
-"""Which hosts a pool gets: a pure function that admission predicts with and the controller writes down.
+"""The choice of hosts for a HostPool, and who may use it: eligible nodes, strangers and users of the pool.
 
-An entry keeps its index for ever; a vanished node is replaced in place; nothing shifts (``docs/hostpool.md``).
+Admission predicts with :func:`allocate`, and the controller writes its result into the pool's status. An entry keeps
+its index for ever, and a node that no longer exists is replaced at its index (``docs/hostpool.md``).
 """
 
 from collections.abc import Iterator
@@ -24,15 +25,15 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import counted
 
 MORE: Final = "ask for a larger quota of exclusive hosts, or use a smaller HostPool"
-"""What helps a pool over the quota of exclusive hosts."""
+"""The remedy for a pool over the quota of exclusive hosts."""
 
 
 class Allocation(Struct, frozen=True):
-    """The hosts a pool has or would get, by ascending index.
+    """The hosts that a pool has or would get, by ascending index.
 
-    ``eligible`` counts the nodes that could serve it, those it has among them; ``reason`` says why it is incomplete,
-    and is empty when it is complete; ``remedy`` says what would help where that is more than its namespace may have, so
-    that no node that comes would.
+    ``eligible`` is the number of nodes that could be hosts of the pool, including its present hosts. ``reason`` says
+    why hosts are missing, and is empty for a complete pool. ``remedy`` says what would help a pool over a quota, for
+    which no additional node would help.
     """
 
     hosts: tuple[PoolHost, ...]
@@ -41,24 +42,25 @@ class Allocation(Struct, frozen=True):
     remedy: str = ""
 
 
-def allocate(pool: Pool, inventory: Inventory, policy: Policy, *, barred: Bits = 0, whole: bool = False) -> Allocation:
-    """The hosts of a sized or literal pool, kept where they stand and completed from the eligible nodes.
+def allocate(
+    pool: Pool, inventory: Inventory, policy: Policy, *, excluded: Bits = 0, whole: bool = False
+) -> Allocation:
+    """The hosts of a sized or literal pool: its present hosts at their indices, completed from the eligible nodes.
 
-    ``barred`` are nodes that cannot be given to it, whatever else is known of them. With ``whole`` nodes are not even
-    chosen for a sized pool that cannot be completed: it is not to have any.
+    ``excluded`` are nodes that the pool must not get. With ``whole`` a sized pool that cannot be completed gets none.
     """
     if over := surplus(pool, inventory, policy.pool_quota):
         return Allocation((), 0, str(over), over.remedy)
     if pool.hosts is not None:
-        return _literal(pool, inventory, policy, barred)
-    return _created(pool, inventory, policy, barred, whole=whole)
+        return _literal(pool, inventory, policy, excluded)
+    return _created(pool, inventory, policy, excluded, whole=whole)
 
 
 def eligible(pool: Pool, inventory: Inventory, policy: Policy) -> Bits:
     """Nodes that could be hosts of the pool.
 
-    They carry its tags and meet its selector, may be pooled, have no taint that keeps pods away, belong to no other
-    exclusive pool and, for an exclusive pool, run no stranger.
+    Such a node has the labels of the pool's tags, meets its selector and the setting of poolable nodes, has no hard
+    taint but the pool's own, and belongs to no other exclusive pool. For an exclusive pool it also runs no stranger.
     """
     nodes = inventory.nodes
     found = matching_all(nodes, labels_of(pool))
@@ -73,7 +75,7 @@ def eligible(pool: Pool, inventory: Inventory, policy: Policy) -> Bits:
 
 
 def strangers(pool: Pool, inventory: Inventory) -> Bits:
-    """Nodes that run a stranger, be it about to end."""
+    """Nodes that run a stranger to the pool, also one that is being deleted."""
     found = 0
     for (namespace, pools), nodes in inventory.outsiders.nodes():
         if pool.spl_name not in pools or not _serves(pool, namespace, "", inventory):
@@ -88,14 +90,17 @@ def strangers(pool: Pool, inventory: Inventory) -> Bits:
 
 
 def is_stranger(pod: PodInfo, pool: Pool, inventory: Inventory) -> bool:
-    """Whether the pod is a processing element of another pool or job or, where they count, any pod of others."""
+    """Whether the pod is a stranger to the pool: it does not use the pool, and is a processing element or counts.
+
+    Pods of no job count by the setting of strangers (:class:`ForeignPods`).
+    """
     if not pod.job and not inventory.outsiders.include(pod):
         return False
     return pool.spl_name not in pod.pools or not _serves(pool, pod.namespace, pod.job, inventory)
 
 
 def users(pool: Pool, inventory: Inventory) -> Bits:
-    """Nodes that run a pod which names the pool, be it about to end."""
+    """Nodes that run a user of the pool, also one that is being deleted."""
     found = 0
     for (namespace, job), siblings in inventory.jobs_with_pods():
         if _may_serve(pool, namespace, job, inventory):
@@ -107,63 +112,69 @@ def users(pool: Pool, inventory: Inventory) -> Bits:
 
 
 def is_user(pod: PodInfo, pool: Pool, inventory: Inventory) -> bool:
-    """Whether the pod names the pool, or may: a name that has come to mean several pools means each of them."""
+    """Whether the pod may mean the pool by a name in its placement; a name of several pools may mean each of them."""
     return pool.spl_name in pod.pools and _may_serve(pool, pod.namespace, pod.job, inventory)
 
 
 def _may_serve(pool: Pool, namespace: str, job: str, inventory: Inventory) -> bool:
-    """Whether pods of the job may mean this pool by its name: it is open to them, and among those of that name."""
-    meant = _meant(pool, namespace, job, inventory)
-    return meant is not None and (not meant or pool.name in meant)
+    """Whether pods of the job may mean this pool by its SPL name: the job may use the pool, and the name can mean it.
+
+    A name that means no pool, as for a pool that is not in the inventory, can mean this one.
+    """
+    named = _pools_named(pool, namespace, job, inventory)
+    return named is not None and (not named or pool.name in named)
 
 
 def _serves(pool: Pool, namespace: str, job: str, inventory: Inventory) -> bool:
-    """Whether pods of the job mean this pool by its name, and no other."""
-    meant = _meant(pool, namespace, job, inventory)
-    return meant is not None and meant <= {pool.name}
+    """Whether pods of the job mean this pool, and no other, by its SPL name."""
+    named = _pools_named(pool, namespace, job, inventory)
+    return named is not None and named <= {pool.name}
 
 
-def _meant(pool: Pool, namespace: str, job: str, inventory: Inventory) -> set[str] | None:
-    """The pools that pods of the job mean by this pool's name, by object name; ``None`` if it is closed to them."""
+def _pools_named(pool: Pool, namespace: str, job: str, inventory: Inventory) -> set[str] | None:
+    """Object names of the pools that pods of the job may mean by this pool's SPL name.
+
+    ``None`` if pods of the job may not use this pool.
+    """
     if namespace != pool.namespace or pool.job not in (None, job):
         return None
     return {other.name for other in pool_of(pool.spl_name, namespace, job, inventory)}
 
 
 def pool_of(spl_name: str, namespace: str, job: str, inventory: Inventory) -> list[Pool]:
-    """The pools that a job's ``host(P)`` may mean: its own of that name, else the namespace's without a job."""
+    """The pools that ``host(P)`` may mean: the job's pools with that SPL name, else such pools without a job."""
     pools = inventory.pools.named(namespace, spl_name)
     own = [pool for pool in pools if job and pool.job == job]
     return own or [pool for pool in pools if pool.job is None]
 
 
-def _literal(pool: Pool, inventory: Inventory, policy: Policy, barred: Bits) -> Allocation:
+def _literal(pool: Pool, inventory: Inventory, policy: Policy, excluded: Bits) -> Allocation:
     listed = list(entries(pool, inventory, policy))
-    found = [entry for entry in listed if entry.node and not inventory.nodes.named(entry.node) & barred]
+    found = [entry for entry in listed if entry.node and not inventory.nodes.named(entry.node) & excluded]
     hosts = tuple(_host(entry.index, entry.node, inventory) for entry in found)
     wanted = len(pool.hosts or ())
-    # Tenants read this: it counts entries and does not name those that the reader may not have written.
+    # Every user of the namespace reads this text, so it counts the entries and does not quote them.
     reason = f"it lists {counted(wanted, 'host')} and finds {counted(len(hosts), 'node')}"
     if taken := sum(entry.taken for entry in listed):
         reason = f"{reason}, as {counted(taken, 'host')} {'is' if taken == 1 else 'are'} exclusive to another HostPool"
     return Allocation(hosts, len(hosts), "" if len(hosts) == wanted else reason)
 
 
-def _created(pool: Pool, inventory: Inventory, policy: Policy, barred: Bits, *, whole: bool) -> Allocation:
+def _created(pool: Pool, inventory: Inventory, policy: Policy, excluded: Bits, *, whole: bool) -> Allocation:
     size = pool.size or 0
     standing = inventory.pools.hosts(pool)
     kept = {host.index: host for host in pool.assigned if host.index < size and standing.get(host.index)}
-    holding = 0
+    held = 0
     for index in kept:
-        holding |= standing[index]
-    could = eligible(pool, inventory, policy) & ~barred
-    count = (could | holding).bit_count()
+        held |= standing[index]
+    able = eligible(pool, inventory, policy) & ~excluded
+    count = (able | held).bit_count()
     over = excess(pool, inventory, policy.quota) if len(kept) < size else None
     if over:
         return Allocation(tuple(kept[index] for index in sorted(kept)), count, str(over), MORE)
     if whole and count < size:
         return Allocation((), count, _shortage(size, count))
-    free, taken = could & ~holding, _of_others(pool, inventory)
+    free, taken = able & ~held, _of_others(pool, inventory)
     fresh = chain.from_iterable(
         _cheapest(nodes, size - len(kept), inventory) for nodes in (free & ~taken, free & taken)
     )
@@ -178,15 +189,15 @@ def _created(pool: Pool, inventory: Inventory, policy: Policy, barred: Bits, *, 
 
 
 def _of_others(pool: Pool, inventory: Inventory) -> Bits:
-    """Nodes that carry the label of another pool, which would have to share them or, if this one is exclusive, go."""
+    """Nodes with the label of another pool, which would have to share them or, if this one is exclusive, leave them."""
     once, twice = inventory.pools.marked()
     return once & ~inventory.nodes.with_key(keys.membership(pool.namespace, pool.name)) | twice
 
 
 def _cheapest(nodes: Bits, count: int, inventory: Inventory) -> Iterator[str]:
-    """Names of the ``count`` nodes that pools take first: by cost, then by name."""
+    """The names of the first ``count`` nodes, sorted by cost, then by name."""
     found = to_slots(nodes)
-    # Cost and rank in one number: a partial sort of numbers is what makes this cheap enough to predict in a review.
+    # Cost and rank make one number, so that a partial sort of numbers will do, fast enough for a review.
     order = base(inventory.nodes.capacity, {})[found] * len(inventory.nodes.names) + inventory.nodes.ranks()[found]
     if count < len(found):
         chosen = np.argpartition(order, count)[:count]

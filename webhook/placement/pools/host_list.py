@@ -1,4 +1,4 @@
-"""The hosts of a literal pool, entry by entry: which node each means, and why one means none (``docs/hostpool.md``)."""
+"""The entries of a literal pool's ``spec.hosts``: the node of each entry, or why it has none (``docs/hostpool.md``)."""
 
 from collections.abc import Iterator
 
@@ -15,10 +15,10 @@ from webhook.placement.text.problem import quote
 
 
 class Entry(Struct, frozen=True, gc=False):
-    """An entry of ``spec.hosts``: the name of its ``node``, or why it has none.
+    """An entry of ``spec.hosts``: the name of its ``node``, or the ``fault``, why it has none.
 
-    ``fault`` names what the user wrote, and nothing else of the cluster. ``taken`` says that it is a node, which is
-    exclusive to another pool.
+    ``fault`` quotes the entry and tells nothing else about the cluster. ``taken`` means that the entry is a node which
+    is exclusive to another pool.
     """
 
     index: int
@@ -28,9 +28,10 @@ class Entry(Struct, frozen=True, gc=False):
 
 
 def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]:
-    """Every entry in its place.
+    """Every entry of the pool's ``spec.hosts``, in order.
 
-    What was given to the pool stays: neither a moved address nor a new rule takes it, nor a pool that closes the node.
+    A node that the pool has already stays its host, even if the address moved to another node, if the setting of
+    poolable nodes changed, or if another pool made the node exclusive.
     """
     texts = pool.hosts or ()
     standing = inventory.pools.hosts(pool)
@@ -39,7 +40,7 @@ def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]
     first: dict[str, int] = {}
     for index, text in enumerate(texts):
         stays = index in kept and (canonical(text) is not None or kept[index] == text)
-        found = inventory.nodes.named(kept[index]) if stays else meant(text, inventory.nodes)
+        found = inventory.nodes.named(kept[index]) if stays else nodes_of_host(text, inventory.nodes)
         fault = _fault(text, found, found if stays else poolable)
         taken = not fault and not stays and bool(found & closed)
         if taken:
@@ -54,8 +55,8 @@ def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]
         yield Entry(index, fault=f"hosts[{index}]: {fault}", taken=taken)
 
 
-def meant(text: str, nodes: NodeIndex) -> Bits:
-    """The nodes of that address, if the text is one, else of that name."""
+def nodes_of_host(text: str, nodes: NodeIndex) -> Bits:
+    """The nodes with that address if the text is an address, else the node with that name."""
     address = canonical(text)
     return nodes.addresses.of(address) if address else nodes.named(text)
 

@@ -1,7 +1,8 @@
-"""What the controller is to make true of a sized or literal pool: its hosts, and the nodes that must let go of it.
+"""The plan of the controller for a sized or literal pool: the hosts it is to have, and nodes that must lose its marks.
 
-Pure: it says what should be, from what is known. A node is claimed by writing on it; what was claimed by a controller
-that then died is found by the label it left (``docs/hostpool.md``).
+The plan is computed from the inventory without input or output. The controller claims a node by writing the pool's
+marks on it. A claim of a controller that died before the pool's status was written is found by the label
+(``docs/hostpool.md``).
 """
 
 from collections.abc import Collection, Iterator
@@ -20,10 +21,11 @@ from webhook.placement.text import keys
 
 
 class PoolPlan(Struct, frozen=True):
-    """``hosts`` by ascending index, none of them if the pool cannot be completed at first.
+    """The desired state of a pool's hosts.
 
-    ``eligible`` counts the nodes that could serve it, ``reason`` says why it is incomplete, and ``stray`` are the names
-    of nodes that carry its label or taint and are no hosts of it.
+    ``hosts`` are by ascending index; a pool that has no hosts yet gets all of its hosts or none. ``eligible`` is the
+    number of nodes that could be hosts, and ``reason`` says why hosts are missing. ``stray`` are the names of nodes
+    with the pool's label or taint that are not among ``hosts``.
     """
 
     hosts: tuple[PoolHost, ...]
@@ -33,15 +35,15 @@ class PoolPlan(Struct, frozen=True):
 
 
 def plan(
-    pool: Pool, inventory: Inventory, policy: Policy, *, barred: Bits = 0, dismissed: Collection[int] = ()
+    pool: Pool, inventory: Inventory, policy: Policy, *, excluded: Bits = 0, dismissed: Collection[int] = ()
 ) -> PoolPlan:
-    """The hosts that the pool is to have.
+    """The plan for the pool.
 
-    ``barred`` are nodes that cannot be claimed just now, whatever the caches say; ``dismissed`` the indices of hosts
-    that are to be replaced although their nodes exist.
+    ``excluded`` are nodes that cannot be claimed at the moment, although the inventory has no reason for that.
+    ``dismissed`` are the indices of hosts that are to be replaced although their nodes exist.
     """
     whole = not published(pool)
-    allocation = granted(pool, inventory, policy, barred=barred, dismissed=dismissed, whole=whole)
+    allocation = granted(pool, inventory, policy, excluded=excluded, dismissed=dismissed, whole=whole)
     hosts = () if allocation.reason and whole else allocation.hosts
     return PoolPlan(hosts, allocation.eligible, allocation.reason, _stray(pool, hosts, inventory))
 
@@ -51,23 +53,23 @@ def granted(
     inventory: Inventory,
     policy: Policy,
     *,
-    barred: Bits = 0,
+    excluded: Bits = 0,
     dismissed: Collection[int] = (),
     whole: bool = False,
 ) -> Allocation:
-    """The hosts that the pool has or would get: those that are marked for it already come first.
+    """The hosts that the pool has or would get; nodes that carry its label already are taken first.
 
-    With ``whole`` a pool that cannot be completed may get none.
+    ``whole`` is that of :func:`allocate`, ``excluded`` and ``dismissed`` are those of :func:`plan`.
     """
     assigned = tuple(host for host in pool.assigned if host.index not in dismissed)
-    known = replace(pool, assigned=(*assigned, *_claimed(pool, assigned, inventory, policy, barred)))
-    return allocate(known, inventory, policy, barred=barred, whole=whole)
+    known = replace(pool, assigned=(*assigned, *_claimed(pool, assigned, inventory, policy, excluded)))
+    return allocate(known, inventory, policy, excluded=excluded, whole=whole)
 
 
 def hopeless(pool: Pool, inventory: Inventory) -> bool:
-    """Whether a pool that has no hosts asks for more than there are nodes for anybody: two counts tell.
+    """Whether a pool without hosts asks for more hosts than there are untainted nodes outside exclusive pools.
 
-    A pool that has marks on nodes is looked at more closely: it may have to let go of them.
+    This is a cheap test. The result is ``False`` for a pool with marks on nodes: it may have to release these nodes.
     """
     if pool.size is None or published(pool) or marked((pool.namespace, pool.name), inventory):
         return False
@@ -76,35 +78,35 @@ def hopeless(pool: Pool, inventory: Inventory) -> bool:
 
 
 def published(pool: Pool) -> bool:
-    """Whether the pool has been given its hosts: from then on entries are replaced one by one.
+    """Whether the status has got the hosts of the pool, so that from now on hosts are replaced one by one.
 
-    One that has failed since, as all of them are another pool's by now, has them still.
+    This is also true of a pool that failed later because all of its hosts became another pool's.
     """
     return pool.phase in {Phase.READY, Phase.FAILED} and bool(pool.assigned)
 
 
 def marked_nodes(name: Name, inventory: Inventory) -> list[str]:
-    """The names of nodes that carry the pool's label or its taint, sorted."""
+    """The names of nodes with the pool's membership label or its taint, sorted."""
     return sorted(_names(marked(name, inventory), inventory))
 
 
 def taint_of(pool: Pool, policy: Policy) -> Taint | None:
-    """The taint of the pool's hosts; ``None`` unless it is exclusive."""
+    """The taint of the pool's hosts; ``None`` unless the pool is exclusive."""
     if not pool.exclusive:
         return None
     return Taint(keys.EXCLUSIVE, keys.exclusive(pool.namespace, pool.name), policy.exclusive_effect)
 
 
 def _claimed(
-    pool: Pool, assigned: Collection[PoolHost], inventory: Inventory, policy: Policy, barred: Bits
+    pool: Pool, assigned: Collection[PoolHost], inventory: Inventory, policy: Policy, excluded: Bits
 ) -> list[PoolHost]:
-    """Hosts that a former controller had labelled and did not live to publish, at indices that are free."""
+    """Hosts that a former controller labelled and did not write into the status, at indices that are free."""
     if pool.hosts is not None:
         return []
     key = keys.membership(pool.namespace, pool.name)
     standing = inventory.pools.hosts(replace(pool, assigned=tuple(assigned)))
     taken = {index for index, nodes in standing.items() if nodes}
-    nodes = inventory.nodes.with_key(key) & ~union(standing.values()) & ~barred
+    nodes = inventory.nodes.with_key(key) & ~union(standing.values()) & ~excluded
     if not nodes:
         return []
     found: dict[int, PoolHost] = {}

@@ -1,7 +1,7 @@
-"""What putting a pod on a node costs: the cheapest node is the best one (``docs/scoring.md``).
+"""Scores of nodes: the cost of putting a pod on each node; the cheapest node is the best one (``docs/scoring.md``).
 
-The cost model of the Poseidon node affinity design: a base from the use of cpu and memory after placing the pod,
-plus 1000 minus the weights of the preferences that the node meets, and more for every further pod of the same kind.
+The cost model is that of the Poseidon node affinity design: a base from the use of cpu and memory after placing the
+pod, plus 1000 minus the weights of the preferences that the node meets, and more for every further pod of one template.
 """
 
 from collections.abc import Iterable
@@ -16,36 +16,37 @@ from webhook.placement.kube.pod import PreferredNodeTerm
 from webhook.placement.kube.selector import Nodes, matching_term
 
 CONSTANT = 1000
-"""Added to every cost so that weights, at most 100 a term, rarely make it negative (Poseidon node affinity)."""
+"""Added to every cost: weights are at most 100 a term and rarely make the sum negative (Poseidon node affinity)."""
 
 LOAD = 100
-"""What each further pod costs more than the one before it on the same node (Poseidon node affinity: 100, 200, ...)."""
+"""Cost of a further pod above the pod before it on the same node (Poseidon node affinity: 100, 200, ...)."""
 
 _RESOURCES = ("cpu", "memory")
 
 _MOST = 2**50
-"""Amounts are cut to it, so that thousands of a sum of two fit into an ``int64``; a pebibyte is not a node's."""
+"""Largest amount in the arithmetic: thousandths of a sum of two fit into an ``int64``. No node has a pebibyte."""
 
 Slots = npt.NDArray[np.intp] | slice
-"""Which slots are asked about, in which order; ``ALL`` for each of them."""
+"""The slots to score, in order; ``ALL`` for every slot."""
 
 ALL = slice(None)
+"""Every slot."""
 
 
 def base(capacity: Capacity, requests: Tally, slots: Slots = ALL, copies: Row | int = 1) -> Row:
-    """The cost of each slot: 1000 for an empty node, 2000 for one that cpu and memory would fill.
+    """The cost of each slot before preferences: from 1000 for an empty node to 2000 for one with full cpu and memory.
 
-    ``requests`` are the amounts of the pod to place, ``copies`` how many of them there would be then, on each of the
-    ``slots``; a resource that a node does not offer counts as full.
+    ``requests`` are those of one pod, and ``copies`` is the number of such pods to put on each of the ``slots``. A
+    resource that a node does not offer counts as full.
     """
     shares = [_share(capacity, resource, requests.get(resource, 0), slots, copies) for resource in _RESOURCES]
     return CONSTANT + sum(shares[1:], shares[0]) // len(shares)
 
 
 def worth(capacity: Capacity, preferred: Iterable[PreferredNodeTerm], nodes: Nodes) -> Row:
-    """The weights of the preferred node terms that each slot's node matches, added up.
+    """For each slot, the sum of the weights of the preferred node terms that its node matches.
 
-    As Kubernetes scores them: a term that says nothing adds nothing, and one that is there twice counts twice.
+    Terms count as in the scheduler: an empty term adds nothing, and a duplicate term counts twice.
     """
     found = np.zeros_like(capacity.rows(_RESOURCES[0])[0])
     for term in preferred:
@@ -54,15 +55,16 @@ def worth(capacity: Capacity, preferred: Iterable[PreferredNodeTerm], nodes: Nod
 
 
 def costs(capacity: Capacity, requests: Tally, worths: Row, slots: Slots = ALL, copies: Row | int = 1) -> Row:
-    """What one more pod costs on each slot, if it is the first, second, ... of such pods there: ``copies``.
+    """The cost on each slot of the pod number ``copies`` of one template, counted from 1 on each node.
 
-    Less by what the slot is ``worth``, more by ``LOAD`` for each copy before it: it always grows with ``copies``.
+    ``worths`` are the results of :func:`worth`, which lower the cost. Each pod before this one adds ``LOAD``, so the
+    cost always grows with ``copies``.
     """
     return base(capacity, requests, slots, copies) - worths[slots] + LOAD * (copies - 1)
 
 
 def _share(capacity: Capacity, resource: str, amount: int, slots: Slots, copies: Row | int) -> Row:
-    """Use of one resource after adding ``copies`` of ``amount``, in thousandths of what each slot offers."""
+    """Use of one resource after adding ``copies`` of ``amount``, in thousandths of the allocatable amount."""
     allocatable, used = (row[slots] for row in capacity.rows(resource))
     asked = np.minimum(min(amount, _MOST) * copies, _MOST)
     using = np.minimum(used, _MOST) + asked

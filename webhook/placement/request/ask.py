@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.annotations import placement_text, worker_mapping
-from webhook.placement.annotations.hardware import Hardware, meant
+from webhook.placement.annotations.hardware import Hardware, mandatory_named
 from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT, read_annotation
 from webhook.placement.annotations.mapping_conflicts import conflicts
 from webhook.placement.annotations.placement_text import (
@@ -163,7 +163,7 @@ def _provided(
     if len(hardware) > REQUIREMENT_LIMIT:
         many = f"{len(hardware)} requirements are for this pod, at most {REQUIREMENT_LIMIT} are allowed"
         hardware, problems = (), (*problems, Problem(annotation(keys.HARDWARE), many))
-    gone = meant(hardware, dropped) if dropped else ()
+    gone = mandatory_named(hardware, dropped) if dropped else ()
     provision = provide(pod.spec or _NO_SPEC, annotations, hardware, gone)
     return replace(provision, problems=(*problems, *provision.problems)) if problems else provision
 

@@ -134,7 +134,7 @@ def _where_ample(hosts: Iterable[Clause], requests: Tally, world: World) -> Tie:
     """Binds by ``nodeName`` onto one node that has ample room and no pod that may object to the newcomer."""
     meant: Bits = -1
     for clause in hosts:
-        meant &= world.meant(str(clause.argument))
+        meant &= world.nodes_of_host(str(clause.argument))
     here = list(slots(meant & world.everything)) if meant >= 0 else []
     if len(here) != 1:
         return Tie("nodeAffinity")

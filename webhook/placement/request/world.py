@@ -15,7 +15,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits
 from webhook.placement.pools.allocation import Allocation
-from webhook.placement.pools.host_list import meant
+from webhook.placement.pools.host_list import nodes_of_host
 from webhook.placement.pools.pool_plan import granted
 from webhook.placement.text.keys import MEMBERSHIP
 
@@ -129,9 +129,9 @@ class World:
         """The node of that name, as a set."""
         return self.inventory.nodes.named(name)
 
-    def meant(self, text: str) -> Bits:
+    def nodes_of_host(self, text: str) -> Bits:
         """The nodes that ``host("text")`` means: of that address, if it is one, else of that name."""
-        return meant(text, self.inventory.nodes)
+        return nodes_of_host(text, self.inventory.nodes)
 
     def hosts(self, pool: Pool) -> dict[int, Bits]:
         """The hosts of a sized or literal pool by index: those it was given, or those it would get now."""

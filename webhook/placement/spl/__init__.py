@@ -1,6 +1,8 @@
-"""The placement language of Streams (SPL): text to clauses and back.
+"""Parsers and writers of two grammars of SPL, the language of Streams: placement clauses and host pools.
 
-``tokens`` and ``reader`` are shared by both grammars: ``placement`` (``host("a"), hostExlocation("t")``, into the
-values of ``clauses``) and ``host_pools`` (``config hostPool`` declarations). ``literals`` reads and writes quoted
-strings.
+Read in this order:
+
+- ``clauses``: placement clauses as values. ``placement``: the grammar of ``host("a"), hostExlocation("t")``.
+- ``host_pools``: the grammar of ``config hostPool`` declarations, and these declarations as values.
+- ``reader``, ``tokens`` and ``literals``: what both grammars share, from errors and recovery down to quoted strings.
 """

@@ -1,4 +1,4 @@
-"""Placement clauses of SPL as values (``docs/annotations.md``)."""
+"""Placement clauses of SPL, such as ``host("node-a")`` and ``hostIsolation``, as values (``docs/annotations.md``)."""
 
 import enum
 from typing import Final
@@ -13,7 +13,7 @@ DEFAULT_POOL: Final = "$default"
 
 
 class ClauseName(enum.StrEnum):
-    """The clauses there are; the ``partition`` ones steer fusion, which is over when a pod is made."""
+    """The words that begin a clause. ``partition`` clauses steer fusion, which is over when a pod is created."""
 
     HOST = "host"
     COLOCATION = "hostColocation"
@@ -25,22 +25,22 @@ class ClauseName(enum.StrEnum):
 
 
 class PoolName(Struct, frozen=True, gc=False):
-    """A host pool as ``host(P)`` names it, or one of its hosts (``index``, from 0) as ``host(P[5])`` does."""
+    """The argument of ``host(P)``, or of ``host(P[5])``, which means one host of the pool: ``index`` counts from 0."""
 
     name: str
     index: int | None = None
 
     def __str__(self) -> str:
-        """As SPL writes it: ``P`` or ``P[5]``."""
+        """The argument as SPL text: ``P`` or ``P[5]``."""
         return self.name if self.index is None else f"{self.name}[{self.index}]"
 
 
 class Clause(Struct, frozen=True, gc=False):
     """One placement clause of one operator.
 
-    ``argument`` is the text of a string, a pool (of ``host`` only), or ``None`` for the two clauses that stand alone.
-    ``operator`` is empty where the clause belongs to the processing element itself. ``offset`` counts characters of the
-    text that the clause was read from.
+    ``argument`` is the value of a string, a pool (of ``host`` only), or ``None`` for ``hostIsolation`` and
+    ``partitionIsolation``. ``operator`` is the operator's name, empty where the clause belongs to the whole processing
+    element. ``offset`` is the character at which the clause begins in the text it was read from.
     """
 
     name: ClauseName
@@ -48,10 +48,10 @@ class Clause(Struct, frozen=True, gc=False):
     operator: str = ""
     offset: int = 0
     text: str = ""
-    """The clause as SPL writes it, without its operator, in printable ASCII; it parses back to the same."""
+    """The clause as SPL text in printable ASCII, without its operator; the text parses back to the same clause."""
 
     def __post_init__(self) -> None:
-        """Put the clause into words once: it is kept for all pods that say the same."""
+        """Make ``text`` once: a parsed clause is cached and shared by all pods with the same annotation."""
         if isinstance(self.argument, str):
             text = f"{self.name.value}({encode(self.argument)})"
         else:
@@ -59,5 +59,5 @@ class Clause(Struct, frozen=True, gc=False):
         force_setattr(self, "text", text)
 
     def __str__(self) -> str:
-        """The same as ``text``."""
+        """Return ``text``."""
         return self.text

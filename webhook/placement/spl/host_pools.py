@@ -1,7 +1,8 @@
-"""Host pools of SPL: the grammar of ``config hostPool`` declarations, into values or all problems.
+"""Parser of SPL's ``config hostPool`` declarations: the pools as values, and all problems of the text.
 
-The rules stand in the docstrings of the functions that read them (``docs/hostpool.md`` has examples). The forms are
-those of "Streams host constraints": a list of hosts, and ``createPool`` with a size, with tags, with both, with none.
+Each rule of the grammar is in the docstring of the function that reads it (``docs/hostpool.md`` has examples). The
+forms are those of "Streams host constraints": a list of hosts, and ``createPool`` with size and tags, or with either or
+none.
 """
 
 from typing import Final, Literal
@@ -17,14 +18,14 @@ from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
 
 Mode = Literal["Shared", "Exclusive"]
-"""Whether others may use a pool's hosts too."""
+"""Whether a pool shares its hosts with other pools and jobs (``Shared``) or has them alone (``Exclusive``)."""
 
 
 class PoolDeclaration(Struct, frozen=True, gc=False):
     """One declaration of ``config hostPool``.
 
-    ``hosts`` of a literal pool are names or addresses, and such a pool has nothing else; ``None`` for ``createPool``,
-    whose ``size`` is a number of hosts, or ``None`` for as many as there are.
+    ``hosts`` are the names or addresses of a literal pool, and ``None`` for ``createPool``. ``size``, ``tags`` and
+    ``mode`` belong to ``createPool`` only; a ``size`` of ``None`` means as many hosts as there are.
     """
 
     name: str
@@ -34,7 +35,7 @@ class PoolDeclaration(Struct, frozen=True, gc=False):
     mode: Mode = "Shared"
 
     def __str__(self) -> str:
-        """As SPL writes it, in printable ASCII: ``P1=createPool({size=10u, tags=["ib","blue"]}, Sys.Shared)``."""
+        """The declaration in printable ASCII: ``P1=createPool({size=10u, tags=["ib","blue"]}, Sys.Shared)``."""
         if self.hosts is not None:
             return f"{self.name}={_quoted(self.hosts)}"
         attributes = [] if self.size is None else [f"size={self.size}u"]
@@ -49,20 +50,21 @@ def _quoted(texts: tuple[str, ...]) -> str:
 
 
 TEXT_LIMIT: Final = 1024 * 1024
-"""Bytes of one text in UTF-8: room for ``SIZE_LIMIT`` names of 200 characters."""
+"""Bytes of one text in UTF-8: enough for ``SIZE_LIMIT`` host names of 200 characters."""
 SIZE_LIMIT: Final = 5000
 """Hosts of one pool."""
 TAG_LIMIT: Final = 64
-"""Tags of one pool: each is a label that the scheduler looks for."""
+"""Tags of one pool: each becomes a label that the scheduler compares."""
 
 _MODES: dict[str, Mode] = {"Shared": "Shared", "Exclusive": "Exclusive"}
 _ATTRIBUTES = ("size", "tags")
 
 
 def parse_pools(text: str, field: str) -> tuple[tuple[PoolDeclaration, ...], tuple[Problem, ...]]:
-    """The pools that a text declares, in order, and what is wrong with it (at most ten problems); never raises.
+    """The pools that the text declares, in order, and the problems of the text, ten at most; never raises.
 
-    ``text`` is what follows ``config hostPool:``, with or without these words.
+    ``text`` is a list of declarations, with or without ``config hostPool:`` in front. ``field`` is the path of the
+    text, for the problems.
     """
     if problem := unreadable(text, field, limit=TEXT_LIMIT):
         return (), (problem,)
@@ -101,7 +103,10 @@ def _prefix(reader: Reader) -> None:
 
 
 def _keep(reader: Reader, pools: dict[str, PoolDeclaration]) -> None:
-    """A declaration and what must follow it; kept if nothing is wrong with it, skipped from the first mistake on."""
+    """Read a declaration and the ``,`` or ``;`` after it, and add it to ``pools`` if it has no problems.
+
+    After a syntax error the rest of the declaration is skipped.
+    """
     start, known = reader.place, len(reader.problems)
     offset = reader.token.offset
     try:
@@ -162,7 +167,7 @@ def _attributes(reader: Reader) -> tuple[int | None, tuple[str, ...]]:
 
 
 def _size(reader: Reader) -> int | None:
-    """``digits , [ "u" ]``: a number in range, else a problem and ``None``."""
+    """``digits , [ "u" ]``: the number; outside 1 to ``SIZE_LIMIT`` a problem is reported and ``None`` returned."""
     offset, written = reader.token.offset, reader.fragment()
     size = reader.number(maximum=SIZE_LIMIT)
     if size:
@@ -174,7 +179,7 @@ def _size(reader: Reader) -> int | None:
 
 
 def _hosts(reader: Reader) -> tuple[str, ...]:
-    """The hosts of a literal pool: addresses and node names, none of them twice."""
+    """The hosts of a literal pool: addresses and node names, each once."""
     strings = _list(reader, "the name or address of a host")
     if len(strings) > SIZE_LIMIT:
         reader.report(strings[SIZE_LIMIT].offset, f"too many hosts: at most {SIZE_LIMIT} are allowed")
@@ -191,7 +196,7 @@ def _hosts(reader: Reader) -> tuple[str, ...]:
 
 
 def _tags(reader: Reader) -> tuple[str, ...]:
-    """The tags of a pool: label values, none of them twice."""
+    """The tags of a pool: label values, each once."""
     strings = _list(reader, "a tag")
     if len(strings) > TAG_LIMIT:
         reader.report(strings[TAG_LIMIT].offset, f"too many tags: at most {TAG_LIMIT} are allowed")

@@ -1,7 +1,7 @@
-r"""String literals of SPL: what stands between the quotes, and how to write it (``docs/annotations.md``).
+r"""String literals of SPL, ``"text"`` in quotes: decoded to text, and encoded from text (``docs/annotations.md``).
 
-Escapes are ``\"``, ``\\``, ``\n``, ``\t``, ``\r`` and ``\u`` with four hexadecimal digits, which are UTF-16 units as
-in Java and JSON: a character beyond U+FFFF is a pair of them, and half a pair is no character.
+Escapes are ``\"``, ``\\``, ``\n``, ``\t``, ``\r`` and ``\u`` with four hexadecimal digits. The digits of ``\u`` are a
+UTF-16 unit as in Java and JSON: a character beyond U+FFFF is a pair of units, and half a pair is an error.
 """
 
 import re
@@ -30,14 +30,14 @@ _UNSAFE = re.compile(r'["\\]|[^\x20-\x7e]')
 
 
 class Flaw(Struct, frozen=True, gc=False):
-    """Why a literal is none; ``offset`` counts characters from its opening quote."""
+    """A mistake in a string literal; ``offset`` counts characters from the literal's opening quote."""
 
     offset: int
     message: str
 
 
 def decode(literal: str) -> str | Flaw:
-    """The text that a literal stands for; ``literal`` starts and ends with its quotes."""
+    """The text that the literal stands for, or the first mistake in it; ``literal`` includes both quotes."""
     pieces, position = [], 1
     for match in _SPECIAL.finditer(literal, 1, len(literal) - 1):
         piece = _character(match)
@@ -50,12 +50,12 @@ def decode(literal: str) -> str | Flaw:
 
 
 def encode(text: str) -> str:
-    """The text as a literal in printable ASCII, which decodes to the same text (but for halves of pairs)."""
+    """The text as a literal in printable ASCII. The literal decodes to the same text, unless it has half a pair."""
     return f'"{_UNSAFE.sub(_escaped, text)}"'
 
 
 def _character(match: re.Match[str]) -> str | None:
-    """The character that an escape stands for, if it stands for one."""
+    """The character that an escape stands for; ``None`` for a control character and an illegal escape."""
     if letter := match["letter"]:
         return _LETTERS[letter]
     if unit := match["unit"]:
@@ -80,7 +80,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _unit(character: str) -> str:
-    """The escape of one character: the short one, or one or two UTF-16 units."""
+    """The escape of one character: a letter after the backslash, or one or two UTF-16 units."""
     if short := _ESCAPES.get(character):
         return short
     units = character.encode("utf-16-be", "surrogatepass")

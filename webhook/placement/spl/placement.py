@@ -1,6 +1,7 @@
-"""SPL placement text: its grammar, into clauses or all problems, and back into text.
+"""Parser of SPL placement texts: the clauses as values, and all problems of the text; and the way back to text.
 
-The rules stand in the docstrings of the functions that read them (``docs/annotations.md`` has them in one piece)::
+Each rule of the grammar is in the docstring of the function that reads it (``docs/annotations.md`` has the whole
+grammar). Two more rules::
 
     operator   = identifier , { ( "." | "::" ) , identifier } , { "[" , digits , "]" } ;
     identifier = ( letter | "_" ) , { letter | digit | "_" } ;
@@ -25,15 +26,15 @@ TEXT_LIMIT: Final = 8 * 1024
 CLAUSE_LIMIT: Final = 64
 """Clauses in one text."""
 TOKEN_LIMIT: Final = 32
-"""Different tokens of ``hostColocation`` and ``hostExlocation`` in one text: each is a label and a pod term."""
+"""Different tokens of ``hostColocation`` and ``hostExlocation`` in one text: each makes a label and a pod term."""
 INDEX_LIMIT: Final = 2**32 - 1
-"""SPL's index of a host pool is a uint32."""
+"""Largest index into a host pool: SPL's index is a uint32."""
 
 _CACHED_LENGTH = 1024
-"""Characters of a text whose result is kept: what templates repeat is far shorter, and 1,024 results stay small."""
+"""Characters of a text whose result is cached: texts of pod templates are shorter, and 1,024 results stay small."""
 
 _SHOWN = 80
-"""Characters of a clause in a message, the same as of any other quoted text."""
+"""Characters of a clause in a message: as many as of other quoted text."""
 _WHOLE = "an index is a whole number from 0"
 
 _NAMES = {name.value: name for name in ClauseName}
@@ -43,13 +44,13 @@ _TOKENS = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION})
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+")
 _BARE_TOKEN = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]*+)\s*+(?=[),;]|\Z)", re.ASCII)
 _BARE_HOST = re.compile(r"([A-Za-z0-9_:][A-Za-z0-9_.:%-]*+(?:/[0-9]{1,3})?+)\s*+(?=[),;]|\Z)", re.ASCII)
-"""What people write without quotes: tokens such as ``apart``, nodes such as ``worker-1``, addresses."""
+"""Arguments without quotes, a common mistake: tokens such as ``apart``, nodes such as ``worker-1``, addresses."""
 
 
 def parse_placement(text: str, field: str) -> tuple[tuple[Clause, ...], tuple[Problem, ...]]:
-    """The clauses of a text in order, and what is wrong with it (at most ten problems); never raises.
+    """The clauses of the text in order, and the problems of the text, ten at most; never raises.
 
-    ``field`` is the path of the field that holds the text. Only when there is no problem, the clauses are all there.
+    ``field`` is the path of the text, for the problems. If there are problems, clauses may be missing.
     """
     if problem := unreadable(text, field, limit=TEXT_LIMIT):
         return (), (problem,)
@@ -57,7 +58,10 @@ def parse_placement(text: str, field: str) -> tuple[tuple[Clause, ...], tuple[Pr
 
 
 def format_placement(clauses: Iterable[Clause]) -> str:
-    """The clauses as one text, neighbours of one operator in one group: ``A: host("foo"), hostIsolation; B: ...``."""
+    """The clauses as one SPL text: ``A: host("foo"), hostIsolation; B: ...``.
+
+    Consecutive clauses of one operator follow its name; clauses are not reordered.
+    """
     groups = itertools.groupby(clauses, key=lambda clause: clause.operator)
     return "; ".join(
         (f"{operator}: " if operator else "") + ", ".join(clause.text for clause in group) for operator, group in groups
@@ -74,7 +78,10 @@ _remembered = functools.lru_cache(maxsize=1024)(_parse)
 
 
 class _Parser:
-    """The clauses read so far; each method reads one rule, named in its docstring."""
+    """A parse of one placement text; each method reads one rule of the grammar, and ``clauses`` grows.
+
+    ``hosts`` has the first ``host`` clause of each operator, ``tokens`` the different tokens.
+    """
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
@@ -103,7 +110,7 @@ class _Parser:
             self.next_clause(operator)
 
     def next_clause(self, operator: str) -> None:
-        """A clause and what must follow it; after a mistake, the rest of it is skipped."""
+        """Read a clause and the ``,`` or ``;`` after it; after a syntax error the rest of the clause is skipped."""
         start = self.reader.place
         try:
             clause = _clause(self.reader, operator)
@@ -115,7 +122,7 @@ class _Parser:
             self.add(clause)
 
     def add(self, clause: Clause) -> None:
-        """Keep a clause, unless it is one too many."""
+        """Append the clause, up to ``CLAUSE_LIMIT``; report an exceeded limit, and a second ``host`` of an operator."""
         if len(self.clauses) == CLAUSE_LIMIT:
             self.reader.report(clause.offset, f"too many placement clauses: at most {CLAUSE_LIMIT} are allowed")
             self.reader.finish()
@@ -148,7 +155,7 @@ def _operator(reader: Reader) -> str:
 
 
 def _clause(reader: Reader, operator: str) -> Clause:
-    """A clause: ``hostIsolation`` and ``partitionIsolation`` stand alone, all others take one argument.
+    """Read one clause: ``hostIsolation`` and ``partitionIsolation`` stand alone, all others take one argument.
 
     ``clause = "host" , "(" , ( string | pool ) , ")" | ( "hostColocation" | "hostExlocation" | "partitionColocation" |
     "partitionExlocation" ) , "(" , string , ")" | "hostIsolation" | "partitionIsolation" ;``.
@@ -168,7 +175,7 @@ def _clause(reader: Reader, operator: str) -> Clause:
 
 
 def _argument(reader: Reader, name: ClauseName) -> str | PoolName:
-    """What stands in the parentheses: a string, or, for ``host``, the name of a host pool."""
+    """Read the argument in parentheses: a string or, for ``host``, the name of a host pool."""
     reader.expect("(", expected=f'"(" after "{name}"')
     wanted = f'a string{" or a host pool name" if name is ClauseName.HOST else ""} after "{name}("'
     argument: str | PoolName
@@ -188,7 +195,10 @@ def _argument(reader: Reader, name: ClauseName) -> str | PoolName:
 
 
 def _unquoted(reader: Reader, name: ClauseName) -> str:
-    """What stands here where a string in quotes is meant; nothing for what can be the name of a host pool."""
+    """The text at the current token if it looks like a string without its quotes; else an empty text.
+
+    After ``host`` an identifier is the name of a host pool, and no such text.
+    """
     pattern = _BARE_HOST if name is ClauseName.HOST else _BARE_TOKEN
     match = pattern.match(reader.text, reader.token.offset)
     return "" if match is None or (name is ClauseName.HOST and _IDENTIFIER.fullmatch(match[1])) else match[1]

@@ -1,4 +1,7 @@
-"""A reader of SPL tokens: where a grammar stands, what it wanted, and where to go on after a mistake."""
+"""Token reader of the SPL parsers: the current token, errors about unexpected tokens, and recovery after an error.
+
+:func:`unreadable` tells texts that are too long, or not Unicode, and are not parsed at all.
+"""
 
 import re
 
@@ -6,7 +9,7 @@ from webhook.placement.spl.tokens import Kind, Token, tokenize
 from webhook.placement.text.problem import Problem, quote
 
 PROBLEM_LIMIT = 10
-"""Problems reported of one text: more than anyone reads at once, few enough for one refusal."""
+"""Problems reported of one text: more than a person reads at once, and few enough for one refusal."""
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _OPENING = frozenset("([{")
@@ -15,7 +18,7 @@ _STOPS = frozenset("]),;}")
 
 
 class GrammarError(Exception):
-    """The text breaks the grammar at an offset; stays inside the parsers, which turn it into a problem."""
+    """A syntax error at an offset of the text. Parsers catch the error and report it as a problem."""
 
     def __init__(self, offset: int, message: str) -> None:
         super().__init__(message)
@@ -24,7 +27,10 @@ class GrammarError(Exception):
 
 
 def unreadable(text: str, field: str, *, limit: int) -> Problem | None:
-    """Why the text is not even read, if so: over ``limit`` bytes of UTF-8, or no Unicode text at all."""
+    """The problem of a text that is not parsed: it is over ``limit`` bytes of UTF-8, or has half a surrogate pair.
+
+    ``None`` if the text can be parsed. ``field`` is the path of the text.
+    """
     if len(text) <= limit and text.isascii():
         return None
     size = len(text.encode("utf-8", "surrogatepass"))
@@ -37,7 +43,10 @@ def unreadable(text: str, field: str, *, limit: int) -> Problem | None:
 
 
 class Reader:
-    """The tokens of one text, the place in them, and the problems found so far (at most ``PROBLEM_LIMIT``)."""
+    """The tokens of one text, the current position, and the problems found so far (at most ``PROBLEM_LIMIT``).
+
+    ``place`` is the index of the current ``token``; ``field`` is the path of the text, for the problems.
+    """
 
     __slots__ = ("_tokens", "field", "place", "problems", "text", "token")
 
@@ -51,11 +60,11 @@ class Reader:
 
     @property
     def following(self) -> str:
-        """The token after the current one as it is written, empty at the end."""
+        """The text of the token after the current one; empty at the end."""
         return self._tokens[self.place + 1].text if self.token.kind is not Kind.END else ""
 
     def read(self) -> Token:
-        """The current token; the place moves on to the next (never beyond the end)."""
+        """Return the current token and move on to the next; the END token stays current."""
         token = self.token
         if token.kind is not Kind.END:
             self.place += 1
@@ -63,14 +72,17 @@ class Reader:
         return token
 
     def take(self, symbol: str) -> bool:
-        """Read the current token if it is written like ``symbol``."""
+        """Read the current token if its text is ``symbol``; returns whether it was."""
         if self.token.text != symbol:
             return False
         self.read()
         return True
 
     def expect(self, wanted: Kind | str, *, expected: str) -> Token:
-        """Read a token of a kind, or one that is written so; ``expected`` tells the user what was wanted."""
+        """Read a token that is of the wanted kind or has the wanted text; else raise a ``GrammarError``.
+
+        ``expected`` is what the error says should be there.
+        """
         if self.token.kind is wanted or self.token.text == wanted:
             return self.read()
         raise self.unexpected(expected)
@@ -81,21 +93,21 @@ class Reader:
         if self.token.kind is not Kind.NUMBER or not digits.isdigit() or self.following == ".":
             return None
         significant = digits.lstrip("0") or "0"
-        # Only as many digits as the maximum has are made a number: longer ones would take quadratic time.
+        # Texts with more digits than the maximum are not converted: that would take quadratic time.
         if len(significant) > len(str(maximum)) or int(significant) > maximum:
             return None
         self.read()
         return int(significant)
 
     def unexpected(self, expected: str) -> GrammarError:
-        """The error that the current token is not what was expected, or is broken in itself."""
+        """The error that the current token is not the expected one; for a broken token, what is wrong with it."""
         token = self.token
         if token.kind is Kind.BROKEN:
             return GrammarError(token.offset, token.value)
         return GrammarError(token.offset, f"expected {expected}, found {_found(token)}")
 
     def fragment(self) -> str:
-        """What is written from here to the next closing bracket, comma, semicolon or the end, quoted."""
+        """The text from the current token to the next closing bracket, comma, semicolon or the end, quoted."""
         place = self.place
         while self._tokens[place].kind is not Kind.END and self._tokens[place].text not in _STOPS:
             place += 1
@@ -103,7 +115,7 @@ class Reader:
         return quote(written) if written else "nothing"
 
     def report(self, offset: int, message: str) -> None:
-        """Note a problem; after the last one that is reported, the rest of the text is not read."""
+        """Add a problem; with ``PROBLEM_LIMIT`` problems the rest of the text is skipped."""
         if len(self.problems) < PROBLEM_LIMIT:
             self.problems.append(Problem(self.field, message, self.text, offset))
         if len(self.problems) >= PROBLEM_LIMIT:
@@ -115,7 +127,10 @@ class Reader:
         self.token = self._tokens[-1]
 
     def recover(self, error: GrammarError, start: int) -> None:
-        """Note a mistake in what began at the token ``start``; go on at the next ``,`` or ``;`` outside brackets."""
+        """Report the error and continue at the next ``,`` or ``;`` outside brackets.
+
+        ``start`` is the index of the token at which the broken clause or declaration began.
+        """
         depth, self.place = 0, start
         self.token = self._tokens[start]
         while self.token.kind is not Kind.END:

@@ -1,8 +1,8 @@
-"""Tokens of SPL text: what both grammars, of placements and of host pools, are made of (``docs/annotations.md``).
+"""Tokenizer of SPL text, for the grammars of placement clauses and of host pools (``docs/annotations.md``).
 
 White space, line ends and comments (``//`` to the end of the line, ``/*`` to ``*/``) separate tokens. Letters and
-digits are ASCII's. Every text is a sequence of tokens: what cannot be one is a *broken* token that says why, so nothing
-here raises. Linear time: repetitions are possessive, so the pattern never goes back.
+digits are those of ASCII. Text that is no token becomes a *broken* token with a message, so the tokenizer never raises.
+It takes linear time: repetitions in its pattern are possessive and never backtrack.
 """
 
 import enum
@@ -15,24 +15,26 @@ from webhook.placement.text.problem import quote
 
 
 class Kind(enum.Enum):
-    """What a token is; the values are the groups of the pattern."""
+    """The kinds of tokens; all values but ``broken`` and ``end`` are names of groups in the pattern."""
 
     NAME = "name"
     """An identifier."""
     NUMBER = "number"
-    """Digits, and whatever letters and digits follow them: ``10``, ``10u``, ``0x7f``."""
+    """Digits with the letters and digits that follow: ``10``, ``10u``, ``0x7f``."""
     STRING = "string"
     SYMBOL = "symbol"
     DEFAULT = "default"
     """``$default``, the name of SPL's pool of all hosts."""
     BROKEN = "broken"
+    """Text that is no token."""
     END = "end"
+    """The end of the text."""
 
 
 class Token(Struct, frozen=True, gc=False):
-    """A piece of the text: its kind, how it is written, and where.
+    """One token: its kind, its text as written, and the offset of its first character.
 
-    ``value`` is what a string stands for, or why a broken token is broken; empty for all other kinds.
+    ``value`` is the decoded text of a string, or the message about a broken token; empty for all other kinds.
     """
 
     kind: Kind
@@ -59,11 +61,11 @@ _TOKEN = re.compile(
 _KINDS: dict[str | None, Kind] = {kind.value: kind for kind in (Kind.NAME, Kind.NUMBER, Kind.SYMBOL, Kind.DEFAULT)}
 
 _QUOTES = frozenset("'`\u2018\u2019\u201c\u201d\u00ab\u00bb\uff02")
-"""What word processors and other languages write for a quote."""
+"""Characters that word processors and other languages use as quotes."""
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of the text in order; the last one, and only that, is of kind ``END``."""
+    """The tokens of the text in order; the last token, and no other, is of kind ``END``."""
     tokens = []
     for match in _TOKEN.finditer(text):
         group = match.lastgroup
@@ -81,7 +83,7 @@ def tokenize(text: str) -> list[Token]:
 
 
 def _rare(match: re.Match[str]) -> Token:
-    """A string with escapes, or a broken token; what is wrong inside a string is pointed at where it is."""
+    """A string with escapes, or a broken token; the offset of a broken string is that of the mistake in it."""
     written, offset = match.group(), match.start()
     if match.lastgroup == "literal":
         value = decode(written)

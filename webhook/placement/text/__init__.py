@@ -1,6 +1,8 @@
-"""What every other package of the decision core speaks: names of keys, problems as data, and spelling suggestions.
+"""The lowest package of the decision core: names of keys, problems as data, and spelling suggestions.
 
-- ``keys``: every annotation, label and taint key of the product.
-- ``problem``: ``Problem``, what is wrong with a request: a field, a rule, a fault class.
-- ``nearest``: the known word that a mistyped one was probably meant to be.
+Read in this order:
+
+- ``keys``: every annotation key, label key and taint key of the product.
+- ``problem``: ``Problem``, one mistake in a request (field, sentence, status code), and its text in a refusal.
+- ``nearest``: the known word that is most like a mistyped one.
 """

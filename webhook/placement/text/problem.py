@@ -1,7 +1,7 @@
-"""What is wrong with a request, as data: a field, a rule, and where in the text.
+"""One mistake in a request as data (:class:`Problem`), how problems become text, and escaping and plurals for it.
 
-Parsers return a value together with *all* its problems; nothing a user writes raises. A problem becomes text in
-exactly one place, :func:`render`, so every refusal has the same shape (``docs/refusals.md``).
+Parsers return a value together with *all* problems of their input; nothing that a user writes raises. Only
+:func:`render` turns problems into text, so every refusal has the same shape (``docs/refusals.md``).
 """
 
 import enum
@@ -12,34 +12,34 @@ from typing import TypeVar
 import msgspec
 
 CARET_WIDTH = 72
-"""Characters of the user's text shown above a caret; fits an 80-column terminal with the indent."""
+"""Characters of the user's text shown above a caret: an 80-column terminal has room for so many and the indent."""
 
 MESSAGE_LIMIT = 1024
-"""Bytes of a refusal: an Event of events.k8s.io/v1 holds 1,024 characters of note."""
+"""Bytes of a refusal: the note of an Event of events.k8s.io/v1 holds 1,024 characters."""
 
 BLOCKS = 32
-"""Problems that are put into words at all: no more of the shortest ones fit into a message."""
+"""Problems that are put into words: a message has no room for more, however short the problems are."""
 
-_Thing = TypeVar("_Thing")
+_Item = TypeVar("_Item")
 
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 
 
 class Fault(enum.Enum):
-    """Whose change could make it right, and so which status code it carries."""
+    """Whether a problem lies in the request or in the cluster; the values are HTTP status codes."""
 
     INVALID = 422
-    """No change of the cluster could: syntax, a contradiction within the pod, a missing label."""
+    """No change of the cluster could help: a syntax error, a contradiction within the pod, a missing label."""
     FORBIDDEN = 403
-    """One could: an unknown pool, an index beyond the size, no node."""
+    """A change of the cluster could help: an unknown pool, an index beyond the pool's size, no suitable node."""
 
 
 class Problem(msgspec.Struct, frozen=True, gc=False):
-    """One thing that is wrong.
+    """One mistake in a request.
 
-    ``field`` is the path of the field (``metadata.annotations[streams.ibm.com/placement]``), ``message`` names the
-    value, the rule and what would have worked. ``offset`` is a character offset into ``text``, the user's own text,
-    with ``0 <= offset <= len(text)``; without a text there is no caret line.
+    ``field`` is the path of the field (``metadata.annotations[streams.ibm.com/placement]``); ``message`` names the
+    value, the rule and what would have worked. ``text`` is the user's own text, and ``offset`` the character in it at
+    which the mistake is, with ``0 <= offset <= len(text)``; without an offset the refusal shows no caret line.
     """
 
     field: str
@@ -52,38 +52,39 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
 def escape(text: str) -> str:
     r"""The text in printable ASCII: a line break becomes ``\n``, an escape ``\x1b``, an override ``\u202e``.
 
-    Users' text reaches terminals and logs; this keeps escape sequences and line breaks from acting there.
+    Text of users reaches terminals and logs, where escape sequences and line breaks must have no effect.
     """
     return _UNPRINTABLE.sub(_escaped, text)
 
 
 def quote(text: str, limit: int = 80) -> str:
-    """The text escaped, in double quotes, cut to ``limit`` characters with ``...``."""
+    """The text escaped and in double quotes; beyond ``limit`` characters it is cut and ends in ``...``."""
     shown = escape(text[:limit]).replace('"', '\\"')
     return f'"{shown}..."' if len(text) > limit else f'"{shown}"'
 
 
 def counted(count: int, noun: str) -> str:
-    """So many of them, in words."""
+    """The number and the noun, in the plural unless the number is 1: ``3 nodes``, ``1 node``."""
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
-def enumerated(things: Sequence[_Thing], most: int, show: Callable[[_Thing], str] = str) -> str:
-    """The first of the things in words, between commas, and how many more there are."""
-    more = len(things) - most
-    return ", ".join(map(show, things[:most])) + (f" and {more} more" if more > 0 else "")
+def enumerated(items: Sequence[_Item], most: int, show: Callable[[_Item], str] = str) -> str:
+    """The first ``most`` items separated by commas, and how many more there are: ``a, b and 3 more``."""
+    more = len(items) - most
+    return ", ".join(map(show, items[:most])) + (f" and {more} more" if more > 0 else "")
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text escaped, and cut to ``limit`` characters with ``...``."""
+    """The text escaped, and cut to ``limit`` characters, the last of which are ``...`` then."""
     shown = escape(text)
     return shown if len(shown) <= limit else f"{shown[: limit - 3]}..."
 
 
 def render(problems: Sequence[Problem]) -> str:
-    """All problems as one refusal text: a first line that stands alone, caret lines, then the other problems.
+    """All problems as the text of one refusal: each on a line of its own, with the user's text and a caret below.
 
-    At most :data:`MESSAGE_LIMIT` bytes of ASCII; what does not fit is counted, never cut in the middle.
+    The first line makes sense alone. The text is ASCII and has at most :data:`MESSAGE_LIMIT` bytes: problems that do
+    not fit are counted in its last line, and a first problem that is too long by itself is cut.
     """
     blocks = [_block(problem) for problem in problems[:BLOCKS]]
     for shown in range(len(blocks), 0, -1):

@@ -1,0 +1,73 @@
+"""The flags of ``manage`` and their defaults; nothing that is slow to import."""
+
+from typing import Final
+
+from certs.options import CA_DAYS, DNS, IP, LEAF_DAYS, LOOPBACK_NAMES, NAMESPACE, SERVICE, Option
+
+INTERVAL_SECONDS: Final = 10.0
+"""A wiped ``caBundle`` is restored within these; two or three small requests, six times a minute."""
+
+PROPAGATION_SECONDS: Final = 60.0
+"""API servers learn of a configuration by a watch, in hundredths of a second; one that lost its watch asks again after
+30 s at most (client-go, ``tools/cache/reflector.go``), and that twice."""
+
+ADOPTION_SECONDS: Final = 600.0
+"""A kubelet renews a mounted Secret after 60 to 90 s and, in a large cluster, up to 300 s of cache
+(kubelet, ``configMapAndSecretChangeDetectionStrategy``); the rest is for a node that is slow. Waiting costs nothing."""
+
+LEASE_SECONDS: Final = 15.0
+"""As Kubernetes' own components have it (component-base, ``leaderelection``)."""
+
+DAY_SECONDS: Final = 86_400.0
+"""The longest time that ``--propagation`` and ``--adoption`` take."""
+
+SECRET: Final = Option("secret", "NAME", "the Secret that holds everything, made if it is not there; needed")
+MUTATING: Final = Option(
+    "mutating",
+    "NAME",
+    "keep caBundle of this MutatingWebhookConfiguration; may be repeated, the variable takes a list",
+    "many",
+)
+VALIDATING: Final = Option(
+    "validating", "NAME", "the same of a ValidatingWebhookConfiguration; neither is ever made anew", "many"
+)
+LEASE: Final = Option("lease", "NAME", "the Lease that one process holds (default: the name of the Secret)")
+INTERVAL: Final = Option(
+    "interval", "S", f"seconds between two looks at the cluster (0.1 to 3600; default: {INTERVAL_SECONDS:g})"
+)
+PROPAGATION: Final = Option(
+    "propagation",
+    "S",
+    "seconds after which every API server uses a configuration that was changed "
+    f"(1 to {DAY_SECONDS:g}; default: {PROPAGATION_SECONDS:g})",
+)
+ADOPTION: Final = Option(
+    "adoption",
+    "S",
+    f"seconds after which every server shows a new leaf (1 to {DAY_SECONDS:g}; default: {ADOPTION_SECONDS:g})",
+)
+DURATION: Final = Option(
+    "lease-seconds", "N", f"whole seconds that the Lease is good for (3 to 3600; default: {LEASE_SECONDS:g})"
+)
+KUBECONFIG: Final = Option("kubeconfig", "FILE", "the kubeconfig to use in place of the account of the pod around us")
+CONTEXT: Final = Option("context", "NAME", "the context of the kubeconfig (default: its current one)")
+
+MANAGE: Final = (
+    NAMESPACE,
+    SECRET,
+    SERVICE,
+    MUTATING,
+    VALIDATING,
+    LEASE,
+    LOOPBACK_NAMES,
+    DNS,
+    IP,
+    LEAF_DAYS,
+    CA_DAYS,
+    INTERVAL,
+    PROPAGATION,
+    ADOPTION,
+    DURATION,
+    KUBECONFIG,
+    CONTEXT,
+)

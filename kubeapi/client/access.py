@@ -1,0 +1,43 @@
+"""What a request needs to reach the API server, and the protocol of credentials, which provide it."""
+
+import ssl
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class Access(Struct, frozen=True, eq=False):
+    """Where to send a request and how to authenticate.
+
+    ``server`` is a URL without a slash at its end, ``header`` the value of ``Authorization``, ``server_name`` the name
+    in the server's certificate if it is not the one in the URL, ``proxy`` the URL of an HTTP proxy.
+    """
+
+    server: str
+    header: str | None = None
+    tls: ssl.SSLContext | None = None
+    server_name: str | None = None
+    proxy: str | None = None
+
+
+class Credentials(Protocol):
+    """A source of ``Access``: a service account or a kubeconfig. Reading it may block, and may raise anything."""
+
+    reread: float
+    """Seconds after which :meth:`read` is due again."""
+
+    def read(self) -> Access:
+        """Read everything anew."""
+        ...
+
+    def header(self) -> str | None:
+        """The value of ``Authorization`` now; an expired token is renewed if the source can do that."""
+        ...
+
+
+def header_of(text: str) -> str:
+    """The text without white space around it, as the value of a header; ``ValueError`` if it cannot be one."""
+    text = text.strip()
+    if not (text.isascii() and text.isprintable()):
+        raise ValueError("the token holds characters that no header can carry")
+    return text

@@ -1,0 +1,75 @@
+"""Where the API server is and how to authenticate: the service account of the pod, or a kubeconfig."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from kubeapi.client.access import Access, Credentials
+from kubeapi.client.errors import escape
+from kubeapi.client.kubeconfig import Kubeconfig
+from kubeapi.client.service_account import FOLDER, ServiceAccount
+
+
+class NoClusterError(Exception):
+    """There is no cluster to talk to; the text says why, for the person who started the program."""
+
+
+class Configuration:
+    """The access that credentials give; they are read again when they are due, or were refused.
+
+    Errors of the first reading are raised by the constructor.
+    """
+
+    def __init__(self, credentials: Credentials, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.trouble = ""
+        """Why the last reading failed; empty if it succeeded."""
+        self._credentials = credentials
+        self._clock = clock
+        self._access = credentials.read()
+        self._due = clock() + credentials.reread
+
+    @property
+    def server(self) -> str:
+        """The URL of the API server."""
+        return self._access.server
+
+    def access(self, *, refused: Access | None = None) -> Access:
+        """The access to use now; ``refused`` is the one that the API server did not take.
+
+        It may read files or run a plugin, so it does not belong on an event loop. Where reading fails, the last access
+        stays in use, and ``trouble`` says why.
+        """
+        try:
+            if refused is self._access or self._clock() >= self._due:
+                self._due = self._clock() + self._credentials.reread
+                self._access = self._credentials.read()
+            elif (header := self._credentials.header()) != self._access.header:
+                self._access = replace(self._access, header=header)
+            self.trouble = ""
+        except Exception as error:  # noqa: BLE001 damaged files, and plugins, lead to whatever they like
+            self.trouble = _clause(error)
+        return self._access
+
+
+def connect(context: str | None = None, *, account: Path = FOLDER) -> Configuration:
+    """The configuration of that kubeconfig context; by default of the pod's account, else of the current context.
+
+    ``account`` is the folder of the pod's service account. Raises :class:`NoClusterError` where there is none.
+    """
+    reasons = []
+    if context is None:
+        try:
+            return Configuration(ServiceAccount(account))
+        except Exception as error:  # noqa: BLE001 whatever is wrong with the pod's files, there may be a kubeconfig
+            reasons.append(f"this is not a pod with a service account ({_clause(error)})")
+    try:
+        return Configuration(Kubeconfig(context))
+    except Exception as error:  # noqa: BLE001 damaged files, and plugins, lead to whatever they like
+        reasons.append(f"there is no usable kubeconfig ({_clause(error)})")
+    raise NoClusterError(f"there is no cluster to talk to: {', and '.join(reasons)}")
+
+
+def _clause(error: Exception) -> str:
+    return escape(str(error) or type(error).__name__).rstrip(".")

@@ -1,0 +1,67 @@
+"""Errors of requests to the API server."""
+
+import enum
+import re
+from typing import Final
+
+from msgspec import Struct
+
+_WIDTH: Final = 400
+"""Characters of one error text: a proxy may answer with a page."""
+
+_UNPRINTABLE: Final = re.compile(r"[^\x20-\x7e]")
+
+
+class Cause(enum.Enum):
+    """What a failed request means for its sender."""
+
+    UNREACHABLE = "no connection, or one that broke or went silent"
+    BROKEN = "the API server is there, but in trouble"
+    BUSY = "the API server asks to come back later"
+    UNAUTHORIZED = "it does not believe who is asking"
+    FORBIDDEN = "it knows who is asking, and says no"
+    MISSING = "there is no such object, or no such kind"
+    EXISTS = "an object of that name is there already"
+    CONFLICT = "the object has changed since it was read, or is another one: look again"
+    INVALID = "what was sent breaks a rule: sending it again will not help"
+    GONE = "what was asked for is too old: list again"
+    UNREADABLE = "what it says cannot be understood: list again"
+
+
+class FailedRequest(Struct, frozen=True, kw_only=True):
+    """The facts of a request that failed, for a program that words the error itself.
+
+    ``code`` is the HTTP status of the answer, 0 where none came. ``detail`` is the message of the API server or of the
+    system, unescaped. ``seconds`` is the time-out that ran out, ``limit`` the number of bytes that an answer exceeded;
+    each is 0 where it was not the reason.
+    """
+
+    method: str
+    path: str
+    code: int = 0
+    detail: str = ""
+    seconds: float = 0.0
+    limit: int = 0
+
+
+class ApiError(Exception):
+    """A request failed, and may succeed later. The text is one line of printable ASCII, cut after 400 characters.
+
+    ``wait`` is the number of seconds after which the API server wants to be asked again; 0 if it did not say.
+    ``request`` has the facts, where one request failed.
+    """
+
+    def __init__(self, cause: Cause, text: str, *, wait: float = 0.0, request: FailedRequest | None = None) -> None:
+        shown = escape(text)
+        super().__init__(f"{shown[:_WIDTH]}..." if len(shown) > _WIDTH else shown)
+        self.cause = cause
+        self.wait = wait
+        self.request = request
+
+
+def escape(text: str) -> str:
+    r"""The text in printable ASCII: a line break becomes ``\n``, an escape ``\x1b``.
+
+    What a server or a file says reaches terminals and logs; escape sequences and line breaks must not act there.
+    """
+    return _UNPRINTABLE.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)

@@ -1,0 +1,20 @@
+"""The controller's clocks: monotonic seconds for durations, and wall-clock timestamps for Kubernetes objects."""
+
+import functools
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+
+Clock = Callable[[], float]
+"""A monotonic clock: seconds since an unspecified moment."""
+
+seconds: Final[Clock] = functools.partial(
+    time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+)  # fmt: skip
+"""The clock goes on while the machine is suspended (Linux: CLOCK_BOOTTIME), as the clocks of other machines do."""
+
+
+def micro_time() -> str:
+    """The present time as a Kubernetes MicroTime (apimachinery, ``micro_time.go``)."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,9 @@
+"""One process acts at a time: the holder of a Lease of coordination.k8s.io/v1 (client-go, ``leaderelection``).
+
+In reading order:
+
+- ``lease_timing``: how long a Lease lasts, and how often it is renewed.
+- ``lease``: a Lease as it is read and written. Pure.
+- ``lease_hold``: one process's hold on a Lease: taken, renewed, given back.
+- ``election``: wait for the Lease, run a coroutine while it is held, give it back.
+"""

@@ -1,1 +1,0 @@
-"""An API client: configuration, credentials, one connection, and single requests over it."""

@@ -1,0 +1,56 @@
+"""Controllers that run in the cluster as pods of the chart: which there are, and their end.
+
+The Lease alone decides which one acts. ``release`` and the uninstallation list the pods because none shall act again.
+"""
+
+import asyncio
+from typing import Final, Protocol
+
+from kubeapi.client.api_types import Identified
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.clock import Clock, seconds
+from webhook.cluster.objects import items
+from webhook.cluster.watch.lists import Reader, listed
+
+LABELS: Final = "app.kubernetes.io/name=streams-placement,app.kubernetes.io/component=controller"
+"""The labels of the controllers' pods in the chart, whatever the release is called."""
+
+LOOK: Final = 0.5
+"""Seconds between two looks whether the pods have ended."""
+
+
+class Server(Reader, Protocol):
+    """The API server, as far as ending controllers needs it; every failure is an ApiError."""
+
+    async def delete(self, path: str) -> bytes:
+        """Delete the object; the cause of the error is MISSING if there is none."""
+        ...
+
+
+async def candidates(reader: Reader, namespace: str = "") -> list[str]:
+    """Pods of controllers that have not ended, as ``namespace/name``; of all namespaces if ``namespace`` is empty."""
+    path = f"/api/v1/namespaces/{namespace}/pods" if namespace else "/api/v1/pods"
+    alive = {"labelSelector": LABELS, "fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
+    found = [items.decode(item, Identified).metadata async for item in listed(reader, path, alive)]
+    return sorted(f"{each.namespace}/{each.name}" for each in found)
+
+
+async def end_candidates(
+    server: Server, namespace: str, deployment: str, *, wait: float, clock: Clock = seconds
+) -> list[str]:
+    """Delete the Deployment of the controllers, wait ``wait`` seconds for its pods to end, and return those left.
+
+    It is deleted, and not scaled to none, so that helm makes it again as it was if the uninstallation is given up.
+    Raises ApiError.
+    """
+    try:
+        await server.delete(f"/apis/apps/v1/namespaces/{namespace}/deployments/{deployment}")
+    except ApiError as failure:
+        if failure.cause is not Cause.MISSING:
+            raise
+    until = clock() + wait
+    while True:
+        left = await candidates(server, namespace)
+        if not left or clock() >= until:
+            return left
+        await asyncio.sleep(LOOK)
