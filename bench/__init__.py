@@ -1,7 +1,8 @@
-"""What the webhook costs, in ratios inside one run: ``python -m bench``.
+"""Benchmark of the webhook as one process: ``python -m bench``. Its figures are ratios within one run.
 
-In reading order: ``topology``, ``nodes``, ``pods`` and ``streams`` say what the made-up cluster holds, ``generator``
-writes it down, ``bodies`` asks about it. ``echo`` is the bare peer, ``processes`` runs both. ``throughput``,
-``latency``, ``memory`` and ``evaluation`` (with ``nodeloop``, what it is compared to) measure; ``goals`` and
-``report`` say what that is worth. ``__main__`` puts it together.
+In reading order: ``topology``, ``nodes``, ``pods`` and ``streams`` say what is in the generated cluster,
+``generator`` writes it to files or into an inventory, and ``bodies`` makes the reviews. ``echo`` is the server
+without any logic that the webhook is compared with; ``processes`` runs both. ``throughput``, ``latency``, ``memory``
+and ``evaluation`` measure (``nodeloop`` is what the latter compares with). ``goals`` and ``report`` compare the
+figures with the goals and write them down. ``__main__`` runs everything.
 """

@@ -1,4 +1,4 @@
-"""``python -m bench``: measure everything, tell meanwhile, and write the results."""
+"""``python -m bench``: run all measurements, show progress, and write the results."""
 
 import signal
 import sys

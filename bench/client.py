@@ -1,7 +1,7 @@
-"""A client that posts reviews over TLS with keep-alive, at its own pace: open loop.
+"""A client that posts reviews over TLS with keep-alive at a fixed rate (open loop).
 
-Requests are due by the clock. A duration counts from when its request was due, not from when a connection was free
-for it, so a server that stalls is charged for everything that had to wait.
+Requests are due by the clock. A duration counts from the time when its request was due, not from when a connection was
+free for it. So if the server stalls, the requests that had to wait count with their waiting time.
 """
 
 import asyncio

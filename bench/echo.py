@@ -1,7 +1,7 @@
-"""The bare peer: aiohttp and uvloop over TLS, one route, one answer that never changes but for the uid.
+"""The server that the webhook is compared with: aiohttp and uvloop over TLS, one route, a constant answer with the uid.
 
-It decodes and decides nothing, so what the product adds is the decision and the care around it. Run as
-``python -m bench.echo CERTIFICATE KEY``; prints one line when it answers, like the product.
+It decodes only the uid and decides nothing, so the difference to it is what the webhook's own code costs. Run as
+``python -m bench.echo CERTIFICATE KEY``; prints one line as soon as it answers, like the product.
 """
 
 import ssl

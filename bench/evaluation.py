@@ -1,6 +1,6 @@
-"""The decision alone, in this process: how long it takes, and how long a plain loop over the nodes would.
+"""CPU time of one decision in this process, and that of a plain loop over the nodes.
 
-Times are CPU time of this thread, in microseconds: whatever else the machine does meanwhile does not count.
+Times are CPU time of this thread, in microseconds, so other load on the machine does not count.
 """
 
 import gc

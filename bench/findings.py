@@ -1,4 +1,4 @@
-"""What one run found out, and telling so while it is still at work."""
+"""The results of one run, and the progress shown during it."""
 
 from time import monotonic
 

@@ -1,4 +1,4 @@
-"""The made-up cluster written down: a snapshot folder, or an inventory in this process."""
+"""Writes the generated cluster as a snapshot folder, or puts it into an inventory of this process."""
 
 import hashlib
 import itertools

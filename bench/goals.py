@@ -1,6 +1,6 @@
-"""What is to be reached: ratios inside one run, and bounds of memory and time.
+"""The goals of the benchmark: ratios within one run, and bounds of memory and time.
 
-A figure about "few pods" has 10,000 of them: neighbours enough for colocation, exlocation and isolation to matter.
+Figures with "few pods" are with 10,000 pods: enough for colocation, exlocation and isolation to matter.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The 99th percentile of the time to an answer at a steady rate, in relation to the bare peer's: open loop."""
+"""The 99th percentile of the response time at a fixed rate (open loop), as a ratio to that of the echo server."""
 
 from collections.abc import Callable, Sequence
 

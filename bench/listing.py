@@ -1,7 +1,7 @@
-"""An API server for one client: lists in pages, compressed, and watches in which nothing happens.
+"""An API server for one client: lists in compressed pages, and watches without events.
 
-What it lists are the files of a snapshot folder, one a page. Run as ``python -m bench.listing FOLDER CERTIFICATE KEY``;
-prints one line when it answers, like the product.
+The lists are the files of a snapshot folder, one in each page. Run as
+``python -m bench.listing FOLDER CERTIFICATE KEY``; prints one line as soon as it answers, like the product.
 """
 
 import asyncio

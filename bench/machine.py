@@ -1,4 +1,4 @@
-"""The machine that was measured on, in words."""
+"""The description of the machine that was measured on."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""What the served product holds and what its start costs, as the kernel counts it; Linux only."""
+"""The memory of the running webhook and the cost of its start, as the kernel counts them; Linux only."""
 
 import os
 import statistics
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bench.processes import ROOT
 
-_MODULES = ("webhook.cli", "webhook.cli.serve", "webhook.app.serving")
+_MODULES = ("webhook.cli", "webhook.cli.serve", "webhook.app.serve")
 """What ``serve`` imports before it does anything."""
 
 _PROGRAM = """

@@ -1,6 +1,7 @@
-"""The same question answered node by node: a plain loop over objects with dict labels, as it is usually written.
+"""The candidates of a pod, found by a plain loop over node objects with dict labels: what the index is compared with.
 
-It finds the candidates only: no reasons, no patch. What does not depend on the node is worked out before the loop.
+It finds the candidates only: no reasons, no patch. Everything that does not depend on the node is computed before the
+loop.
 """
 
 from collections.abc import Iterable, Mapping

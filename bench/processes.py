@@ -1,4 +1,4 @@
-"""Servers under test: each a process of its own on one core, stopped whatever happens."""
+"""Servers under test: each is a process of its own on one core, and is always stopped at the end."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The results as Markdown: each goal and whether it is met, what was missed and by how much, the machine, the date."""
+"""The results as Markdown: each goal and whether it is met, by how much others were missed, the machine, the date."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date

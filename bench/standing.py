@@ -1,4 +1,4 @@
-"""A server of the benchmark that says where it is, and stays."""
+"""A server of the benchmark that prints its address and runs until it is stopped."""
 
 import asyncio
 import ssl

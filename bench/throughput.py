@@ -1,4 +1,4 @@
-"""Requests a second over TLS with keep-alive, the product's in relation to the bare peer's: closed loop, by wrk."""
+"""Requests per second over TLS with keep-alive (closed loop, by wrk), as a ratio to those of the echo server."""
 
 import shutil
 import statistics

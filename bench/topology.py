@@ -1,6 +1,6 @@
-"""The made-up cluster's shape: which nodes are open, and which belong to the host pools with hosts of their own.
+"""The shape of the generated cluster: which nodes are open, and which are hosts of pools.
 
-Everything follows from the number of nodes and of pods, without chance, so two runs measure the same.
+Everything follows from the number of nodes and of pods, without random numbers, so two runs measure the same.
 """
 
 from msgspec import Struct

@@ -1,4 +1,4 @@
-"""What ends a benchmark early."""
+"""The error that ends a benchmark early."""
 
 
 class Trouble(Exception):  # noqa: N818 - the word the product's own command line uses for it

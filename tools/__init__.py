@@ -1,1 +1,1 @@
-"""Programs for the people who work on this repository; none of them is installed."""
+"""Programs for developers of this repository; they are not installed."""

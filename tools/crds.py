@@ -1,4 +1,4 @@
-"""``python -m tools.crds``: write the CustomResourceDefinitions that the chart brings."""
+"""``python -m tools.crds``: write the chart's CustomResourceDefinitions from ``webhook.cluster.crds``."""
 
 from pathlib import Path
 from typing import Any, Final

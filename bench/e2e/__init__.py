@@ -1,9 +1,9 @@
-"""What admission costs through a real API server: ``python -m bench.e2e``.
+"""Benchmark of admission through a real API server: ``python -m bench.e2e``.
 
-In reading order: ``variants`` says who is compared and ``pods`` what everybody creates. ``cluster`` starts the control
-plane with the chart in it, ``peers`` and ``echo`` what it is compared to. ``orders``, ``client`` and ``load`` are the
-clients, a process of their own; ``counters`` and ``usage`` look at the servers meanwhile; ``rounds`` takes turns, and
-``observation`` is all of a run.
-``figures``, ``goals``, ``facts`` and ``results`` say what that is worth, ``report`` writes it down.
-``__main__`` puts it together.
+In reading order: ``variants`` lists what is compared, and ``pods`` makes the pods that are created in each variant.
+``cluster`` starts the control plane with the chart in it; ``peers`` and ``echo`` are what the webhook is compared
+with. ``orders``, ``client`` and ``load`` are the clients, a process of their own. ``counters`` and ``usage`` read the
+counters of the servers meanwhile. ``rounds`` runs the variants in turns, and ``observation`` holds the whole run.
+``figures``, ``goals``, ``facts`` and ``results`` compute the results, and ``report`` writes them down. ``__main__``
+runs everything.
 """

@@ -1,4 +1,4 @@
-"""``python -m bench.e2e``: start a control plane, measure, tell meanwhile, and write the results."""
+"""``python -m bench.e2e``: start a control plane, measure, show progress, and write the results."""
 
 import signal
 import sys

@@ -1,8 +1,8 @@
 """``python -m bench.e2e.bindings``: what ``strict`` costs pods that ask for nothing, through a real API server.
 
-The chart is installed with ``strict``; one of two namespaces is left alone, so nothing there is reviewed. Both have
-their turn in every round, the same pods each: created by several clients, bound one after the other by one, and found a
-node by the real scheduler.
+The chart is installed with ``strict``. One of two namespaces is excluded, so nothing there is reviewed. In every round
+the same pods are handled in both namespaces in turn: created by several clients, bound one after the other by one
+client, and scheduled by the real scheduler.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The clients: a process of its own, so that nobody else's Python is in the way of theirs.
+"""The clients, in a process of their own, so that no other Python code takes time from them.
 
 ``python -m bench.e2e.client KUBECONFIG`` reads orders from standard input until it ends, and answers each with an
 outcome on standard output. Connections are kept from one order to the next.

@@ -1,4 +1,4 @@
-"""The control plane that is measured: nodes, host pools, the chart with one process, and its peers."""
+"""The control plane that is measured: nodes, host pools, the chart with one process, and the echo server."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""What the API server counts: calls of webhooks, and the time they took, by their names."""
+"""Metrics of the API server: calls of webhooks by name, and the time that they took."""
 
 import re
 from collections.abc import Iterable, Mapping

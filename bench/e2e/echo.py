@@ -1,4 +1,4 @@
-"""The bare peer behind a Service: like ``bench.echo``, but it listens where the processes of pods do.
+"""The echo server (``bench.echo``) behind a Service: it listens on an address of a pod.
 
 ``python -m bench.e2e.echo ADDRESS PORT CERTIFICATE KEY`` answers until it is ended.
 """

@@ -1,4 +1,4 @@
-"""What is worth knowing besides the figures that have goals: a sentence each."""
+"""Figures without goals that the results mention, one sentence each."""
 
 from collections.abc import Iterator, Sequence
 

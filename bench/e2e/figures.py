@@ -1,4 +1,4 @@
-"""From turns to figures: medians of rounds with their spread, what each variant adds, and CPU time by process."""
+"""Figures from measurements: medians of rounds with their spread, what each variant adds, CPU time by process."""
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence

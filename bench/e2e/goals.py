@@ -1,4 +1,4 @@
-"""What is to be reached, for many clients at a time and for one alone."""
+"""The goals of the benchmark, for many clients at a time and for a single one."""
 
 from collections.abc import Mapping
 from typing import Final

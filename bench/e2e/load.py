@@ -1,4 +1,4 @@
-"""The clients' process, seen from outside: orders in, outcomes out."""
+"""Controls the process of the clients: sends orders to it, and reads the outcomes."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""One run over a cluster: the turns, and whether clients and the way to a webhook are what is measured."""
+"""One run over a cluster: its rounds, and whether the clients or the path to a webhook were the bottleneck."""
 
 from collections.abc import Callable, Sequence
 from typing import Final

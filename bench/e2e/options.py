@@ -1,4 +1,4 @@
-"""What the command line says."""
+"""Command line options of ``python -m bench.e2e``."""
 
 import argparse
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the clients are told to do, and what they say became of it: one line of JSON each."""
+"""The orders to the clients and the outcomes that they send back: one line of JSON each."""
 
 from typing import Literal
 

@@ -1,7 +1,7 @@
-"""What the webhook is compared to, as objects: entries like the chart's own that ask a bare echo, and a policy in CEL.
+"""Objects to compare the webhook with: webhooks like the chart's own that call the echo server, and a CEL policy.
 
-The chart's entries are taken from the API server as they are installed; only whom they ask, and about which pods,
-differs. So rules, conditions and time-out are the same whatever the chart says.
+The chart's webhooks are read from the API server as they are installed, and copied with another service and other
+pods. So rules, conditions and time-out are the same, whatever the chart says.
 """
 
 import base64

@@ -1,7 +1,7 @@
-"""What every variant creates: pods of streams jobs of 4 KB, alike but for the prefix of annotations and labels.
+"""Pods that are created in every variant: of jobs, 4 KB each, equal but for the prefix of annotations and labels.
 
-Four templates in turn, as elements of jobs of twenty. A quarter of the pods are all different: their text names an
-operator that no other pod has, so nothing that was kept from another pod serves.
+There are four templates, as elements of jobs of twenty pods. A quarter of the pods are all different: the placement of
+each names an operator that no other pod has, so that no kept answer can be used for it.
 """
 
 from typing import Any, Final

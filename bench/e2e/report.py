@@ -1,4 +1,4 @@
-"""The results as Markdown: goals and whether they are met, what each variant costs, and what that does not show."""
+"""The results as Markdown: goals and whether they are met, what each variant costs, what the figures do not show."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date

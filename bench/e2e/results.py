@@ -1,4 +1,4 @@
-"""What an observation comes to."""
+"""The results of an observation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final

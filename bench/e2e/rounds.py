@@ -1,4 +1,4 @@
-"""The measurement: all variants in every round, so that whatever else the machine does hits all of them alike."""
+"""The rounds: every round runs all variants, so that other load on the machine affects all of them alike."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

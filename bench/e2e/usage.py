@@ -1,4 +1,4 @@
-"""CPU time as the kernel counts it: of our processes by what they do, and of the whole machine. Linux only."""
+"""CPU time as the kernel counts it, of the product's processes by purpose and of the whole machine; Linux only."""
 
 import os
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
-"""Who is compared: the same pods in a namespace each, and what stands in the way of their creation there.
+"""The variants that are compared: the same pods in a namespace each, with different admission webhooks and policies.
 
-Names have one length, so that paths and objects have, too.
+The names of the variants have the same length, so that paths and objects have, too.
 """
 
 from collections.abc import Mapping

@@ -17,7 +17,8 @@ from tests.placement.hardware_containers import (
     required,
     wanted,
 )
-from webhook.admission.mutate import concerned, mutate
+from webhook.admission.mutate import mutate
+from webhook.admission.opt_in import concerned
 from webhook.admission.validate import validate
 from webhook.placement.inventory.intent import read_intent
 from webhook.placement.inventory.inventory import Inventory

@@ -48,3 +48,8 @@ def test_a_test_that_is_named_is_there(name: str) -> None:
 
 def test_there_are_attacks_and_faults() -> None:
     assert (len(ROWS) > 30, len(FAULTS) > 20) == (True, True)
+
+
+@pytest.mark.parametrize(("name", "rows"), [("security.md", ROWS), ("reliability.md", FAULTS)])
+def test_every_row_with_a_test_stands_in_a_table(name: str, rows: list[list[str]]) -> None:
+    assert len(re.findall(r"^\|.*\.py::test_", page(name), re.MULTILINE)) == len(rows)

@@ -1,4 +1,4 @@
-"""Addresses of pods that are real processes: one in the API, one on loopback, and arithmetic between them.
+"""Addresses of pods that run as processes: one in the API, one on loopback, and the conversion between them.
 
 EndpointSlices refuse loopback addresses, and processes on one machine share its ports. So the pod with the address
 10.97.x.y is a process that listens on 127.97.x.y.

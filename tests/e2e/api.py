@@ -1,4 +1,4 @@
-"""A small client of the API server: objects as dictionaries, connections that are kept."""
+"""A small client of the API server: objects as dictionaries, over connections that are kept open."""
 
 import contextlib
 import dataclasses

@@ -1,4 +1,4 @@
-"""kube-apiserver, and the keys that it signs ServiceAccount tokens with."""
+"""Starts kube-apiserver, with the keys that it signs ServiceAccount tokens with."""
 
 from pathlib import Path
 from typing import Final

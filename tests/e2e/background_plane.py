@@ -1,6 +1,7 @@
 """A control plane that stays up in the background, for a person with kubectl.
 
-A process of its own holds it (``python -m tests.e2e.background_plane``): the one that holds the lock on the pid file.
+It belongs to a process of its own (``python -m tests.e2e.background_plane``): the one that holds the lock on the pid
+file.
 """
 
 import contextlib

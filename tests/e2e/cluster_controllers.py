@@ -1,4 +1,4 @@
-"""The clients of the API server that make a cluster of it: scheduler, controller-manager, and kwok for the kubelets."""
+"""Starts the clients of the API server that a cluster needs: scheduler, controller-manager, kwok for kubelets."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-"""One part of the control plane: a process, and how to see that it is ready."""
+"""One program of the control plane: its process, and the check whether it is ready."""
 
 import dataclasses
 import http.client

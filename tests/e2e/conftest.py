@@ -1,4 +1,4 @@
-"""One control plane for all end-to-end tests of a run, and its last words beside every failure."""
+"""Fixtures: one control plane for all end-to-end tests of a run; the end of its logs is shown with every failure."""
 
 from collections.abc import Generator, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a container runs, as a plain process: command, arguments and environment of the pod's own spec.
+"""Runs the container of a pod as a plain process, with command, arguments and environment of the pod's spec.
 
 Three things are rewritten, because a plain process has no file system and no network of its own:
 the path of a mount becomes the folder that stands for the volume; a wildcard address to listen on becomes the

@@ -1,4 +1,4 @@
-"""A program for pods of the bench's own tests: says over HTTP what it was started with and what its files say.
+"""A program for pods in the control plane's own tests: serves its arguments, environment and files over HTTP.
 
 ``python echo.py serve --listen ADDRESS --port PORT --file FILE``; unready while the file says ``unready``.
 """

@@ -1,7 +1,7 @@
-"""A process that stands for election and writes while it leads: ``python -m tests.e2e.elector NAMESPACE NAME``.
+"""A process that takes part in leader election: ``python -m tests.e2e.elector NAMESPACE NAME``.
 
-It counts in the ConfigMap ``count``, under its own name and without asking for any version: only the fence keeps it
-from writing when it leads no more. The configuration is that of the environment.
+It writes while it leads: it counts in the ConfigMap ``count``, under its own name and without a resource version, so
+that only the fence keeps it from writing when it does not lead any more. The configuration is that of the environment.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""etcd: where the API server keeps everything."""
+"""Starts etcd, the storage of the API server."""
 
 from pathlib import Path
 

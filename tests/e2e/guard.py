@@ -1,7 +1,7 @@
-"""Become another program that dies with its parent: ``python guard.py PARENT PROGRAM ARGUMENT ...``.
+"""Runs another program that is killed with its parent: ``python guard.py PARENT PROGRAM ARGUMENT ...``.
 
-A program of its own, because between fork and exec a process with threads may not run Python code. It imports almost
-nothing, so that it costs about 10 ms.
+It is a program of its own, because a process with threads may not run Python code between fork and exec. It imports
+almost nothing, so that it costs about 10 ms.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""Who talks to the API server: names with tokens, and a kubeconfig for each."""
+"""Accounts of clients of the API server: names with tokens, and a kubeconfig for each."""
 
 import dataclasses
 import json

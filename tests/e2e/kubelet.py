@@ -1,15 +1,15 @@
-"""A stand-in for the kubelet of our own pods: one real process for each, from the pod's own spec.
+"""A replacement for the kubelet of the product's own pods: runs one process for each pod, from its spec.
 
 What it does:
 
-* takes every pod with a node and the label ``app.kubernetes.io/name: streams-placement`` (kwok leaves these alone);
+* takes every pod with a node and the label ``app.kubernetes.io/name: streams-placement`` (kwok ignores these);
 * writes its Secret, ConfigMap, projected, downward-API and empty volumes into folders, and refreshes them by swapping a
   symbolic link, as a kubelet does, but at once rather than within a minute;
 * writes token (a real one, bound to the pod), ``ca.crt`` and ``namespace`` of its ServiceAccount;
 * runs ``command``, ``args``, ``env`` and ``envFrom`` as ``container.py`` describes;
-* asks startup, readiness and liveness probes (HTTP and TCP) and reports the result, so that the EndpointSlices, and
+* runs startup, readiness and liveness probes (HTTP and TCP) and reports the result, so that the EndpointSlices, and
   with them ``Forwarder``, follow;
-* starts a process that ended again, or completes the pod, as ``restartPolicy`` says;
+* restarts a process that ended, or completes the pod, according to ``restartPolicy``;
 * on deletion runs a ``preStop`` sleep, sends SIGTERM, after the grace period SIGKILL, and removes the pod.
 
 What it does not: init containers, several containers, security contexts, limits, exec probes, evictions.

@@ -1,6 +1,6 @@
-"""The Go modules that the control plane is built from, one per folder of ``go/``: their dependencies do not agree.
+"""The Go modules that the control plane is built from, one in each folder of ``go/``, as their dependencies conflict.
 
-A version is written once, in ``go.mod``; ``go get -tool PACKAGE@VERSION`` in the folder moves it.
+A version is written once, in ``go.mod``; ``go get -tool PACKAGE@VERSION`` in the folder changes it.
 """
 
 import dataclasses

@@ -1,4 +1,4 @@
-"""Nodes of kwok: as many as wanted, quickly, with the labels, taints and room that a test needs."""
+"""Nodes of kwok, with the labels, taints and allocatable amounts that a test needs."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Where objects are in the API: from what an object says about itself to a path."""
+"""Paths of objects in the API, from their ``apiVersion``, ``kind`` and metadata."""
 
 from typing import Any, Final
 

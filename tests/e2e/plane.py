@@ -1,4 +1,4 @@
-"""A control plane: etcd, API server, scheduler, controller-manager and kwok, started, watched and ended together."""
+"""A control plane: etcd, API server, scheduler, controller-manager and kwok, started and ended together."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""What a pod may refer to: its own fields, and the Secrets and ConfigMaps of its namespace."""
+"""The values that a pod's spec may refer to: its own fields, and the Secrets and ConfigMaps of its namespace."""
 
 import base64
 import dataclasses

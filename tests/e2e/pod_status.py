@@ -1,4 +1,4 @@
-"""What a kubelet says about a pod with one container."""
+"""The status that a kubelet writes for a pod with one container."""
 
 import dataclasses
 import datetime as dt

@@ -1,4 +1,4 @@
-"""One pod made real: a thread that prepares volumes, runs the process, asks its probes and tells the API server."""
+"""The thread for one pod of ``kubelet``: prepares volumes, runs the process and its probes, writes the status."""
 
 import contextlib
 import http.client

@@ -1,4 +1,4 @@
-"""Wait for a fact by asking again and again; the only place of the bench where time passes on purpose."""
+"""Waits until a condition holds, by checking it again and again; no other module of the control plane sleeps."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Ports of loopback that stay ours while a server is down."""
+"""Ports of loopback that stay reserved while a server is down."""
 
 import secrets
 import socket

@@ -1,4 +1,4 @@
-"""Probes of a container: HTTP and TCP, asked in the rhythm of the pod's own spec, but at a quicker pace."""
+"""Probes of a container, by HTTP and TCP, with the periods of the pod's spec divided by a factor."""
 
 import http.client
 import socket

@@ -1,4 +1,4 @@
-"""One program that runs: a process group of its own, output in a file, and no way to outlive the tests."""
+"""One program that runs: a process group of its own, with output in a file, which is killed when the tests end."""
 
 import os
 import select

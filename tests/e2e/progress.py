@@ -1,4 +1,4 @@
-"""Progress for the person who waits: lines on stderr, which pytest shows with ``-s`` and a terminal always."""
+"""Progress lines on stderr, which pytest shows with ``-s`` and a terminal always."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Who would notice a rotation: a mount that follows the Secret, and clients that connect anew for every review."""
+"""Load during a rotation of certificates: a mount that follows the Secret, clients that connect for every review."""
 
 import base64
 import collections

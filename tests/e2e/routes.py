@@ -1,4 +1,4 @@
-"""Where a cluster address leads: Services joined with their EndpointSlices."""
+"""The targets of a cluster address: Services joined with their EndpointSlices."""
 
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias

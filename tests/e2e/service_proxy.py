@@ -1,4 +1,4 @@
-"""A stand-in for kube-proxy: the cluster address of a Service reaches the processes of its ready endpoints.
+"""A replacement for kube-proxy: the cluster address of a Service reaches the processes of its ready endpoints.
 
 Cluster addresses are inside of loopback (``apiserver.SERVICE_RANGE``), so listening on them needs no privileges, but
 for ports below 1,024. As with kube-proxy a Service without ready endpoints refuses connections, endpoints that are

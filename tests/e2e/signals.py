@@ -1,4 +1,4 @@
-"""SIGTERM ends the tests as Ctrl-C does: through every ``finally``, so that nothing is left running."""
+"""SIGTERM ends the tests as Ctrl-C does, through every ``finally``, so that no process is left."""
 
 import signal
 import threading

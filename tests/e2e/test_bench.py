@@ -1,4 +1,4 @@
-"""The benchmark through an API server, in small: everybody answers, and what it counts adds up."""
+"""The benchmark through an API server, with small numbers: all requests are answered, and the counters add up."""
 
 from collections.abc import Iterator
 from datetime import date

@@ -1,4 +1,4 @@
-"""Programs are found where they are, and built only once; the bench's own files say which."""
+"""Programs of the control plane are found or built only once; ``go.mod`` and ``go.sum`` say which versions."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What a pod's spec becomes when it runs as a plain process."""
+"""How the spec of a pod is turned into a plain process."""
 
 from pathlib import Path
 from typing import Any

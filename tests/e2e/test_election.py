@@ -1,4 +1,4 @@
-"""One of several processes leads, by a Lease of a real API server, and whoever leads no more writes no more."""
+"""One of several processes leads, by a Lease of a real API server; a process that has lost it writes nothing."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Our own pods are real processes, reached at the cluster address of their Service."""
+"""The product's own pods run as processes, and are reached at the cluster address of their Service."""
 
 import base64
 import http.client

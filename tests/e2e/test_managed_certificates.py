@@ -1,4 +1,4 @@
-"""Leaves and authorities change under load, and nobody notices: not a client that connects anew, nor the API server."""
+"""Leaves and authorities are rotated under load: no new connection and no request of the API server fails."""
 
 import base64
 import contextlib

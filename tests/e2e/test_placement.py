@@ -1,4 +1,4 @@
-"""From annotation to scheduled pod: the chart as it is, the real scheduler, refusals as kubectl prints them."""
+"""From annotation to scheduled pod: the installed chart, the real scheduler, refusals as kubectl prints them."""
 
 import json
 from collections.abc import Iterator

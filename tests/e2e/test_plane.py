@@ -1,4 +1,4 @@
-"""The control plane of the bench is a real one, and leaves nothing behind."""
+"""The control plane of the tests works like a real one, and leaves nothing behind."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Where the forwarder sends connections, as kube-proxy would."""
+"""The forwarder sends connections to the endpoints that kube-proxy would choose."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Two pods of one moment are decided about from the same state: what they ask of each other holds all the same."""
+"""Two pods that are created at the same moment are decided about by the same state; their constraints hold."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""What is refused for its topology domains does not run on the real scheduler, and what is admitted does."""
+"""Pods that are refused because of topology domains cannot run on the real scheduler, and admitted ones can."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, namespace, pod, pod_spec
-from webhook.admission.workloads import pods_of
+from webhook.admission.templates import pods_of
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.decision.decision import Decision
 from webhook.placement.inventory.inventory import Inventory

@@ -1,4 +1,4 @@
-"""Go itself: the one on PATH, or, where there is none, the one that comes as a Python wheel."""
+"""The Go toolchain: that on the PATH, or else the one that is installed as a Python wheel."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Volumes of a pod as folders, refreshed the way a kubelet does it: files never change, a symbolic link does."""
+"""Volumes of a pod as folders, refreshed as by a kubelet: files never change, a symbolic link is swapped."""
 
 import secrets
 import shutil

@@ -1,4 +1,4 @@
-"""The present state of some objects, kept by a list and a watch in a thread of its own."""
+"""The present state of some objects, kept by a list and a watch in a thread."""
 
 import contextlib
 import http.client

@@ -1,4 +1,4 @@
-"""The lines of a watch, which another thread may end."""
+"""The lines of a watch, which another thread can end."""
 
 import contextlib
 import http.client

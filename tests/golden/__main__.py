@@ -23,7 +23,7 @@ from tests.golden.examples import write_examples
 from tests.golden.layout import edited, laid_out
 from tests.golden.plugin import Failure
 from tests.golden.rewriting import Change, Edit, Left, Plan, Rewriter
-from tests.golden.wording import phrases
+from tests.golden.wording import old_words, phrases
 
 ROOT: Final = Path(__file__).parents[2]
 WRITTEN: Final = ("tests", "examples", "docs", "README.md")
@@ -129,8 +129,8 @@ class Golden:
 
 
 def still_said(root: Path, changes: Iterable[Change]) -> list[str]:
-    """Lines, as ``file:line``, with words that have changed: of end-to-end tests, of prose, of helpers."""
-    old = {phrase.old for change in changes for phrase in phrases(*change)}
+    """Lines, as ``file:line``, with words that have changed and the next: of end-to-end tests, prose, helpers."""
+    old = {words for change in changes for words in old_words(*change)}
     command = ("git", "grep", "-n", "-F", "--no-color", *(word for each in sorted(old) for word in ("-e", each)), "--")
     if not old:
         return []

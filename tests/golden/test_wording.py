@@ -3,7 +3,7 @@
 import pytest
 
 from tests.golden.comparison import differing_texts
-from tests.golden.wording import Hunk, hunks, is_message, phrases
+from tests.golden.wording import Hunk, hunks, is_message, old_words, phrases
 from webhook.placement.text.problem import Problem
 
 
@@ -32,6 +32,10 @@ def test_differences_are_whole_words(old: str, new: str, expected: list[Hunk]) -
 )
 def test_a_phrase_is_long_enough_to_be_known_again(old: str, new: str, expected: list[tuple[str, str]]) -> None:
     assert [tuple(phrase) for phrase in phrases(old, new)] == expected
+
+
+def test_words_are_looked_for_with_the_one_behind() -> None:
+    assert list(old_words("it cannot both hold", "it can never both hold")) == ["cannot both"]
 
 
 def test_a_message_has_two_words() -> None:

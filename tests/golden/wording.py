@@ -60,6 +60,12 @@ def phrases(old: str, new: str) -> Iterator[Phrase]:
         moved += len(words) - (end - start)
 
 
+def old_words(old: str, new: str) -> Iterator[str]:
+    """The words that were replaced, each with the one behind it, for a search of other texts that have them."""
+    for start, end, _ in hunks(old, new):
+        yield old[start : _right(old, end)].strip()
+
+
 def _left(text: str, at: int) -> int:
     """Where the word before a place begins."""
     found = re.search(r"\S+\s*$", text[:at])

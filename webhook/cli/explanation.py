@@ -1,6 +1,6 @@
-"""One pod explained: the verdict, the patch, the nodes that are left and what they cost, and what removed each other.
+"""One pod explained: verdict, patch, candidate nodes with their costs, and the nodes that each constraint rules out.
 
-It names nodes: whoever runs it reads the cluster, or a snapshot of it, with rights of their own.
+Names of nodes appear: the user reads the cluster, or a snapshot of it, with rights of their own.
 """
 
 from collections.abc import Iterator
@@ -10,13 +10,14 @@ import jsonpatch
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.daemons import RIGHT, tolerates_exclusive
-from webhook.admission.document import Document, mapping
-from webhook.admission.misplaced import with_misplaced
-from webhook.admission.mutate import concerned
+from webhook.admission.daemon_sets import RIGHT, tolerates_exclusive
+from webhook.admission.opt_in import concerned
 from webhook.admission.patch import encode, operations
-from webhook.admission.workloads import Found, pod_metadata
+from webhook.admission.templates import DescribedPod, pod_metadata, with_misplaced
+from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.annotations.stray_keys import stray_keys
+from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.verdict import Verdict
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.pod import Pod
 from webhook.placement.request.world import World
@@ -35,7 +36,7 @@ _RIGHT = f"its pods tolerate exclusive hosts: on a cluster, creating it takes {R
 
 
 class Removed(Struct, frozen=True):
-    """Nodes that one constraint is the first to rule out; ``clause`` is empty for what nobody wrote (taints)."""
+    """Nodes that one constraint is the first to rule out; ``clause`` is empty where the user wrote none (taints)."""
 
     clause: str
     reason: str
@@ -55,8 +56,8 @@ class Explanation(Struct, frozen=True):
     candidates: list[str]
     removed: list[Removed]
     patch: list[dict[str, Any]]
-    before: Document
-    after: Document | None
+    before: Unstructured
+    after: Unstructured | None
 
     @property
     def refused(self) -> bool:
@@ -75,7 +76,7 @@ class PodExplanation(Explanation, frozen=True):
     asks: bool
 
 
-def explain(file: str, document: Document, found: Found, world: World) -> PodExplanation:
+def explain(file: str, document: Unstructured, found: DescribedPod, world: World) -> PodExplanation:
     """Decide the pod of the document as admission would if it asks for placement, and say why.
 
     Raises ``msgspec.ValidationError`` for an object that is no pod.
@@ -85,13 +86,13 @@ def explain(file: str, document: Document, found: Found, world: World) -> PodExp
     decision = decide_replicas(pod, namespace, world.inventory, world.policy, found.replicas)
     decision = with_misplaced(decision, found.misplaced, world.policy)
     asks = concerned(pod, namespace, world.inventory)
-    unread = decision.refused and not asks and not _objectionable(pod, namespace, found, world)
     steps = operations(pod, decision.additions) if decision.additions and asks else []
     patch = msgspec.json.decode(encode(steps))
     verdict = decision.verdict
-    # Where it was decided: the live pods of a workload that is being changed are no neighbours to its new ones.
+    # The world of the decision: without the live pods of a workload that is being changed, which its new pods replace.
     now = World(world.inventory, world.policy, leaving=found.replicas.owner)
     decided_in = (now.recovered() if decision.recovered else None) or now
+    unread = decision.refused and not asks and not _objectionable(pod, namespace, found, world)
     return PodExplanation(
         file=file,
         origin=found.origin,
@@ -99,18 +100,9 @@ def explain(file: str, document: Document, found: Found, world: World) -> PodExp
         verdict="refused" if decision.refused else "admitted",
         code=decision.fault.value if decision.refused else 200,
         message=decision.message,
-        warnings=[
-            *_doubts(document, found),
-            *([_UNREAD] if unread else []),
-            *([_RIGHT] if found.replicas.everywhere and tolerates_exclusive(decision.ask, world) else []),
-            *decision.warnings,
-        ],
+        warnings=[*_doubts(document, found), *([_UNREAD] if unread else []), *_warnings(decision, found, world)],
         candidates=names(verdict.candidates, world) if verdict else [],
-        removed=[
-            Removed(judged.constraint.clause, reason.one, names(reason.nodes, world))
-            for judged, out in (verdict.removed() if verdict else ())
-            for reason in judged.constraint.explain(decided_in, out)
-        ],
+        removed=list(_removed(verdict, decided_in)) if verdict else [],
         patch=patch,
         before=found.pod,
         after=None if decision.refused else jsonpatch.apply_patch(found.pod, patch),
@@ -119,14 +111,28 @@ def explain(file: str, document: Document, found: Found, world: World) -> PodExp
     )
 
 
-def _objectionable(pod: Pod, namespace: str, found: Found, world: World) -> bool:
+def _warnings(decision: Decision, found: DescribedPod, world: World) -> Iterator[str]:
+    """The warnings of the decision, after that for a DaemonSet which takes a right to be created."""
+    if found.replicas.everywhere and tolerates_exclusive(decision.ask, world):
+        yield _RIGHT
+    yield from decision.warnings
+
+
+def _removed(verdict: Verdict, world: World) -> Iterator[Removed]:
+    """The nodes that each constraint is the first to rule out, by reason; ``world`` is that of the verdict."""
+    for judged, out in verdict.removed():
+        for reason in judged.constraint.explain(world, out):
+            yield Removed(judged.constraint.clause, reason.one, names(reason.nodes, world))
+
+
+def _objectionable(pod: Pod, namespace: str, found: DescribedPod, world: World) -> bool:
     """Whether a pod that asks for nothing is refused all the same, or its workload for what it says itself."""
     decision = guard_replicas(pod, namespace, world, found.replicas)
     return with_misplaced(decision, found.misplaced, world.policy).refused
 
 
-def _doubts(document: Document, found: Found) -> Iterator[str]:
-    """What admission has no part in: a kind that is not known, and keys that were probably meant to be ours."""
+def _doubts(document: Unstructured, found: DescribedPod) -> Iterator[str]:
+    """Warnings of what admission does not check: an unknown kind, and keys that were probably meant to be ours."""
     if found.note:
         yield found.note
     where = pod_metadata(document)

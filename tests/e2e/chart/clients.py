@@ -1,4 +1,4 @@
-"""Clients of the webhook's processes themselves, as the API server is one: with its trust, by the Service's name."""
+"""Clients that call the webhook's processes directly, as the API server does: with its CA bundle, by Service name."""
 
 import base64
 import http.client

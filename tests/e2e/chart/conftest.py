@@ -1,4 +1,4 @@
-"""A control plane of the chart's own, and the chart installed into it."""
+"""Fixtures: a control plane for the chart, and the chart installed into it."""
 
 import base64
 import subprocess

@@ -1,4 +1,4 @@
-"""What the processes of the webhook count themselves, all of them together."""
+"""Metrics of the webhook's processes, summed over all of them."""
 
 import urllib.request
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A HostPool that has got its exclusive host, as the controller of HostPools would leave it."""
+"""A HostPool with an exclusive host, in the state in which the controller of HostPools leaves it."""
 
 import contextlib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""HostPools in a namespace of their own, which know nothing of the rest of the chart."""
+"""HostPools in a namespace of their own, which do not depend on the rest of the chart."""
 
 import contextlib
 from collections.abc import Iterator

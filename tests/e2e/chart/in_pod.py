@@ -1,7 +1,7 @@
-"""Become one of our programs as it is in a pod: ``SERVICE_ACCOUNT=FOLDER python in_pod.py MODULE ARGUMENT ...``.
+"""Runs one of the product's programs as in a pod: ``SERVICE_ACCOUNT=FOLDER python in_pod.py MODULE ARGUMENT ...``.
 
-Processes on one machine share ``/var/run``; so the folder that the account is read from by default is another one for
-each. Nothing else is different.
+Processes on one machine share ``/var/run``, so the folder from which the service account is read by default is replaced
+by another one for each process. Nothing else is different.
 """
 
 import os

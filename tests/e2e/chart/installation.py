@@ -1,4 +1,4 @@
-"""The chart, installed: our own programs as its pods, and helm as a person would call it."""
+"""The chart, installed by helm, with the product's programs as the processes of its pods."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""HPAIntents, as somebody submits them."""
+"""HPAIntents as users submit them."""
 
 from pathlib import Path
 from typing import Any, Final, TypeAlias

@@ -1,4 +1,4 @@
-"""Workloads as people submit them: ``kubectl apply``, and what it prints."""
+"""Workloads that ``kubectl apply`` submits, and its output."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What other webhooks do to pods, and what a pod then says about its place."""
+"""Changes that other webhooks make to pods, and what the pods hold afterwards."""
 
 from typing import Any, Final
 

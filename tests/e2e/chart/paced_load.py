@@ -1,4 +1,4 @@
-"""Load from a clock: so many calls a second, however long each takes, and what became of every one of them."""
+"""Load at a fixed rate: so many calls a second, however long each takes, with the outcome of each call."""
 
 import contextlib
 import math

@@ -1,4 +1,4 @@
-"""Pods that ask for hosts, and how often the webhook was asked about any."""
+"""Pods that ask for hosts, and how often the webhook was called for a pod."""
 
 import re
 import urllib.request

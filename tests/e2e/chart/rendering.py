@@ -1,4 +1,4 @@
-"""What helm makes of the chart, without any cluster."""
+"""The manifests that helm renders from the chart, without a cluster."""
 
 import functools
 import json

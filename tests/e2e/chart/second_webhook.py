@@ -1,4 +1,4 @@
-"""Another mutating webhook, as clusters have them: a real server with real TLS, and a configuration of its own."""
+"""Another mutating webhook in the cluster: a real server with real TLS, and a configuration of its own."""
 
 import base64
 import collections

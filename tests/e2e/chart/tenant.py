@@ -1,4 +1,4 @@
-"""A plain user with every right on the pods of a namespace, and what becomes of a pod that he tries to move."""
+"""A user with every right on the pods of a namespace, and the results of this user's changes of a pod."""
 
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.rendering import RELEASE

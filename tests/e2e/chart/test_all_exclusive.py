@@ -1,4 +1,4 @@
-"""An exclusive pool over every node there is: the product's own pods start, run on and give the hosts back."""
+"""An exclusive pool has every node: the product's own pods start on them, run, and give the hosts back."""
 
 from collections.abc import Iterator
 from typing import Final

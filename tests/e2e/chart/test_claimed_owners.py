@@ -1,4 +1,4 @@
-"""Whoever says that a DaemonSet owns his pod gets no further than others: the account that makes a pod counts."""
+"""A forged owner reference to a DaemonSet does not help a pod: the account that creates the pod counts."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""Only the API server may ask: it shows a certificate, as ``docs/operations.md`` tells how to make it do."""
+"""With client certificates only the API server can call the webhook, set up as ``docs/operations.md`` describes."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""What can be changed about a HostPool that exists, and how kubectl shows one."""
+"""Which fields of an existing HostPool can be changed, and how kubectl shows a HostPool."""
 
 import pytest
 

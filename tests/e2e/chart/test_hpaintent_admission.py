@@ -1,4 +1,4 @@
-"""What the webhook says to HPAIntents that the API server takes, and that it gives pods what they say."""
+"""HPAIntents that the API server accepts and the webhook refuses; and pods that get what HPAIntents require."""
 
 import json
 from typing import Any, Final

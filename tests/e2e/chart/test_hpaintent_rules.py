@@ -1,4 +1,4 @@
-"""The API server refuses the HPAIntents that one object proves wrong, and takes the good ones as they stand."""
+"""The API server refuses HPAIntents that break a rule of one object, and stores valid ones unchanged."""
 
 import http
 import json

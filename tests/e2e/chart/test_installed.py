@@ -1,4 +1,4 @@
-"""The chart, installed as a person would install it."""
+"""The chart, installed as its README describes."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""The chart as it is installed by default: certificates are its own business, before and after an upgrade."""
+"""The chart by default values: it manages its certificates itself, before and after an upgrade."""
 
 import base64
 from collections.abc import Iterator

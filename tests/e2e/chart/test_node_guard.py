@@ -1,4 +1,4 @@
-"""What kubectl shows whoever breaks a HostPool by changing a node."""
+"""The warnings and refusals that kubectl shows for a change of a node that breaks a HostPool."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""Another mutating webhook changes the same pods, before or after us: what a pod needs stays, and stands there once."""
+"""Another mutating webhook changes the same pods, before or after ours: a pod keeps what it needs, and has it once."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""While nobody answers reviews: what does not ask for hosts goes on, and what asks waits."""
+"""While no process answers reviews, pods that do not ask for hosts are created, and those that ask are refused."""
 
 import time
 from collections.abc import Iterator

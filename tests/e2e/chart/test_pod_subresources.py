@@ -1,4 +1,4 @@
-"""Other doors of a pod than its own: gates, ephemeral containers, resizes and bindings leave it where it is."""
+"""Gates, ephemeral containers, resizes and bindings do not change where a pod runs."""
 
 import time
 from typing import Final

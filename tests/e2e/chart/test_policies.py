@@ -1,4 +1,4 @@
-"""What the API server refuses by itself: changes of what was decided, and pods that nobody has decided about."""
+"""What the API server refuses by admission policies: changes of a pod's placement, and pods that were not reviewed."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""What the API server refuses or says about pods that nobody has decided about, and about nodes of pools."""
+"""Admission policies refuse pods that the webhook has not reviewed, and warn of changes of nodes of pools."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""What kubectl shows whoever asks for hosts that there are not."""
+"""The output of ``kubectl apply`` for HostPools: created, created with a warning, or refused with counts and a fix."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""With ``authorizePools`` a pool is named by those who may use it, and by controllers on their behalf."""
+"""With ``authorizePools`` only users with the right may name a pool, and controllers on behalf of such users."""
 
 from collections.abc import Iterator
 from typing import Final

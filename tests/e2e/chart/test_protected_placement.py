@@ -1,4 +1,4 @@
-"""What decided a pod's place stays as it is, whatever a user with every right on the pods of his namespace writes."""
+"""A user with every right on the pods of a namespace cannot change what the webhook decided about a pod."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""Values that a schema takes, and that could not work: refused before anything is installed, in plain words."""
+"""Values that the schema accepts and that could not work are refused at installation, with a clear message."""
 
 from typing import Final
 

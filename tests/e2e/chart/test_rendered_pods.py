@@ -1,4 +1,4 @@
-"""The pods that the chart makes."""
+"""The pods of the rendered chart."""
 
 from pathlib import Path
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What the chart renders, for every source of certificates."""
+"""The manifests of the chart, for every source of certificates."""
 
 from pathlib import Path
 

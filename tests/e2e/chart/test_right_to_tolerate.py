@@ -1,4 +1,4 @@
-"""Tolerating exclusive hosts is a right: role ``edit``, which may create DaemonSets and pods, does not bring it."""
+"""Tolerating exclusive hosts takes a right; the role ``edit``, which may create DaemonSets, does not include it."""
 
 import json
 from collections.abc import Iterator

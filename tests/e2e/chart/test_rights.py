@@ -1,4 +1,4 @@
-"""What our accounts may do, asked of the API server's own authorizer: every right, and some that would be dear."""
+"""The rights of the product's accounts, asked of the API server: all that they need, and none that would harm."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""A rolling update that nobody notices."""
+"""During a rolling update of the webhook no request fails."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""What the webhook is asked about, and what never reaches it: counted by the processes themselves."""
+"""Which objects reach the webhook and which never do, by the counters of its processes."""
 
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias

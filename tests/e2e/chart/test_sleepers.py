@@ -1,4 +1,4 @@
-"""Pods made while nothing was exclusive, let loose when something is: none gets onto an exclusive host."""
+"""Sleepers whose last gate is removed while there are exclusive hosts: none can come to an exclusive host."""
 
 from collections.abc import Iterator
 from typing import Any, Final

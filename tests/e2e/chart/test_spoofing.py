@@ -1,4 +1,4 @@
-"""Nobody talks a pod out of its placement: not by labels that look like exemptions, nor by saying that it was done."""
+"""Labels that look like exemptions, and forged annotations, do not exempt a pod from its placement."""
 
 from typing import Final
 

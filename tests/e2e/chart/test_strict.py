@@ -1,4 +1,4 @@
-"""With ``strict`` no pod of others is bound to an exclusive host, whatever it tolerates and whenever it was made."""
+"""With ``strict`` no pod that does not name the pool is bound to its exclusive host, whatever the pod tolerates."""
 
 from collections.abc import Iterator
 from typing import Any, Final

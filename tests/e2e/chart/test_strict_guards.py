@@ -1,4 +1,4 @@
-"""An installation that bounds exclusive hosts, and refuses what breaks a HostPool or gets round one."""
+"""An installation with a quota of exclusive hosts, where changes of nodes and bindings can be refused."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is only tried is answered like the real thing, and nothing is left of it."""
+"""Dry runs are answered like real requests, and leave nothing behind."""
 
 import json
 from typing import Final

@@ -1,4 +1,4 @@
-"""The chart is uninstalled while HostPools have hosts: nothing is left behind, or what is left can be given back."""
+"""The chart is uninstalled while HostPools have hosts: they are given back, or can be given back by a command."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""Nodes that cannot be had for a while: who waits for them, and who is refused."""
+"""Nodes that cannot run pods for a while: which pods wait for them, and which are refused."""
 
 import json
 import time

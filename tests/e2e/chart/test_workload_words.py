@@ -1,4 +1,4 @@
-"""Workloads whose pods would be refused, and workloads that say something for their pods where these do not get it."""
+"""Workloads whose pods would be refused, and workloads with annotations that do not reach their pods."""
 
 import json
 from collections.abc import Iterator

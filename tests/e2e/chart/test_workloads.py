@@ -1,4 +1,4 @@
-"""Workloads whose pods cannot all run are refused when somebody applies them, not later, where nobody looks."""
+"""Workloads whose pods cannot all run are refused when they are applied."""
 
 import copy
 import json

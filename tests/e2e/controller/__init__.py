@@ -1,1 +1,1 @@
-"""The controller of HostPools on a real control plane: what it does, what stops it, and what it costs."""
+"""The controller of HostPools on a real control plane: its function, its failures, and its costs."""

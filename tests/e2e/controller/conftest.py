@@ -1,4 +1,4 @@
-"""Two control planes: one with the chart as a person installs it, and one for controllers that the tests start."""
+"""Fixtures: a control plane with the chart installed, and one for controllers that the tests start."""
 
 from collections.abc import Generator, Iterator
 from typing import TypeAlias

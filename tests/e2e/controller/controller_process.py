@@ -1,4 +1,4 @@
-"""A controller as a process of the test: started, killed, stopped and let go on."""
+"""A controller as a process of the test, which can be started, killed, paused and continued."""
 
 import os
 import re

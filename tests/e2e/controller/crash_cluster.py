@@ -1,4 +1,4 @@
-"""A small cluster in which controllers come to their ends again and again, each time at a moment that has a name."""
+"""A small cluster in which controllers are killed or paused again and again, each time at a named request."""
 
 import contextlib
 import dataclasses

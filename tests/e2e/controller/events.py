@@ -1,4 +1,4 @@
-"""What Events say of an object."""
+"""The Events about an object."""
 
 from tests.e2e.api import Api
 

@@ -1,4 +1,4 @@
-"""What must hold of nodes and HostPools: at any time, and when nothing is left to do."""
+"""Invariants of nodes and HostPools: those that hold at any time, and those that hold when nothing is left to do."""
 
 from collections.abc import Iterable, Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""Somebody who sees every state that objects ever have."""
+"""A watch that records every state that objects ever had."""
 
 import contextlib
 import threading

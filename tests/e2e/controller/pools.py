@@ -1,4 +1,4 @@
-"""HostPools and their hosts, as the API server has them."""
+"""HostPools and their hosts, as the API server stores them."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""What a controller asks the API server for, and points in the course of that, by name."""
+"""The requests of a controller to the API server, and named points between them."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""The controller's account with the rights and the bounds that the chart gives it, without the rest of the chart."""
+"""The controller's account, with ClusterRole and admission policy of the chart, without the rest of the chart."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""A way to the API server that counts what passes, and stops it at a moment that has a name."""
+"""A proxy in front of the API server that counts requests, and stops a controller at a named one."""
 
 import asyncio
 import contextlib

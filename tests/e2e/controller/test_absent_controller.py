@@ -1,4 +1,4 @@
-"""Pools that are deleted while no controller is there, and an API server that goes away in the middle of a claim."""
+"""Pools that are deleted while no controller runs, and an API server that goes away in the middle of a claim."""
 
 from collections.abc import Iterator
 from pathlib import Path

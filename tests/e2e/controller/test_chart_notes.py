@@ -1,4 +1,4 @@
-"""What the notes of the chart tell a new user to try with a HostPool, typed as it stands there."""
+"""The commands for a HostPool in the chart's NOTES, run as they are printed."""
 
 import os
 import re

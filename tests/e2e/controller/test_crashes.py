@@ -1,7 +1,8 @@
-"""Controllers are killed, or stopped past their lease, at moments of their work: the next one goes on.
+"""Controllers are killed, or paused for longer than their Lease, at named requests, and the next controller goes on.
 
-At no time is a host published for two exclusive pools, and in the end nothing is half done: every pool is complete or
-says why not, and no label and no taint is nobody's. Three small clusters share the work, as most of it is waiting.
+At no time is a host published for two exclusive pools, and in the end every pool is complete or its status says why
+not, and no node has a label or taint of a pool that does not exist. The work is shared by three small clusters, since
+most of the time is spent waiting.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""An exclusive host that the controller has given to a pool is nobody else's, whatever a user writes into his pods."""
+"""No other pod runs on an exclusive host that the controller has given to a pool, whatever is written into it."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""Of the chart's two controllers one acts; the other one takes over when it ends, however that happens."""
+"""One of the chart's two controllers leads; when it ends, in whatever way, the other one takes over."""
 
 import signal
 import time

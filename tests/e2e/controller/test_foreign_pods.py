@@ -1,4 +1,4 @@
-"""Pods that have nothing to do with Streams: whether they keep an exclusive pool off a node is a setting."""
+"""Pods without any relation to Streams: one setting decides whether they keep an exclusive pool off their node."""
 
 from collections.abc import Iterator
 from typing import Final

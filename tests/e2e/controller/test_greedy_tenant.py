@@ -1,4 +1,4 @@
-"""One tenant asks for far more than there is, in hundreds of pools: another one's pool must not wait for that."""
+"""One tenant has hundreds of pools that ask for too many nodes: the pool of another tenant does not wait for them."""
 
 import contextlib
 import itertools

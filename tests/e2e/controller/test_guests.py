@@ -1,4 +1,4 @@
-"""Pods of others that are on exclusive hosts all the same: the pool says who they are, and which of them lie."""
+"""Pods of others on exclusive hosts: the status of the pool names them, and which of them are not real agents."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,6 +1,6 @@
-"""Hosts that go, come again, or are of no use any more, with the chart as it is by default: they are kept, and told of.
+"""Hosts that vanish, return, or become unusable, with the chart by default values: they are kept and reported.
 
-``test_replacing.py`` shows what settings have replaced besides.
+``test_replacing.py`` tests the settings with which such hosts are replaced.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""Pools other than exclusive ones, with the chart as it is by default."""
+"""Shared, literal and unsized pools, with the chart by default values."""
 
 import contextlib
 import json

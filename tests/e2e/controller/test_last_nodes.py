@@ -1,4 +1,4 @@
-"""Two exclusive pools that both want the last nodes: one gets them, and the other one says why it does not."""
+"""Two exclusive pools ask for the last nodes: one gets them, and the status of the other one says why it does not."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

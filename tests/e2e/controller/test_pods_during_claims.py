@@ -1,4 +1,4 @@
-"""Pods that are created in the very moment in which hosts are tainted: none gets to share a host that is published."""
+"""Pods that are created while hosts are being tainted: none of them shares a host that is published."""
 
 import threading
 from collections.abc import Callable

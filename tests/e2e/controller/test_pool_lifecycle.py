@@ -1,4 +1,4 @@
-"""An exclusive pool, from ``kubectl apply`` to its end, with the chart as it is by default."""
+"""An exclusive pool from ``kubectl apply`` to its deletion, with the chart by default values."""
 
 import json
 from collections.abc import Iterator

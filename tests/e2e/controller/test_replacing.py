@@ -1,4 +1,4 @@
-"""Hosts that exist and are of no use are replaced, where settings say so: not while a pod of the pool runs on them."""
+"""Unusable hosts are replaced if settings say so, but not while a pod of the pool runs on them."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the controller's account may do, and what a policy keeps it from besides; and what a kubelet may not."""
+"""What the controller's account may do, what an admission policy keeps it from, and what a kubelet may not do."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Pods that wait and tolerate everything are counted when an exclusive pool takes hosts, until they are gone."""
+"""Sleepers are counted when an exclusive pool gets hosts, until they are gone."""
 
 from typing import Final
 

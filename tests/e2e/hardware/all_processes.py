@@ -1,4 +1,4 @@
-"""What every process of the webhook says to a new pod: each has a view of its own, and one may lag behind the other."""
+"""The answers of every process of the webhook to a new pod, since each has a cache of its own, which may lag behind."""
 
 import base64
 import contextlib

@@ -1,4 +1,4 @@
-"""Workloads that a person applies, what kubectl prints when they are refused, and the pods that come of them."""
+"""Workloads that kubectl applies, its output when they are refused, and the pods that are created for them."""
 
 import contextlib
 import json

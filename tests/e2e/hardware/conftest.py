@@ -1,4 +1,4 @@
-"""A control plane of five nodes that are not alike, and the chart installed into it."""
+"""Fixtures: a control plane of five different nodes, and the chart installed into it."""
 
 from collections.abc import Iterator
 

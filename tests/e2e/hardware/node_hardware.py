@@ -1,4 +1,4 @@
-"""Five nodes that are not alike, by the devices that plugins report and the labels that people and programs give."""
+"""Five nodes with different devices, as device plugins report them, and different labels."""
 
 from typing import Final
 

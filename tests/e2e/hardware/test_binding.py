@@ -1,4 +1,4 @@
-"""A worker that is bound to cpus gets what that takes; all workers of a job are bound, or none."""
+"""A worker with CPU binding gets requests and limits for exclusive cores; all workers of a job are bound, or none."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""``run-with`` and ``run-apart-from``: beside other people's pods, or away from them."""
+"""``run-with`` and ``run-apart-from``: pods run on the nodes of selected other pods, or apart from them."""
 
 from collections.abc import Iterator
 from typing import Final

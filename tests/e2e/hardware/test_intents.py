@@ -1,4 +1,4 @@
-"""HPAIntents give pods hardware that say nothing about it themselves: the example of the EMCO design, scheduled."""
+"""HPAIntents give hardware to pods that do not ask for it themselves: the example of the EMCO design, scheduled."""
 
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Worker mapping by the labels of nodes: the real scheduler finds the nodes that each operator means."""
+"""Worker mapping by node labels: the real scheduler binds to the nodes that each operator selects."""
 
 from collections.abc import Iterator
 from typing import Final

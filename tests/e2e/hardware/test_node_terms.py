@@ -1,4 +1,4 @@
-"""Node terms of a pod's own that the API server takes or not, and the scheduler reads or not: we say the same."""
+"""A pod's own node terms: the webhook agrees with the API server on validity, and with the scheduler on matching."""
 
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""A device that a pod only wants is asked for while one is free; without one the pod runs all the same."""
+"""An optional device is requested while one is free; otherwise the pod runs without it."""
 
 from collections.abc import Iterator
 from typing import Final

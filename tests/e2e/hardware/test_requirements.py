@@ -1,4 +1,4 @@
-"""Pods that require hardware run where it is, are given it, and are refused where it is not."""
+"""Pods with hardware requirements get the amounts and run on nodes that have them, or are refused if there is none."""
 
 from collections.abc import Iterator
 from typing import Final

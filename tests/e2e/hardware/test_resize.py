@@ -1,4 +1,4 @@
-"""The cores of a bound worker stay what they are: nobody resizes them; memory may grow, as long as the class stays."""
+"""The cpu of a worker with CPU binding cannot be resized; its memory can, as long as the QoS class stays the same."""
 
 import json
 from collections.abc import Iterator

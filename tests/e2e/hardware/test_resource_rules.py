@@ -1,4 +1,4 @@
-"""What we refuse to give a pod, the API server would refuse to take; and what it would take, it is given."""
+"""The webhook refuses exactly those hardware requirements with which the API server would refuse the pod."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A sidecar that another webhook adds to a bound worker: without limits it would cost the worker its cores."""
+"""Another webhook adds a sidecar to a worker with CPU binding: one without limits would cost the worker its cores."""
 
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,1 +1,1 @@
-"""The live caches against a real API server: at scale, while it is away, silent or twofold, and with odd objects."""
+"""The webhook's caches with a real API server: at scale, during outages, with two API servers, and with odd objects."""

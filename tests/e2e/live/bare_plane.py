@@ -1,4 +1,4 @@
-"""etcd and the API server alone: all that a watch needs, and nobody who moves nodes or pods."""
+"""A control plane of etcd and API server alone, without anything that changes nodes or pods."""
 
 import http
 

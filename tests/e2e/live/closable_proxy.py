@@ -1,4 +1,4 @@
-"""A way to the API server that can be closed: connections are refused or cut, or fall silent and stay open."""
+"""A proxy in front of the API server that can refuse or cut connections, or keep them open and silent."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The chart's own webhook configurations, with the place of one process in them."""
+"""The chart's webhook configurations, with the URL of one process in place of the Service."""
 
 import base64
 import contextlib

@@ -1,4 +1,4 @@
-"""Control planes of etcd and API server, and an account that may read what placement needs."""
+"""Fixtures: control planes of etcd and API server alone, and an account that may read what the webhook reads."""
 
 from collections.abc import Generator, Iterator
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""HostPools from before there were rules, and nodes that the API server takes as they are."""
+"""HostPools that were stored before there were rules, and unusual nodes that the API server accepts."""
 
 from collections.abc import Mapping
 from typing import Any, Final

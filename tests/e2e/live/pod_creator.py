@@ -1,4 +1,4 @@
-"""A client that creates pods from a clock, whatever happens, and counts what became of each by cause."""
+"""A client that creates pods at a fixed rate, and counts the results by cause."""
 
 import collections
 import http

@@ -1,10 +1,10 @@
-"""Ask a server again and again from a process of its own: ``python asking_on.py REVIEWS HEALTH CA BODY SCHEDSTAT``.
+"""Sends reviews and health checks to a server: ``python asking_on.py REVIEWS HEALTH CA BODY SCHEDSTAT``.
 
-Reviews and health checks take turns, each on a connection that is kept, a millisecond apart. A line on standard input
-ends a stretch: the answer is a line of JSON with how many were asked and with which codes, and in milliseconds the
-longest, the 99th percentile, and the most ``work`` that the server did between a question and its answer. That is the
-processor time of its main thread (``/proc/PID/schedstat``): others who use the machine do not add to it, while what
-keeps the event loop from answering does. The end of the input ends the program.
+Reviews and health checks are sent in turn, each on a connection that is kept, a millisecond apart. A line on standard
+input ends a measurement: the answer is a line of JSON with the number of requests and their codes, and in milliseconds
+the longest time, the 99th percentile, and the most ``work`` that the server did between a request and its answer. That
+is the CPU time of its main thread (``/proc/PID/schedstat``): other processes on the machine do not add to it, while
+everything that blocks the event loop does. The end of the input ends the program.
 """
 
 import http.client

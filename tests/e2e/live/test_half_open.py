@@ -1,4 +1,4 @@
-"""The way to the API server dies without a word: that is noticed, what was missed is caught up, and doubt is said."""
+"""Connections to the API server become silent: the webhook notices it, catches up, and reports itself stale."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Among five thousand: objects that are of no use are skipped and named, odd ones are read right, all others count."""
+"""Among 5,000 nodes unusable objects are skipped and named, unusual ones are read correctly, all others count."""
 
 from collections.abc import Iterator
 from typing import Any, Final

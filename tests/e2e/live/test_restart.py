@@ -1,6 +1,6 @@
-"""The API server is killed under load and comes back: nothing is stored unseen, and what is known is soon right again.
+"""The API server is killed under load and started again: no pod is stored without a review, and caches catch up soon.
 
-The figures are those of a control plane's upgrade: five seconds away, ten seconds until all is as before.
+The times are those of a control plane's upgrade: five seconds of outage, ten seconds until caches are up to date.
 """
 
 import http

@@ -1,4 +1,4 @@
-"""Two API servers on one etcd, as in a cluster of high availability: it does not matter which one is asked."""
+"""Two API servers on one etcd, as in a cluster of high availability, which call the same webhook."""
 
 import functools
 import http

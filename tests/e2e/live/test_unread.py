@@ -1,4 +1,4 @@
-"""What is not known is never decided on: pods that ask for hosts are turned away, in words."""
+"""Before the cluster has been listed nothing is decided: pods that ask for hosts are refused, with the reason."""
 
 import http
 import json

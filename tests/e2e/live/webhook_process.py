@@ -1,4 +1,4 @@
-"""Our server as a process of its own, which reads the cluster of a kubeconfig."""
+"""The webhook as a process, which reads the cluster of a kubeconfig."""
 
 import dataclasses
 import http.client

@@ -1,1 +1,1 @@
-"""The product's verdicts, and the model of kube-scheduler that unit tests judge them by, against the real scheduler."""
+"""The product's verdicts, and the model of kube-scheduler of the unit tests, against the real scheduler."""

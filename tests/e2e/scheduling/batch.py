@@ -1,7 +1,7 @@
-"""Many small clusters of dice side by side in one control plane, and what its scheduler makes of their pods.
+"""Many small random clusters side by side in one control plane, and where its scheduler binds their pods.
 
-A cluster's nodes, zones, namespaces and labels start with its mark, and its pods select its nodes: clusters do not see
-one another. Only ``nodeAffinityPolicy: Ignore`` looks at nodes that a pod does not select.
+The names of a cluster's nodes, zones, namespaces and labels start with its mark, and its pods select its nodes, so
+clusters do not affect one another. Only ``nodeAffinityPolicy: Ignore`` looks at nodes that a pod does not select.
 """
 
 import time

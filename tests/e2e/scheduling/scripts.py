@@ -1,4 +1,4 @@
-"""What is to happen in a cluster of dice: pods that are created one after the other, or at once."""
+"""The steps in a random cluster: pods that are created one after the other, or at the same moment."""
 
 import random
 from collections.abc import Iterator, Mapping

@@ -1,8 +1,8 @@
-"""Random clusters and pods: what the product admits, the real scheduler binds where the clauses hold, or holds back.
+"""Random clusters and pods: the real scheduler binds what the product admits, on nodes where the clauses hold.
 
-The product is asked as the API server would ask it, about the objects that the API server shows; then the pod is
-created as the product patched it. Every decision of the scheduler is compared with that of the model by which unit
-tests judge the product (``tests/scheduling``), which is what makes the model one to trust.
+The product is called as by the API server, about the objects that the API server returns; then the pod is created as
+the product patched it. Every decision of the scheduler is compared with that of the model that unit tests use
+(``tests/scheduling``), which shows how far the model can be trusted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -9,9 +9,10 @@ from msgspec import Struct
 from webhook.controller.events.event import Regarding
 from webhook.controller.hostpools.pool_object import StoredPool
 from webhook.controller.hostpools.pool_status import State, shared, status_of
-from webhook.placement.checks.sleepers import in_words
+from webhook.placement.checks.waiting_pods import sleepers_text
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.pools.pool_plan import published
+from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.problem import counted, enumerated
 
 NAMED: Final = 10
@@ -42,7 +43,9 @@ def news(before: Pool | None, state: State) -> Iterator[News]:
         changes = list(_replaced(before, state) if published(before) else _assigned(state))
         yield from changes
         if changes and state.sleepers:
-            yield News("Warning", "SleepersWait", f"{in_words(state.sleepers)}: only the setting strict keeps them off")
+            yield News(
+                "Warning", "SleepersWait", f"{sleepers_text(state.sleepers)}: only the setting strict keeps them off"
+            )
     if state.degraded:
         yield News("Warning", "Degraded", "; ".join(state.degraded))
     if state.guests:
@@ -66,7 +69,7 @@ def _replaced(before: Pool, state: State) -> Iterator[News]:
         yield News("Normal", "HostsReplaced", f"{len(changed) - NAMED} more hosts are others now")
 
 
-class Server(Protocol):
+class PoolWriter(Protocol):
     """The API server; failures are ApiError, or LostError when this process does not hold the Lease any more."""
 
     async def read(self, path: str) -> bytes:
@@ -98,7 +101,7 @@ def rfc3339() -> str:
 class PoolReports:
     """Writes statuses that differ from the stored ones, and records Events about the differences."""
 
-    def __init__(self, server: Server, events: Tells, *, now: Callable[[], str] = rfc3339) -> None:
+    def __init__(self, server: PoolWriter, events: Tells, *, now: Callable[[], str] = rfc3339) -> None:
         self._server = server
         self._events = events
         self._now = now
@@ -117,8 +120,8 @@ class PoolReports:
         """Record an Event about the pool."""
         metadata = stored.metadata
         about = Regarding(
-            api_version="streams.ibm.com/v1",
-            kind="HostPool",
+            api_version=HOST_POOL.api_version,
+            kind=HOST_POOL.name,
             namespace=metadata.namespace,
             name=metadata.name,
             uid=metadata.uid,

@@ -1,1 +1,1 @@
-"""The chart with certificates of its own making, for longer than an installation takes."""
+"""The chart with managed certificates (``tls.source: managed``), over several rotations."""

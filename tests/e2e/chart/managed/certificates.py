@@ -1,4 +1,4 @@
-"""The certificates of an installation: what the Secret holds, what is trusted, and what the processes show."""
+"""The certificates of an installation: those in the Secret, the trusted ones, and those that the processes show."""
 
 import base64
 from typing import Final

@@ -1,4 +1,4 @@
-"""Another control plane, with the chart as it is by default; only its certificates live at a quicker pace."""
+"""Fixtures: another control plane, with the chart by default values but with certificates of short life."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Somebody deletes the webhook configurations in an emergency: nobody undoes that, and nobody gets round it."""
+"""Webhook configurations that are deleted in an emergency stay deleted; pods that ask for hosts are refused then."""
 
 from typing import Final
 

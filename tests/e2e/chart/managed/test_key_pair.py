@@ -1,4 +1,4 @@
-"""A key pair that is written bit by bit, or is none: the last good one serves, and nobody who connects notices."""
+"""While a key pair is incomplete or invalid, the last good one serves, and no connection fails."""
 
 import json
 from collections.abc import Callable, Iterator

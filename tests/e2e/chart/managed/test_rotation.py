@@ -1,4 +1,4 @@
-"""Leaves and authorities change for a minute, and nobody notices: not on a new connection, an old one, or a pod."""
+"""Rotations of leaves and authorities during a minute: no review fails, on new or open connections."""
 
 import collections
 import contextlib
