@@ -113,11 +113,13 @@ def matching(pod: Json, cluster: Cluster, text: str) -> Iterator[Case]:
     one = next(need for need in oracle_mapping.EXPRESSIONS if oracle_mapping.in_words(need) == text)
     values = one.get("values") or ["x"]
     value = {"In": values[0], "Exists": "x", "Gt": "100", "Lt": "-100"}.get(one["operator"])
+    # What is not in a list may be missing, or be something else: topology spread constraints want it to be there.
+    other = [{one["key"]: "zz-other"}] if one["operator"] == "NotIn" and one["key"] != HOSTNAME else []
     for node in cluster.nodes:
         new = like(node, "zz-new")
-        labels = {key: there for key, there in new.labels.items() if key != one["key"] or key == HOSTNAME}
-        labels |= {one["key"]: value} if value is not None else {}
-        yield pod, with_node(cluster, replace(new, labels=labels))
+        rest = {key: there for key, there in new.labels.items() if key != one["key"] or key == HOSTNAME}
+        for label in [{one["key"]: value} if value is not None else {}, *other]:
+            yield pod, with_node(cluster, replace(new, labels=rest | label))
 
 
 def offering(pod: Json, cluster: Cluster, text: str) -> Iterator[Case]:
