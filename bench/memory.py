@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bench.processes import ROOT
 
-_MODULES = ("webhook.cli", "webhook.cli.serve", "webhook.app.serving")
+_MODULES = ("webhook.cli", "webhook.cli.serve", "webhook.app.serve")
 """What ``serve`` imports before it does anything."""
 
 _PROGRAM = """

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from certs.names import Address, Names
+from certs.names import IPAddress, Names
 
 RENEWAL_SHARE = 3
 """A certificate is renewed in the last third of its life, as cert-manager does by default."""
@@ -41,7 +41,7 @@ def names_of(certificate: x509.Certificate) -> Names:
     except x509.ExtensionNotFound:
         return Names()
     # Eight bytes are read as a network, which means nothing in a leaf.
-    addresses = [value for value in alternative.get_values_for_type(x509.IPAddress) if isinstance(value, Address)]
+    addresses = [value for value in alternative.get_values_for_type(x509.IPAddress) if isinstance(value, IPAddress)]
     return Names(tuple(alternative.get_values_for_type(x509.DNSName)), tuple(addresses))
 
 

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Self
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
 """One part of a DNS name (RFC 1123): what Kubernetes takes for names of services and namespaces."""
@@ -21,7 +21,7 @@ class Names:
     """DNS names in lower case and IP addresses, each once, in the order in which they were asked for."""
 
     dns: tuple[str, ...] = ()
-    addresses: tuple[Address, ...] = ()
+    addresses: tuple[IPAddress, ...] = ()
 
     def __add__(self, other: Self) -> "Names":
         return Names(

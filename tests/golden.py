@@ -13,10 +13,10 @@ from typing import Any
 
 import jsonpatch
 
-from webhook.admission.answer import Answer, Workload
 from webhook.admission.mutate import Known, mutate
+from webhook.admission.responses import Answer, WorkloadRef
+from webhook.admission.templates import pods_of
 from webhook.admission.validate import validate
-from webhook.admission.workloads import pods_of
 from webhook.cli.client import is_workload, review
 from webhook.cli.differences import as_yaml
 from webhook.cluster.snapshot.manifests import read_manifests
@@ -61,7 +61,7 @@ def results(path: Path, cluster: Inventory) -> Iterator[dict[str, Any]]:
             yield outcome(found.pod, single | {"warnings": list(told)})
 
 
-def _count(count: int, _workload: Workload) -> int:
+def _count(count: int, _workload: WorkloadRef) -> int:
     """How many pods the workload of the manifest wants, as the API server would tell the webhook."""
     return count
 

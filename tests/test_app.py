@@ -10,15 +10,13 @@ import pytest
 
 from tests.golden import EXAMPLES
 from webhook import app
-from webhook.app.clusters import cluster_of
-from webhook.app.policy import policy_of
-from webhook.app.telling import tell_reading
+from webhook.app.cluster_source import cluster_of, tell_reading
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.kube.pod import Requirement
 from webhook.server.fatal_error import FatalError
-from webhook.settings import Settings, read
+from webhook.settings import Settings, policy_of, read
 
 
 def test_the_default_settings_are_the_default_policy() -> None:
@@ -73,7 +71,7 @@ def test_strict_is_everything_that_keeps_others_off_exclusive_hosts() -> None:
 @pytest.mark.parametrize(("chosen", "expected"), [("streams", None), ("all", {"kube-system"})])
 def test_what_is_kept_of_a_cluster_depends_on_who_is_a_stranger(chosen: str, expected: set[str] | None) -> None:
     settings = read({"snapshot": str(EXAMPLES / "cluster"), "exclusive_strangers": chosen})
-    serving, explained = cluster_of(settings).inventory, app.explaining(settings, [], print).inventory
+    serving, explained = cluster_of(settings).inventory, app.explain.explaining(settings, [], print).inventory
     assert (serving.outsiders.spared, explained.outsiders.spared) == (expected, expected)
 
 
@@ -82,7 +80,7 @@ async def test_without_any_cluster_there_is_nothing_to_serve(monkeypatch: pytest
     with pytest.raises(
         FatalError, match="^there is no cluster to talk to: .*; or give --snapshot with a folder of what"
     ):
-        await app.serve(Settings(), lambda *_: None)
+        await app.serve.serve(Settings(), lambda *_: None)
 
 
 def test_objects_are_named_that_could_not_be_used(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
@@ -102,13 +100,13 @@ def test_objects_are_named_that_could_not_be_used(caplog: pytest.LogCaptureFixtu
 
 
 def test_the_examples_are_a_cluster() -> None:
-    world = app.explaining(read({"snapshot": str(EXAMPLES / "cluster")}), [], print)
+    world = app.explain.explaining(read({"snapshot": str(EXAMPLES / "cluster")}), [], print)
     assert world.everything.bit_count() == 13
 
 
 def test_nothing_else_is_offered() -> None:
-    with pytest.raises(AttributeError, match="^module 'webhook.app' has no attribute 'explain'$"):
-        app.explain  # type: ignore[attr-defined]  # noqa: B018 -- that it is not there is the point
+    with pytest.raises(AttributeError, match="^module 'webhook.app' has no attribute 'tour'$"):
+        app.tour  # type: ignore[attr-defined]  # noqa: B018 -- that it is not there is the point
 
 
 def test_whoever_serves_does_not_wait_for_a_controller() -> None:

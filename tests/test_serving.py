@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.golden import EXAMPLES
-from webhook.app import serve
+from webhook.app.serve import serve
 from webhook.cli.client import review
 from webhook.settings import read
 

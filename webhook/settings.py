@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from webhook.placement.inventory.foreign_pods import parse_namespaces
-from webhook.placement.inventory.policy import POOLS
+from webhook.placement.inventory.policy import POOLS, Policy
 from webhook.placement.inventory.quota import parse_quota
 from webhook.placement.kube.selector_text import parse_selector
 from webhook.placement.text.problem import quote
@@ -157,6 +157,29 @@ class Settings(BaseSettings):
     def _is_a_quota(cls, text: str) -> str:
         parse_quota(text)
         return text
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The settings that change decisions, as the core takes them; ``ValueError`` for a selector that is none."""
+    everybody = settings.strict or settings.exclusive_strangers == "all"
+    excluded = parse_namespaces(settings.excluded_namespaces)
+    return Policy(
+        host_binding=settings.host_binding,
+        unknown_annotations=settings.unknown_annotations,
+        elastic=settings.elastic,
+        unsatisfiable_pods=settings.unsatisfiable_pods,
+        audit=settings.mode == "audit",
+        verify_pods=settings.verify_pods,
+        exclusive_effect=settings.exclusive_effect,
+        poolable=parse_selector(settings.poolable_nodes),
+        quota=parse_quota(settings.exclusive_quota),
+        pool_quota=parse_quota(settings.pool_quota),
+        guard_nodes=settings.guard_nodes,
+        guard_bindings=settings.guard_bindings or settings.strict,
+        strict=settings.strict,
+        spared=excluded if everybody else None,
+        excluded=excluded,
+    )
 
 
 class WrongSettingError(ValueError):

@@ -5,7 +5,7 @@ import binascii
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Self
 
-Kind = Literal["mutating", "validating"]
+ConfigurationKind = Literal["mutating", "validating"]
 Object = dict[str, Any]
 """Any object of the API server, decoded from JSON."""
 
@@ -72,7 +72,7 @@ class WebhookConfiguration:
         return operations
 
 
-def configuration_path(kind: Kind, name: str) -> str:
+def configuration_path(kind: ConfigurationKind, name: str) -> str:
     """The path of the configuration on the API server."""
     return f"{_ROOT}/{kind}webhookconfigurations/{name}"
 

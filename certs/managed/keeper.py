@@ -9,7 +9,13 @@ from typing import Final, NoReturn
 from certs.managed.action import Action, Idle, Trust, Write
 from certs.managed.api import OUTDATED, Api
 from certs.managed.bundle import write_bundle
-from certs.managed.configuration import Kind, Object, ServiceReference, WebhookConfiguration, configuration_path
+from certs.managed.configuration import (
+    ConfigurationKind,
+    Object,
+    ServiceReference,
+    WebhookConfiguration,
+    configuration_path,
+)
 from certs.managed.logs import LOG
 from certs.managed.observed import Observed, RotationPolicy
 from certs.managed.rotation import decide
@@ -54,7 +60,7 @@ class ManagedObjects:
 
     service: ServiceReference
     secret: str
-    configurations: tuple[tuple[Kind, str], ...]
+    configurations: tuple[tuple[ConfigurationKind, str], ...]
 
     @property
     def secrets(self) -> str:

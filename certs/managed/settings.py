@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from certs.managed.configuration import Kind, ServiceReference
+from certs.managed.configuration import ConfigurationKind, ServiceReference
 from certs.managed.flags import (
     ADOPTION,
     ADOPTION_SECONDS,
@@ -78,7 +78,7 @@ class ManageGiven(Given):
             self._note(source, _object_fault(text))
         return text
 
-    def _configurations(self, option: Option, kind: Kind) -> tuple[tuple[Kind, str], ...]:
+    def _configurations(self, option: Option, kind: ConfigurationKind) -> tuple[tuple[ConfigurationKind, str], ...]:
         source, texts = self._many(option)
         return tuple((kind, text) for text in dict.fromkeys(texts) if self._note(source, _object_fault(text)))
 

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from tests.answers import refused, response, warnings
 from tests.builders import UID, Json, bound_pod, cluster, nodes, pool, review, sleeper
-from webhook.admission.answer import Answer, Unseen
-from webhook.admission.bindings import bound_after_all
+from webhook.admission.responses import Answer, PodQuestion, PodRef
 from webhook.admission.validate import validate
 from webhook.placement.inventory.objects import NodeDemand, PodInfo
 from webhook.placement.inventory.policy import Policy
@@ -27,6 +26,12 @@ def binding(target: str = "node-a", **metadata: Any) -> Json:
 def bound(found: object, policy: Policy = GUARD, **fields: Any) -> Answer:
     """The answer to a binding of the pod."""
     return validate(review(found, kind="Binding", **{"subresource": "binding", "name": "pe-0"} | fields), THERE, policy)
+
+
+def unknown(answer: Answer) -> PodRef:
+    """The pod that has to be looked at before the answer holds."""
+    assert isinstance(answer.question, PodQuestion)
+    return answer.question.pod
 
 
 REFUSED: dict[str, Json] = {
@@ -66,9 +71,9 @@ def test_a_sleeper_is_kept_off_an_exclusive_host() -> None:
 
 def test_a_pod_that_nobody_knows_has_to_be_looked_at_before_it_gets_an_exclusive_host() -> None:
     answer = bound(binding(name="pe-1", uid="uid-2"))
-    assert (response(answer), answer.unseen) == ({"uid": UID, "allowed": True}, Unseen("default", "pe-1", "uid-2"))
-    assert bound(binding(), name="other").unseen == Unseen("default", "other", "")
-    assert bound(binding("node-b", name="pe-1")).unseen is None
+    assert (response(answer), unknown(answer)) == ({"uid": UID, "allowed": True}, PodRef("default", "pe-1", "uid-2"))
+    assert unknown(bound(binding(), name="other")) == PodRef("default", "other", "")
+    assert bound(binding("node-b", name="pe-1")).question is None
 
 
 @pytest.mark.parametrize(
@@ -79,8 +84,9 @@ def test_a_pod_that_nobody_knows_has_to_be_looked_at_before_it_gets_an_exclusive
     ],
 )
 def test_when_it_was_looked_at_it_is_judged(seen: PodInfo, *, expected: bool) -> None:
-    body = review(binding(name="pe-1", uid="u"), kind="Binding", subresource="binding")
-    answer = bound_after_all(body, seen, THERE, GUARD)
+    question = bound(binding(name="pe-1", uid="u")).question
+    assert isinstance(question, PodQuestion)
+    answer = question.resume(seen)
     assert response(answer)["allowed"] is expected
     if not expected:
         said = "pod pe-1 cannot be bound: node node-a is exclusive to another HostPool"

@@ -7,8 +7,8 @@ import pytest
 from tests.answers import refused, response, warnings
 from tests.builders import Json, cluster, node, nodes, pool, review
 from tests.templates import workload
-from webhook.admission.answer import Answer, Outcome
-from webhook.admission.daemons import guard_daemons
+from webhook.admission.responses import Answer, Outcome
+from webhook.admission.validate import guard
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
@@ -40,7 +40,7 @@ def guarded(
 ) -> Answer:
     operation = "CREATE" if old is None else "UPDATE"
     chosen = {"kind": "DaemonSet", "group": "apps", "operation": operation, "old": old, **fields}
-    return guard_daemons(review(found, **chosen), inventory, policy or Policy())
+    return guard(review(found, **chosen), inventory, policy or Policy())
 
 
 def test_one_is_refused_while_hosts_are_exclusive() -> None:
@@ -111,4 +111,4 @@ def test_one_that_cannot_be_read_is_refused() -> None:
 
 
 def test_what_is_no_review_is_not_answered() -> None:
-    assert guard_daemons(b"{}", CLOSED, Policy()).outcome is Outcome.UNREADABLE
+    assert guard(b"{}", CLOSED, Policy()).outcome is Outcome.UNREADABLE

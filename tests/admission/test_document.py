@@ -2,7 +2,7 @@
 
 import pytest
 
-from webhook.admission.document import mapping, sequence
+from webhook.admission.unstructured import mapping, sequence
 
 WHOLE = {"a": {"b": {"c": 1}}, "list": [{"x": 1}, "odd", None, {"y": 2}], "text": "t", "null": None}
 

@@ -9,8 +9,8 @@ from tests.answers import patched, refused, response, warnings
 from tests.builders import BY_DAEMON_SETS, NAMESPACE, Json, bound_pod, cluster, node, pool, review
 from tests.templates import workload
 from webhook.admission.mutate import mutate
+from webhook.admission.templates import pods_of
 from webhook.admission.validate import validate
-from webhook.admission.workloads import pods_of
 from webhook.cli.explanation import explain
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy

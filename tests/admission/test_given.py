@@ -7,7 +7,8 @@ import pytest
 from tests.answers import patched, refused, response, steps, warnings
 from tests.builders import NAMESPACE, UID, Json, cluster, nodes, pod, review
 from tests.placement.equipped import BOUND, GPU, amount, container, equipped, guaranteed, label, required, wanted
-from webhook.admission.mutate import concerned, mutate
+from webhook.admission.mutate import mutate
+from webhook.admission.opt_in import concerned
 from webhook.admission.validate import validate
 from webhook.placement.inventory.intent import read_intent
 from webhook.placement.inventory.inventory import Inventory

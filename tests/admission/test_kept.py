@@ -3,8 +3,8 @@
 import pytest
 
 from tests.builders import Json, cluster, nodes, pod, pool, review
-from webhook.admission.answer import Outcome
 from webhook.admission.mutate import Known, Ruling, mutate
+from webhook.admission.responses import Outcome
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.memo import Memo
 

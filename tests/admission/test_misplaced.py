@@ -8,7 +8,7 @@ from tests.admission.submitting import submitted
 from tests.answers import refused, response, warnings
 from tests.builders import NAMESPACE, UID, Json, cluster, node, nodes
 from tests.templates import workload
-from webhook.admission.workloads import pods_of
+from webhook.admission.templates import pods_of
 from webhook.cli.explanation import explain
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World

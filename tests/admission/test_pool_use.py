@@ -2,28 +2,38 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.answers import refused, response
 from tests.builders import Json, cluster, nodes, pod, pool, review
 from tests.templates import group, workload
-from webhook.admission.pool_use import Use, unauthorized, use_of
+from webhook.admission import pods
+from webhook.admission import review as reviews
+from webhook.admission.responses import RightsQuestion
+from webhook.admission.validate import validate
 from webhook.placement.inventory.policy import Policy
 
 CLUSTER = cluster(nodes(2, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=["ib"]), pool("Other", tags=["ib"])])
 CONTROLLER = {"username": "system:serviceaccount:kube-system:replicaset-controller"}
 MANAGER = {"username": "system:kube-controller-manager"}
+AUDIT = Policy(audit=True)
+"""Nothing is refused, so that every review gets as far as the question."""
+ENFORCED = Policy(verify_pods=False)
+"""Pods are as submitted, which nothing has added to."""
 
 
-def use(found: Json, **fields: Any) -> Use | None:
+def use(found: Json, policy: Policy = AUDIT, **fields: Any) -> RightsQuestion | None:
     kind = found["kind"]
     fields.setdefault("group", "" if kind == "Pod" else group(kind))
-    return use_of(review(found, kind=kind, **fields), CLUSTER, Policy())
+    question = validate(review(found, kind=kind, **fields), CLUSTER, policy).question
+    assert question is None or isinstance(question, RightsQuestion)
+    return question
 
 
 def used(found: Json, **fields: Any) -> tuple[tuple[str, str], ...]:
-    answer = use(found, **fields)
-    return answer.pools if answer else ()
+    question = use(found, **fields)
+    return question.pools if question else ()
 
 
 def owned(kind: str, found: Json) -> Json:
@@ -37,7 +47,7 @@ def test_a_pod_uses_the_pools_that_it_names() -> None:
     found = use(pod("a: host(MyPool); b: host(Other)"))
     assert found is not None
     assert found.pools == (("mypool", "host(MyPool)"), ("other", "host(Other)"))
-    assert (found.user.username, found.user.groups, found.review.namespace) == (
+    assert (found.user.username, found.user.groups, found.namespace) == (
         "alice",
         ("system:authenticated",),
         "default",
@@ -119,15 +129,60 @@ def test_nobody_is_asked_about(found: Json, fields: Json) -> None:
     assert used(found, **fields) == ()
 
 
+MIRROR = {"kubernetes.io/config.mirror": "x"}
+
+
+def test_the_image_of_a_static_pod_is_asked_about_though_nothing_else_is_checked() -> None:
+    assert used(pod("host(MyPool)", annotations=MIRROR)) == (("mypool", "host(MyPool)"),)
+    assert used(pod(annotations=MIRROR)) == ()
+
+
+TERMS = [{"matchExpressions": [{"key": "a", "operator": "In", "values": ["b" * 40]}] * 100}] * 201
+MUCH = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": TERMS}}}
+"""More than is judged, and so large that a workload that says it is not decoded as a whole where it is refused."""
+
+
+def test_in_audit_mode_what_says_too_much_is_asked_about_too() -> None:
+    replica_set = owned("Deployment", workload("ReplicaSet", "host(MyPool)", affinity=MUCH))
+    assert used(pod("host(MyPool)", affinity=MUCH)) == (("mypool", "host(MyPool)"),)
+    assert used(workload("Deployment", "host(MyPool)", affinity=MUCH)) == (("mypool", "host(MyPool)"),)
+    assert used(replica_set, userInfo=CONTROLLER) == ()
+
+
+def test_what_says_too_much_is_refused_and_nobody_is_asked() -> None:
+    assert use(pod("host(MyPool)", affinity=MUCH), ENFORCED) is None
+    assert use(workload("Deployment", "host(MyPool)", affinity=MUCH), ENFORCED) is None
+
+
+@pytest.mark.parametrize("found", [pod("host(MyPool)"), pod("host(MyPool)", owner="Gang")], ids=["alone", "owned"])
+def test_the_review_and_its_user_and_pod_are_read_once(found: Json, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    class Counting:
+        def __init__(self, what: str, decoder: msgspec.json.Decoder[Any]) -> None:
+            self.what, self.decoder = what, decoder
+
+        def decode(self, text: bytes) -> Any:
+            read.append(self.what)
+            return self.decoder.decode(text)
+
+    for module, name, what in ((pods, "_POD", "pod"), (reviews, "_USER", "user"), (reviews, "_FIELDS", "review")):
+        monkeypatch.setattr(module, name, Counting(what, getattr(module, name)))
+    question = use(found, ENFORCED, userInfo=CONTROLLER)
+    assert question is not None
+    question.resume(question.pools)
+    assert sorted(read) == ["pod", "review", "user"]
+
+
 def test_what_cannot_be_read_has_been_answered_already() -> None:
     assert use({"kind": "Pod", "spec": []}) is None
     assert use({"kind": "Deployment", "metadata": []}) is None
 
 
 def test_the_refusal_names_user_pool_clause_and_right() -> None:
-    found = use(pod("host(MyPool)"))
+    found = use(pod("host(MyPool)"), ENFORCED)
     assert found is not None
-    code, message = refused(unauthorized(found, list(found.pools), Policy()))
+    code, message = refused(found.resume(found.pools))
     assert code == 403
     assert message == (
         'metadata.annotations[streams.ibm.com/placement]: host(MyPool): user "alice" may not use HostPool mypool of '
@@ -138,7 +193,7 @@ def test_the_refusal_names_user_pool_clause_and_right() -> None:
 def test_in_audit_mode_it_is_a_warning() -> None:
     found = use(pod("host(MyPool)"))
     assert found is not None
-    answer = response(unauthorized(found, list(found.pools), Policy(audit=True)))
+    answer = response(found.resume(found.pools))
     assert answer["allowed"]
     [warning] = answer["warnings"]
     assert warning == (

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.builders import UID, envelope, pod, review
-from webhook.admission.review import Review, Unreadable, read_review
+from webhook.admission.review import Review, UnreadableReviewError, read_review
 
 REQUEST = {"uid": UID, "kind": {"group": "", "version": "v1", "kind": "Pod"}, "operation": "CREATE", "object": {"a": 1}}
 
@@ -18,7 +18,7 @@ def spaced(request: object, **fields: object) -> bytes:
 
 def why(body: bytes) -> str:
     """Why a body is no review."""
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableReviewError) as caught:
         read_review(body)
     return str(caught.value)
 
@@ -155,19 +155,21 @@ def test_a_key_that_stands_twice_makes_a_review_unreadable(body: bytes, key: str
     ],
 )
 def test_a_review_knows_what_it_is_about(asked: tuple[str, str, str], *, expected: bool) -> None:
-    assert read_review(envelope(REQUEST)).what(*asked) is expected
+    group, kind, *operations = asked
+    subjects = [(group, kind, "", operation) for operation in operations]
+    assert (read_review(envelope(REQUEST)).subject in subjects) is expected
 
 
 def test_a_subresource_is_not_the_object_itself() -> None:
     found: dict[str, Any] = REQUEST | {"subResource": "status"}
-    assert not read_review(envelope(found)).what("", "Pod", "CREATE")
+    assert read_review(envelope(found)).subject != ("", "Pod", "", "CREATE")
 
 
 @pytest.mark.parametrize("part", ["object", "oldObject"])
 def test_an_object_is_bounded(part: str) -> None:
     whole = b'{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u","%s":"%s"}}'
     text = b"x" * (4 * 1024**2 - 1)
-    with pytest.raises(Unreadable, match=f"^request.{part} is over 4 MiB, more than the API server takes$"):
+    with pytest.raises(UnreadableReviewError, match=f"^request.{part} is over 4 MiB, more than the API server takes$"):
         read_review(whole % (part.encode(), text))
     assert read_review(whole % (part.encode(), text[1:])).uid == "u"
 
@@ -179,5 +181,5 @@ def test_an_object_is_bounded(part: str) -> None:
 )
 def test_a_key_stands_once_however_it_is_written(fields: bytes, key: str) -> None:
     body = b' {"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{%s}}' % fields
-    with pytest.raises(Unreadable, match=f'^the key "{key}" stands twice in the review$'):
+    with pytest.raises(UnreadableReviewError, match=f'^the key "{key}" stands twice in the review$'):
         read_review(body)

@@ -6,9 +6,9 @@ from tests.admission.submitting import submitted
 from tests.answers import refused, response, warnings
 from tests.builders import UID, Json, cluster, nodes, pool, review
 from tests.templates import replica, workload
-from webhook.admission.answer import Outcome
-from webhook.admission.submission import WORKLOADS
-from webhook.admission.validate import validate
+from webhook.admission.responses import Outcome
+from webhook.admission.validate import CHECKS, validate
+from webhook.admission.workloads import submitted as submitted_workload
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
 
@@ -215,7 +215,8 @@ def test_nothing_else_of_a_workload_is_reviewed(what: dict[str, str]) -> None:
 
 
 def test_every_kind_is_reviewed_when_it_is_created_and_when_it_is_changed() -> None:
-    assert {(kind, operation) for _, kind, _, operation in WORKLOADS} == {
+    reviewed = (subject for subject, check in CHECKS.items() if check is submitted_workload)
+    assert {(kind, operation) for _, kind, _, operation in reviewed} == {
         (kind, operation) for kind in KINDS for operation in ("CREATE", "UPDATE")
     }
 

@@ -19,14 +19,16 @@ from tests.builders import (
     pool,
     review,
 )
-from webhook.admission.answer import Outcome
-from webhook.admission.mutate import MIRROR, Known, mutate
-from webhook.admission.validate import validate
+from webhook.admission.mutate import Known, mutate
+from webhook.admission.opt_in import MIRROR
+from webhook.admission.responses import Outcome
+from webhook.admission.validate import CHECKS, GUARDS, validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.memo import Memo
 from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import REVIEWED
 
 POLICY = Policy()
 
@@ -227,3 +229,8 @@ IGNORED = {
 def test_everything_else_is_allowed(fields: dict[str, str]) -> None:
     answer = validate(review(pod("host("), **fields), TWO, POLICY)
     assert response(answer) == {"uid": UID, "allowed": True}
+
+
+def test_the_kinds_that_are_checked_are_those_that_are_listed() -> None:
+    checked = {(group, kind) for group, kind, _, _ in (*CHECKS, *GUARDS)}
+    assert checked == {(kind.group, kind.name) for kind in REVIEWED}

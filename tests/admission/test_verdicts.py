@@ -7,9 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.answers import response, warnings
-from webhook.admission.answer import Answer, Outcome
 from webhook.admission.patch import Operation, encode
-from webhook.admission.responses import allowed, denied, resumed, tail, unreadable
+from webhook.admission.responses import Answer, Outcome, admission, allowed, denied, patched, unreadable
 from webhook.admission.review import GroupVersionKind, Review
 from webhook.placement.text.problem import Fault
 
@@ -30,8 +29,9 @@ def test_allowed_says_nothing_more() -> None:
 
 
 def test_a_patch_is_base64_of_its_operations() -> None:
-    rest = tail(encode([Operation("add", "/a", 1)]), ["w"], {"k": "v"})
-    found = response(resumed(REVIEW, rest, Outcome.PATCHED))
+    answer = patched(REVIEW, admission(encode([Operation("add", "/a", 1)]), ["w"], {"k": "v"}))
+    assert answer.outcome is Outcome.PATCHED
+    found = response(answer)
     assert json.loads(base64.b64decode(found.pop("patch"))) == [{"op": "add", "path": "/a", "value": 1}]
     assert found == {
         "uid": "u", "allowed": True, "patchType": "JSONPatch", "warnings": ["w"], "auditAnnotations": {"k": "v"}
@@ -39,16 +39,16 @@ def test_a_patch_is_base64_of_its_operations() -> None:
 
 
 def test_an_empty_patch_is_left_out() -> None:
-    answer = resumed(REVIEW, tail(b"", ["w"], {"k": "v"}), Outcome.ALLOWED)
+    answer = patched(REVIEW, admission(b"", ["w"], {"k": "v"}))
     assert answer.outcome is Outcome.ALLOWED
     assert response(answer) == {"uid": "u", "allowed": True, "warnings": ["w"], "auditAnnotations": {"k": "v"}}
 
 
 @pytest.mark.parametrize("uid", ["u", 'a"b', "\u00e9\x00", ""])
-def test_an_answer_is_the_same_whether_it_is_made_at_once_or_resumed(uid: str) -> None:
+def test_an_answer_is_the_same_whether_it_is_made_at_once_or_from_an_admission(uid: str) -> None:
     review = replace(REVIEW, uid=uid)
     at_once = allowed(review, ["w"], {"k": "v"})
-    assert resumed(review, tail(b"", ["w"], {"k": "v"}), Outcome.ALLOWED) == at_once
+    assert patched(review, admission(b"", ["w"], {"k": "v"})) == at_once
 
 
 @pytest.mark.parametrize(("fault", "code"), [(Fault.INVALID, 422), (Fault.FORBIDDEN, 403)])

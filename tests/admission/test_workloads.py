@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webhook.admission.workloads import RUNTIME, pods_of
+from webhook.admission.templates import RUNTIME, pods_of
 
 TEMPLATE = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "c"}]}}
 

@@ -41,7 +41,7 @@ def test_a_definition_has_the_name_that_the_api_server_wants() -> None:
 
 
 def test_the_webhook_watches_what_is_defined() -> None:
-    watched = {f"{kind.resource}.{kind.group}" for kind in KINDS if kind.optional}
+    watched = {kind.full_resource for kind in KINDS if kind.optional}
     assert {definition()["metadata"]["name"] for definition in DEFINITIONS} <= watched
 
 

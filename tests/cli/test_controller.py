@@ -33,7 +33,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
         settings.append(given)
         announce("http://127.0.0.1:8081")
 
-    monkeypatch.setattr("webhook.app.control", control)
+    monkeypatch.setattr("webhook.app.controller.control", control)
     return settings
 
 

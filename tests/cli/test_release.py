@@ -15,8 +15,8 @@ from kubeapi.client.object_client import ObjectClient
 from tests.cluster.live.objectserver import RefusedError
 from tests.controller.kube import Json, node_path, pod_path, pool_path
 from tests.controller.kubeserver import KubeServer
-from webhook.app import releasing
-from webhook.app.releasing import Tell, Wish
+from webhook.app import release as releasing
+from webhook.app.release import TellFreed, Wish
 from webhook.cli import main
 from webhook.controller.candidates import candidates, end_candidates
 from webhook.controller.release import Freed, Scope
@@ -41,13 +41,13 @@ def asked(monkeypatch: pytest.MonkeyPatch, freed: list[Freed]) -> list[Wish]:
     """What the composition root was asked for."""
     wishes: list[Wish] = []
 
-    async def release(_: Settings, wish: Wish, tell: Tell) -> None:
+    async def release(_: Settings, wish: Wish, tell: TellFreed) -> None:
         await asyncio.sleep(0)
         wishes.append(wish)
         for one in freed:
             tell(one)
 
-    monkeypatch.setattr("webhook.app.release", release)
+    monkeypatch.setattr("webhook.app.release.release", release)
     monkeypatch.setattr("webhook.cli.release.uvloop.run", asyncio.run)
     return wishes
 

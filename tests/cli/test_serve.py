@@ -34,7 +34,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
         settings.append(given)
         announce("https://127.0.0.1:8443", "http://127.0.0.1:8081")
 
-    monkeypatch.setattr("webhook.app.serve", serve)
+    monkeypatch.setattr("webhook.app.serve.serve", serve)
     return settings
 
 

@@ -6,13 +6,13 @@ import msgspec
 import pytest
 
 from tests.cluster.objects import job
-from webhook.cluster.objects import streamsjob, wire
+from webhook.cluster.objects import custom_resources, wire
 from webhook.cluster.objects.translate import MalformedError
 from webhook.placement.inventory.objects import Element, Job
 
 
 def read(source: dict[str, Any]) -> Job:
-    return streamsjob.job(msgspec.convert(source, wire.Job))
+    return custom_resources.job(msgspec.convert(source, wire.JobObject))
 
 
 def refusal(source: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 
 
 def read(source: dict[str, Any]) -> tuple[Node, list[str]]:
-    return translate.node(msgspec.convert(source, wire.Node))
+    return translate.node(msgspec.convert(source, wire.NodeObject))
 
 
 def tainted(spec: object = None, ready: str = "True") -> tuple[Taint, ...]:

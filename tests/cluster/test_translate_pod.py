@@ -16,7 +16,7 @@ PE = JOB | {"streams.ibm.com/pe": "parallel-0"}
 
 
 def read(source: dict[str, Any]) -> tuple[PodInfo | None, list[str]]:
-    return translate.bound_pod(msgspec.convert(source, wire.Pod))
+    return translate.bound_pod(msgspec.convert(source, wire.PodObject))
 
 
 def bound(source: dict[str, Any]) -> PodInfo:

@@ -6,14 +6,14 @@ import msgspec
 import pytest
 
 from tests.cluster.objects import pool
-from webhook.cluster.objects import translate, wire
+from webhook.cluster.objects import custom_resources, wire
 from webhook.cluster.objects.translate import MalformedError
 from webhook.placement.inventory.objects import Phase, Pool, PoolHost
 from webhook.placement.kube.pod import LabelSelector, Requirement
 
 
 def read(source: dict[str, Any]) -> Pool:
-    return translate.pool(msgspec.convert(source, wire.HostPool))
+    return custom_resources.pool(msgspec.convert(source, wire.HostPoolObject))
 
 
 def refusal(source: dict[str, Any]) -> str:

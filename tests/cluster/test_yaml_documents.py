@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.cluster.snapshot.yaml_documents import Unreadable, documents
+from webhook.cluster.snapshot.yaml_documents import UnreadableDocument, documents
 
 
 def read(text: str) -> list[object]:
@@ -75,17 +75,17 @@ def test_every_document_that_is_not_empty_is_read(text: str, values: list[object
     ],
 )  # fmt: skip
 def test_a_document_that_cannot_be_read_spares_the_others(text: str, reason: str) -> None:
-    assert read(f"first: 1\n---\n{text}\n---\nlast: 1\n") == [{"first": 1}, Unreadable(reason), {"last": 1}]
+    assert read(f"first: 1\n---\n{text}\n---\nlast: 1\n") == [{"first": 1}, UnreadableDocument(reason), {"last": 1}]
 
 
 def test_bytes_that_are_no_text_are_unreadable() -> None:
     (found,) = documents(b"a: \xff\xfe")
-    assert isinstance(found, Unreadable)
+    assert isinstance(found, UnreadableDocument)
     assert "invalid" in found.reason
 
 
 def test_half_a_surrogate_pair_is_unreadable() -> None:
-    assert read('a: "\\ud800"') == [Unreadable("line 1, column 7: found invalid Unicode character escape code")]
+    assert read('a: "\\ud800"') == [UnreadableDocument("line 1, column 7: found invalid Unicode character escape code")]
 
 
 VALUES = st.recursive(

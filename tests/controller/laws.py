@@ -8,7 +8,8 @@ import msgspec
 from tests.controller.kube import NODES, PODS, POOLS, Kube
 from tests.controller.scene import own_labels
 from webhook.cluster.objects import wire
-from webhook.cluster.objects.translate import bound_pod, node, pool
+from webhook.cluster.objects.custom_resources import pool
+from webhook.cluster.objects.translate import bound_pod, node
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.policy import Policy
@@ -113,11 +114,11 @@ def truth(kube: Kube) -> Inventory:
     """What there is."""
     inventory = Inventory()
     for each in kube.all(NODES):
-        inventory.set_node(node(msgspec.convert(each, wire.Node))[0])
+        inventory.set_node(node(msgspec.convert(each, wire.NodeObject))[0])
     for each in kube.all(POOLS):
         inventory.set_pool(pool_of(each))
     for each in kube.all(PODS):
-        found = bound_pod(msgspec.convert(each, wire.Pod))[0]
+        found = bound_pod(msgspec.convert(each, wire.PodObject))[0]
         if found is not None:
             inventory.set_pod(found)
     return inventory
@@ -131,10 +132,10 @@ def hosts(each: Json) -> dict[Index, Host]:
 def pool_of(each: Json) -> Pool:
     """The pool, whatever its status says if that is none."""
     try:
-        return pool(msgspec.convert(each, wire.HostPool))
+        return pool(msgspec.convert(each, wire.HostPoolObject))
     except Exception:  # noqa: BLE001 -- people write anything into a status
-        metadata = msgspec.convert(each["metadata"], wire.PoolMetadata)
-        return pool(wire.HostPool(metadata, msgspec.convert(each["spec"], HostPoolSpec)))
+        metadata = msgspec.convert(each["metadata"], wire.HostPoolMetadata)
+        return pool(wire.HostPoolObject(metadata, msgspec.convert(each["spec"], HostPoolSpec)))
 
 
 def phase_of(each: Json) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from kubeapi.client.errors import ApiError, Cause
 from tests.builders import node, pool
-from webhook.controller.hostpools.marks import Mark, StoredNode, mark_named, mark_of, read_node
+from webhook.controller.hostpools.marks import PoolMark, StoredNode, mark_named, mark_of, read_node
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
 
@@ -40,7 +40,7 @@ def patch(taints: Any = None, *, label: str | bool | None = False) -> dict[str, 
 
 
 def test_a_mark_is_a_label_and_for_an_exclusive_pool_a_taint() -> None:
-    assert Mark(LABEL, "default.p1", Taint(KEY, "default.p1", "NoSchedule")) == EXCLUSIVE
+    assert PoolMark(LABEL, "default.p1", Taint(KEY, "default.p1", "NoSchedule")) == EXCLUSIVE
 
 
 def test_the_effect_of_the_taint_is_the_installations_choice() -> None:
@@ -49,7 +49,7 @@ def test_the_effect_of_the_taint_is_the_installations_choice() -> None:
 
 
 def test_marks_can_be_told_by_the_name_of_the_pool() -> None:
-    assert mark_named("default", "p1") == Mark(LABEL, "default.p1")
+    assert mark_named("default", "p1") == PoolMark(LABEL, "default.p1")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_marks_can_be_told_by_the_name_of_the_pool() -> None:
         pytest.param(SHARED, labelled(OWN, FOREIGN), patch([FOREIGN]), id="a taint from before it was shared"),
     ],
 )
-def test_a_claim_writes_what_is_missing(mark: Mark, found: StoredNode, expected: Any) -> None:
+def test_a_claim_writes_what_is_missing(mark: PoolMark, found: StoredNode, expected: Any) -> None:
     assert mark.claim(found, 0) == expected
 
 
@@ -95,7 +95,7 @@ def test_a_release_takes_off_what_is_there(found: StoredNode, expected: Any) -> 
         pytest.param(LISTED, stored(leaving=True), True, id="about to go"),
     ],
 )
-def test_some_nodes_cannot_be_had(mark: Mark, found: StoredNode, *, expected: bool) -> None:
+def test_some_nodes_cannot_be_had(mark: PoolMark, found: StoredNode, *, expected: bool) -> None:
     assert mark.cannot_be_claimed(found) is expected
 
 
@@ -112,7 +112,7 @@ def test_some_nodes_cannot_be_had(mark: Mark, found: StoredNode, *, expected: bo
     ],
 )
 def test_a_node_carries_the_whole_mark_or_does_not(
-    mark: Mark, labels: dict[str, str], taints: list[Taint], *, expected: bool
+    mark: PoolMark, labels: dict[str, str], taints: list[Taint], *, expected: bool
 ) -> None:
     assert mark.on(node(labels=labels, taints=taints), 0) is expected
 

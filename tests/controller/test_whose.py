@@ -7,7 +7,7 @@ import pytest
 
 from tests.builders import bound_pod, node, pool, sleeper
 from tests.controller.quick import clock
-from webhook.controller.hostpools.marks import Mark, MarkOwners
+from webhook.controller.hostpools.marks import MarkOwners, PoolMark
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.triggers import Triggers
 from webhook.controller.workqueue.queue import Queue
@@ -67,13 +67,15 @@ def host(name: str = "node-a", **labels: str) -> Node:
         pytest.param(node(), set(), [], id="no mark"),
         pytest.param(host(), {NAME}, [], id="a label"),
         pytest.param(node(taints=[OWN]), {NAME}, [], id="a taint"),
-        pytest.param(node(labels={NOBODYS: "0"}), set(), [Mark(NOBODYS, "")], id="nobody's label"),
-        pytest.param(node(taints=[GONE]), set(), [Mark("", "default.gone")], id="nobody's taint"),
-        pytest.param(node(labels={LABEL: "0"}, taints=[GONE]), {NAME}, [Mark("", "default.gone")], id="one of each"),
+        pytest.param(node(labels={NOBODYS: "0"}), set(), [PoolMark(NOBODYS, "")], id="nobody's label"),
+        pytest.param(node(taints=[GONE]), set(), [PoolMark("", "default.gone")], id="nobody's taint"),
+        pytest.param(
+            node(labels={LABEL: "0"}, taints=[GONE]), {NAME}, [PoolMark("", "default.gone")], id="one of each"
+        ),
     ],
 )
 async def test_marks_are_a_pools_or_nobodys(
-    desk: Desk, found: Node | None, pools: set[Name], nobodys: list[Mark]
+    desk: Desk, found: Node | None, pools: set[Name], nobodys: list[PoolMark]
 ) -> None:
     desk.watched.set_pool(pool(name="p", size=1))
     assert (desk.whose.pools(found), desk.whose.nobodys(found)) == (pools, nobodys)
@@ -82,7 +84,10 @@ async def test_marks_are_a_pools_or_nobodys(
 async def test_marks_are_nobodys_once_their_pool_is_gone(desk: Desk) -> None:
     desk.watched.set_pool(pool(name="p", size=1))
     desk.watched.remove_pool(*NAME)
-    assert desk.whose.nobodys(node(labels={LABEL: "0"}, taints=[OWN])) == [Mark(LABEL, ""), Mark("", "default.p")]
+    assert desk.whose.nobodys(node(labels={LABEL: "0"}, taints=[OWN])) == [
+        PoolMark(LABEL, ""),
+        PoolMark("", "default.p"),
+    ]
 
 
 class TestWhoeverDoesNotLead:

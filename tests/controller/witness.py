@@ -70,7 +70,7 @@ class Witness:
     def _of_users(self, last: Json) -> Iterator[str]:
         cluster, found, now = truth(self._kube), pool_of(last), asyncio.get_running_loop().time()
         for each in self._kube.all(PODS) if found.sized else ():
-            pod = bound_pod(msgspec.convert(each, wire.Pod))[0]
+            pod = bound_pod(msgspec.convert(each, wire.PodObject))[0]
             if pod and is_user(pod, found, cluster) and each["metadata"]["boundAt"] < now - BRIEF:
                 yield f"{name_of(last)} is let go, and {each} names it"
 
@@ -83,7 +83,7 @@ class Witness:
         for name, uid in set(hosts(after).values()) - had:
             for each in self._kube.all(PODS):
                 alive = (each.get("status") or {}).get("phase") not in FINISHED
-                pod = bound_pod(msgspec.convert(each, wire.Pod))[0]
+                pod = bound_pod(msgspec.convert(each, wire.PodObject))[0]
                 here = pod and alive and pod.node == name and name not in self._scene.disturbed
                 if pod and here and not is_user(pod, found, cluster):
                     yield f"{name} {uid} is given to {name_of(after)} and runs {pod}"

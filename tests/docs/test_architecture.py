@@ -15,9 +15,10 @@ from msgspec import Raw
 
 from tests.builders import Json, cluster, nodes, pod, review
 from tests.docs.pages import ROOT, Block, blocks, page
-from webhook.app.clusters import Cluster
-from webhook.app.serving import mutator
+from webhook.app.cluster_source import Cluster
+from webhook.app.serve import mutator, validator
 from webhook.cluster.objects.kinds import NODES
+from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.watch.store import Store
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.placement.inventory.inventory import Inventory
@@ -147,16 +148,19 @@ def shown(heading: str, *packages: str) -> set[tuple[str, str]]:
     return {(file, name) for file, name in references(diagram) if file.startswith(packages)}
 
 
-def mutating(inventory: Inventory, *pods: Json) -> Callable[[], object]:
-    """The reviews of these pods, one after the other."""
-    answer = mutator(cast("Cluster", SimpleNamespace(inventory=inventory)), Policy())
-    return lambda: [answer(review(each)) for each in pods]
+def reviews(inventory: Inventory, *pods: Json) -> Callable[[], object]:
+    """The reviews of these pods at both paths."""
+    source = cast("Cluster", SimpleNamespace(inventory=inventory))
+    paths = [path(source, Policy(), ReviewQueries()) for path in (mutator, validator)]
+    return lambda: [answer(review(each)) for answer in paths for each in pods]
 
 
 def test_reviews_pass_what_their_diagram_shows() -> None:
     admitted, refused, silent = pod('hostExlocation("t")'), pod('host("nowhere")'), pod(job=None, pe=None)
-    passed = called(mutating(cluster(nodes(2)), admitted, refused, silent))
-    assert shown("A review", "admission/", "placement/") - passed == set()
+    passed = called(reviews(cluster(nodes(2)), admitted, refused, silent))
+    data = {("admission/validate.py", "CHECKS"), ("admission/responses.py", "Answer")}
+    named = shown("A review", "admission/", "placement/") - data
+    assert named - passed == set()
 
 
 @pytest.mark.parametrize("inventory", [Inventory(), ObservedInventory(Inventory())], ids=["webhook", "controller"])

@@ -12,7 +12,7 @@ from webhook.placement.kube.owner import owner_of, owners_of
 def owned(*owners: dict[str, Any], **labels: str) -> str:
     """The workload of a pod with these owners and labels."""
     metadata = {"name": "p", "labels": labels, "ownerReferences": [*owners]}
-    stated = msgspec.convert(metadata, wire.Metadata)
+    stated = msgspec.convert(metadata, wire.ObjectMetadata)
     return owner_of(stated.owner_references, stated.labels)
 
 

@@ -5,7 +5,7 @@ import pytest
 from tests.builders import OUTRIGHT, bound_pod, cluster, decided, node, nodes, pod, pool
 from tests.templates import crowded
 from webhook.placement.decision.decision import Decision
-from webhook.placement.decision.wait import Cause
+from webhook.placement.decision.wait import WaitCause
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Node, Phase, Taint
 from webhook.placement.inventory.passing_conditions import PASSING
@@ -28,7 +28,7 @@ def waits(decision: Decision) -> str:
     """What an admitted pod waits for."""
     assert decision.additions is not None, decision.message
     assert decision.wait is not None
-    assert (decision.wait.cause, decision.recovered) == (Cause.CONDITION, True)
+    assert (decision.wait.cause, decision.recovered) == (WaitCause.CONDITION, True)
     assert decision.additions.waits == decision.wait.text
     assert decision.warnings[-1] == decision.wait.headline
     return decision.wait.text
@@ -133,7 +133,7 @@ def test_in_an_elastic_cluster_a_pod_waits_for_nodes_that_not_even_recovery_brin
         pod("host(MyPool)"), cluster(nodes(1, taints=UNREADY), [pool(tags=["ib"])]), Policy(elastic=True)
     )
     assert decision.wait is not None
-    assert decision.wait.cause is Cause.ELASTIC
+    assert decision.wait.cause is WaitCause.ELASTIC
     assert decision.warnings == ("no node yet: host(MyPool) cannot hold: 0 of 1 node can run this pod.",)
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webhook.placement.spl.literals import Flaw, decode, encode
-from webhook.placement.spl.tokens import Kind, tokenize
+from webhook.placement.spl.tokens import TokenKind, tokenize
 from webhook.placement.text.nearest import nearest
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
@@ -18,29 +18,29 @@ def written(text: str) -> list[str]:
 
 def broken(text: str) -> tuple[int, str]:
     """Offset and message of the only broken token."""
-    (token,) = (token for token in tokenize(text) if token.kind is Kind.BROKEN)
+    (token,) = (token for token in tokenize(text) if token.kind is TokenKind.BROKEN)
     return token.offset, token.value
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        pytest.param("host", Kind.NAME, id="word"),
-        pytest.param("_x9", Kind.NAME, id="word that starts with an underscore"),
-        pytest.param("$default", Kind.DEFAULT, id="the pool of all hosts"),
-        pytest.param("10", Kind.NUMBER, id="digits"),
-        pytest.param("10u", Kind.NUMBER, id="digits with a suffix"),
-        pytest.param('"a b"', Kind.STRING, id="string"),
-        pytest.param("::", Kind.SYMBOL, id="scope"),
-        pytest.param(":", Kind.SYMBOL, id="colon"),
-        pytest.param("]", Kind.SYMBOL, id="bracket"),
-        pytest.param("$defaults", Kind.BROKEN, id="dollar before another word"),
-        pytest.param("\uff11", Kind.BROKEN, id="fullwidth digit"),
-        pytest.param("h\u00f6st", Kind.NAME, id="only ASCII letters are letters"),
-        pytest.param("/", Kind.BROKEN, id="slash"),
+        pytest.param("host", TokenKind.NAME, id="word"),
+        pytest.param("_x9", TokenKind.NAME, id="word that starts with an underscore"),
+        pytest.param("$default", TokenKind.DEFAULT, id="the pool of all hosts"),
+        pytest.param("10", TokenKind.NUMBER, id="digits"),
+        pytest.param("10u", TokenKind.NUMBER, id="digits with a suffix"),
+        pytest.param('"a b"', TokenKind.STRING, id="string"),
+        pytest.param("::", TokenKind.SYMBOL, id="scope"),
+        pytest.param(":", TokenKind.SYMBOL, id="colon"),
+        pytest.param("]", TokenKind.SYMBOL, id="bracket"),
+        pytest.param("$defaults", TokenKind.BROKEN, id="dollar before another word"),
+        pytest.param("\uff11", TokenKind.BROKEN, id="fullwidth digit"),
+        pytest.param("h\u00f6st", TokenKind.NAME, id="only ASCII letters are letters"),
+        pytest.param("/", TokenKind.BROKEN, id="slash"),
     ],
 )
-def test_first_token_is_of_kind(text: str, kind: Kind) -> None:
+def test_first_token_is_of_kind(text: str, kind: TokenKind) -> None:
     assert tokenize(text)[0].kind is kind
 
 
@@ -68,7 +68,7 @@ def test_comment_signs_inside_a_string_are_text() -> None:
 
 def test_last_token_is_the_end() -> None:
     end = tokenize("a ")[-1]
-    assert (end.kind, end.text, end.offset) == (Kind.END, "", 2)
+    assert (end.kind, end.text, end.offset) == (TokenKind.END, "", 2)
 
 
 def test_escapes_stand_for_their_characters() -> None:
@@ -138,7 +138,7 @@ def test_tokens_go_on_after_a_flawed_string() -> None:
 def test_tokens_stand_in_the_text_in_order(text: str) -> None:
     position = 0
     for token in tokenize(text):
-        if token.kind is not Kind.BROKEN:
+        if token.kind is not TokenKind.BROKEN:
             assert text.startswith(token.text, token.offset)
         assert position <= token.offset <= len(text)
         position = token.offset

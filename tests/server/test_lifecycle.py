@@ -9,7 +9,7 @@ import pytest
 
 from tests.server.pki import Authority
 from tests.server.running import QUICK, Running, Wire, allow, post, running
-from webhook.admission.answer import Answer
+from webhook.admission.responses import Answer
 from webhook.server.fatal_error import FatalError
 from webhook.server.lifecycle import Service, run_server
 from webhook.server.metrics import Metrics

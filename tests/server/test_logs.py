@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from webhook.admission.answer import Answer, Outcome
+from webhook.admission.responses import Answer, Outcome
 from webhook.server import logs
 
 LOG = logging.getLogger("webhook.test")

@@ -8,7 +8,7 @@ import pytest
 
 from webhook.server import memory
 from webhook.server.budget import Budget
-from webhook.server.connection import Connection, Connections
+from webhook.server.connection import Connections, HttpConnection
 from webhook.server.health import Health
 from webhook.server.limits import HEALTH, MIB
 from webhook.server.memory import Tide
@@ -21,7 +21,7 @@ async def _tide() -> tuple[Tide, Connections, Budget]:
     return Tide(connections, budget), connections, budget
 
 
-def _open(connections: Connections, count: int) -> list[Connection]:
+def _open(connections: Connections, count: int) -> list[HttpConnection]:
     return [connections.welcome("a") for _ in range(count)]
 
 

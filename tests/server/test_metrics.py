@@ -2,7 +2,7 @@
 
 import pytest
 
-from webhook.admission.answer import Answer, Outcome
+from webhook.admission.responses import Answer, Outcome
 from webhook.server.metrics import Metrics
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webhook.server import target
-from webhook.server.target import Target
+from webhook.server.target import RequestTarget
 
 
 @pytest.mark.parametrize(
@@ -43,16 +43,16 @@ def test_no_text_makes_a_duration_raise(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param("/mutate?timeout=10s", Target("/mutate", 10.0), id="the API server's"),
-        pytest.param("/mutate", Target("/mutate"), id="no query"),
-        pytest.param("/mutate?", Target("/mutate"), id="empty query"),
-        pytest.param("/mutate?a=b&timeout=1m", Target("/mutate", 60.0), id="second parameter"),
-        pytest.param("/mutate?timeout=1s&timeout=2s", Target("/mutate", 1.0), id="the first one counts"),
-        pytest.param("/mutate?timeout=1%6Ds", Target("/mutate", 0.001), id="percent-encoded"),
-        pytest.param("/mutate?timeout=soon", Target("/mutate"), id="unreadable"),
-        pytest.param("/mutate?timeouts=1s", Target("/mutate"), id="another name"),
-        pytest.param("//mutate", Target("//mutate"), id="the path as it is"),
+        pytest.param("/mutate?timeout=10s", RequestTarget("/mutate", 10.0), id="the API server's"),
+        pytest.param("/mutate", RequestTarget("/mutate"), id="no query"),
+        pytest.param("/mutate?", RequestTarget("/mutate"), id="empty query"),
+        pytest.param("/mutate?a=b&timeout=1m", RequestTarget("/mutate", 60.0), id="second parameter"),
+        pytest.param("/mutate?timeout=1s&timeout=2s", RequestTarget("/mutate", 1.0), id="the first one counts"),
+        pytest.param("/mutate?timeout=1%6Ds", RequestTarget("/mutate", 0.001), id="percent-encoded"),
+        pytest.param("/mutate?timeout=soon", RequestTarget("/mutate"), id="unreadable"),
+        pytest.param("/mutate?timeouts=1s", RequestTarget("/mutate"), id="another name"),
+        pytest.param("//mutate", RequestTarget("//mutate"), id="the path as it is"),
     ],
 )
-def test_a_request_line_names_a_path_and_maybe_a_timeout(text: str, expected: Target) -> None:
+def test_a_request_line_names_a_path_and_maybe_a_timeout(text: str, expected: RequestTarget) -> None:
     assert target.parse(text) == expected

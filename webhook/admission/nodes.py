@@ -1,12 +1,11 @@
-"""Nodes under review: changes that break a HostPool, or what runs there, are warned of or refused."""
+"""Nodes at ``/validate``: a change that breaks a HostPool, or what runs on the node, is warned of or refused."""
 
 from collections.abc import Iterator
 
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.findings import Finding, Objection
-from webhook.admission.responses import unreadable_object
+from webhook.admission.responses import Answer, CheckResult, Objection, allowed, answered, unreadable_object
 from webhook.admission.review import MALFORMED, Review
 from webhook.placement.checks.node_change import breakages, cordoned, objection
 from webhook.placement.inventory.inventory import Inventory
@@ -15,56 +14,62 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Metadata
 
 
-class _Taint(Struct, frozen=True, gc=False):
+class _SubmittedTaint(Struct, frozen=True, gc=False):
     key: str = ""
     value: str | None = None
     effect: str = ""
 
 
-class _Spec(Struct, frozen=True, gc=False):
-    taints: tuple[_Taint, ...] | None = None
+class _SubmittedNodeSpec(Struct, frozen=True, gc=False):
+    taints: tuple[_SubmittedTaint, ...] | None = None
     unschedulable: bool | None = None
 
 
-class _Node(Struct, frozen=True, gc=False):
-    """As much of a node as whoever changes it can break a pool by."""
+class _SubmittedNode(Struct, frozen=True, gc=False):
+    """``v1 Node``: exactly those fields by whose change a HostPool can break."""
 
     metadata: Metadata = Metadata()
-    spec: _Spec = _Spec()
+    spec: _SubmittedNodeSpec = _SubmittedNodeSpec()
 
     @property
     def cordoned(self) -> bool:
-        """Whether new pods are kept away by hand."""
+        """Whether the node is marked unschedulable."""
         return bool(self.spec.unschedulable)
 
 
-_NODE = msgspec.json.Decoder(_Node)
+_NODE = msgspec.json.Decoder(_SubmittedNode)
 
 
-def node_changed(review: Review, cluster: Inventory, policy: Policy) -> Iterator[Finding]:
-    """A node before and after; a cordon breaks nothing that runs, so it is never refused."""
+def changed(review: Review, inventory: Inventory, policy: Policy) -> Answer:
+    """Check an updated or deleted node; a cordon ends no pod that runs, so it is never refused."""
     if policy.guard_nodes == "off":
-        return
+        return allowed(review)
     try:
         old = _NODE.decode(review.old)
         new = None if review.operation == "DELETE" else _NODE.decode(review.object)
     except MALFORMED as error:
-        # What guards nodes must never stand in their way.
-        yield unreadable_object("Node", error)
-        return
+        # A Node that is not readable is let through: kubelets must be able to write theirs.
+        return answered(review, [unreadable_object("Node", error)], policy)
     if new and new.metadata.deletion_timestamp:
-        return
-    before = _value(old, review.name)
-    broken = list(breakages(before, _value(new, review.name) if new else None, cluster))
+        return allowed(review)
+    return answered(review, _found(review.name, old, new, inventory, policy), policy)
+
+
+def _found(
+    name: str, old: _SubmittedNode, new: _SubmittedNode | None, inventory: Inventory, policy: Policy
+) -> Iterator[CheckResult]:
+    """What the change breaks; ``new`` is ``None`` for a node that is deleted."""
+    before = _value(old, name)
+    broken = list(breakages(before, _value(new, name) if new else None, inventory))
     if broken and policy.guard_nodes == "refuse":
-        yield Objection(objection(review.name, broken, deleted=new is None))
+        yield Objection(objection(name, broken, deleted=new is None))
     else:
         yield from map(str, broken)
     if new and new.cordoned and not old.cordoned:
-        yield from cordoned(before, cluster)
+        yield from cordoned(before, inventory)
 
 
-def _value(found: _Node, name: str) -> Node:
-    """The node as far as it matters here."""
+def _value(found: _SubmittedNode, name: str) -> Node:
+    """The node with the fields that are compared: name, uid, labels and taints."""
     taints = (Taint(taint.key, taint.value or "", taint.effect) for taint in found.spec.taints or ())
     return Node(name, found.metadata.uid or "", found.metadata.labels or {}, tuple(taints))

@@ -1,6 +1,6 @@
 """JSON Patch operations (RFC 6902), built directly: the only place that knows paths and their escaping.
 
-A parent that is absent is added with what belongs into it; a list is appended to, never replaced.
+A parent that is absent is added together with its content; a list is appended to, never replaced.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ _NO_SPEC = PodSpec()
 
 
 def operations(pod: Pod, additions: Additions) -> list[Operation]:
-    """The patch that makes the pod say what it lacks; empty when it lacks nothing."""
+    """The patch that adds to the pod what it lacks; empty when it lacks nothing."""
     metadata, spec = pod.metadata, pod.spec or _NO_SPEC
     steps: list[Operation] = []
     _annotations(steps, metadata.annotations if metadata else None, additions)
@@ -71,7 +71,7 @@ def pointer(name: str) -> str:
 
 
 def _annotations(steps: list[Operation], there: Mapping[str, object] | None, additions: Additions) -> None:
-    """What the webhook tells by annotations; what others wrote in their place goes."""
+    """The annotations that only the webhook writes; what a user wrote in their place is replaced or removed."""
     path = "/metadata/annotations"
     if additions.waits:
         _entries(steps, path, there, {keys.INJECTED: additions.injected, keys.WAITS: additions.waits})
@@ -99,7 +99,7 @@ def _append(steps: list[Operation], path: str, there: tuple[Any, ...] | None, wa
 
 
 def _resources(steps: list[Operation], wanted: ContainerAmounts, there: Resources | None) -> None:
-    """Amounts that a container asks for, each in the place of its own."""
+    """Requests and limits of a container."""
     path = f"{wanted.place.pointer}/resources"
     if there is None:
         steps.append(Operation("add", path, {}))
@@ -110,7 +110,7 @@ def _resources(steps: list[Operation], wanted: ContainerAmounts, there: Resource
 
 
 def _affinity(steps: list[Operation], there: Affinity | None, additions: Additions) -> None:
-    """Whatever is wanted below ``/spec/affinity``, which is made where the pod has none."""
+    """Everything below ``/spec/affinity``, which is added where the pod has none."""
     nodes = additions.edits or additions.terms or additions.preferred
     near, away = additions.near, additions.away
     if not (nodes or near.any or away.any):
@@ -140,7 +140,7 @@ def _nodes(steps: list[Operation], path: str, there: NodeAffinity | None, additi
 
 
 def _terms(steps: list[Operation], path: str, there: tuple[NodeTerm, ...], additions: Additions) -> None:
-    """Fill the pod's own terms, append new ones, and take out the empty ones, from the last so that none moves."""
+    """Extend the pod's own terms, append new ones, and remove empty ones, from the last so that no index moves."""
     for edit in additions.edits:
         own = there[edit.at]
         if edit.expressions:

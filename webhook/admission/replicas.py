@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from webhook.admission.document import Document, mapping, sequence
+from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.text import keys
 
@@ -28,10 +28,10 @@ _GANG_LABELS: Final = (
 plugins' coscheduling, Kueue)."""
 
 
-def replicas_of(document: Document, old: Document | None = None) -> Replicas:
-    """How many pods the workload wants at a time, and how the user says so; 1 for what has no number of pods.
+def replicas_of(document: Unstructured, old: Unstructured | None = None) -> Replicas:
+    """How many pods the workload wants at a time, and the words for that number; 1 for a kind without one.
 
-    With ``old``, what it was before: then its live pods leave, or are among those it wants.
+    ``old`` is the workload before an update: its live pods are replaced, or are among those it wants.
     """
     kind = str(document.get("kind"))
     owner = f"{kind}/{mapping(document, 'metadata').get('name', '')}" if old else ""
@@ -48,8 +48,8 @@ def replicas_of(document: Document, old: Document | None = None) -> Replicas:
     return Replicas(count + spare, f"{said} with one more in a rollout" if spare else said, spare=spare, owner=owner)
 
 
-def grown(document: Document, old: Document) -> bool:
-    """Whether it describes other pods than before, more of them, or more of them at a time."""
+def grown(document: Unstructured, old: Unstructured) -> bool:
+    """Whether the workload describes other pods than before, more of them, or more of them at a time."""
     spec, before = mapping(document, "spec"), mapping(old, "spec")
     if document.get("kind") == "PodTemplate":
         spec, before = document, old
@@ -63,7 +63,7 @@ def grown(document: Document, old: Document) -> bool:
     return wanted.count > had.count or wanted.needed > had.needed
 
 
-def _parallel(spec: Document, owner: str, *, suspended: bool = False) -> Replicas:
+def _parallel(spec: Unstructured, owner: str, *, suspended: bool = False) -> Replicas:
     """Pods of a Job: as many at a time as are still to be completed, or fewer if they need not wait for each other."""
     parallel = _number(spec.get("parallelism"))
     completions = spec.get("completions")
@@ -73,15 +73,15 @@ def _parallel(spec: Document, owner: str, *, suspended: bool = False) -> Replica
     return Replicas(count, f"parallelism {parallel}", owner=owner, in_turn=in_turn, suspended=suspended)
 
 
-def _gang(template: Document) -> bool:
-    """Whether the pods of the template are started all at a time: they belong to a group of their scheduler's."""
+def _gang(template: Unstructured) -> bool:
+    """Whether a scheduler starts the pods of the template all at a time: they state a group of that scheduler."""
     annotations, labels = (mapping(template, "metadata", field) for field in _SAID)
     if mapping(template, "spec").get("schedulingGroup"):
         return True
     return any(key in annotations for key in _GANG_ANNOTATIONS) or any(key in labels for key in _GANG_LABELS)
 
 
-def _needs_spare(spec: Document, before: Document, count: int) -> bool:
+def _needs_spare(spec: Unstructured, before: Unstructured, count: int) -> bool:
     """Whether a rollout must start a new pod before it may stop an old one, which stands where the new one could.
 
     One is enough: as soon as it runs an old one goes. Source: ``ResolveFenceposts`` of the deployment controller.
@@ -95,8 +95,8 @@ def _needs_spare(spec: Document, before: Document, count: int) -> bool:
     return surge > 0 and _share(rolling.get("maxUnavailable", _QUARTER), count, up=False) == 0
 
 
-def _wishes(template: Document) -> list[object]:
-    """All that a template says about where its pods run, and how much room they take."""
+def _wishes(template: Unstructured) -> list[object]:
+    """Everything in a template that says where its pods run, and how much room they take."""
     metadata, spec = mapping(template, "metadata"), mapping(template, "spec")
     said = [(key, text) for field in _SAID for key, text in sorted(mapping(metadata, field).items())]
     ours = [pair for pair in said if pair[0].startswith(keys.PREFIX)]
@@ -116,5 +116,5 @@ def _share(said: object, count: int, *, up: bool) -> int:
 
 
 def _number(said: object) -> int:
-    """How many are wanted: 1 unless it is said."""
+    """The stated number, 1 where there is none."""
     return min(max(said, 0), _MOST) if isinstance(said, int) else 1

@@ -1,20 +1,111 @@
-"""Answers in the API server's own words (``docs/refusals.md``)."""
+"""Answers to reviews, in the API server's own words (``docs/refusals.md``), and the questions that some depend on.
 
-from collections.abc import Iterable
+An answer is made by ``allowed``, ``patched``, ``denied``, ``errored`` or ``unreadable``; ``answered`` chooses one of
+these from what a check has found. Nothing here talks to an API server: a question is data, which an outer layer asks.
+"""
+
+import enum
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
 from msgspec.json import Encoder
 
-from webhook.admission.answer import Answer, Outcome
-from webhook.admission.review import KIND, VERSION, Review
-from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, escape
+from webhook.admission.review import KIND, VERSION, Review, User
+from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.objects import PodInfo
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, escape, render
+
+
+class Outcome(enum.StrEnum):
+    """How a review ended."""
+
+    ALLOWED = "allowed"
+    PATCHED = "patched"
+    DENIED = "denied"
+    ERRORED = "errored"
+    """Our own trouble: HTTP 503."""
+    UNREADABLE = "unreadable"
+    """Not an AdmissionReview that could be answered: HTTP 400."""
+
+
+class WorkloadRef(Struct, frozen=True, gc=False):
+    """The workload that makes a pod, as the pod's owner reference names it: ``version`` is its apiVersion."""
+
+    namespace: str
+    version: str
+    kind: str
+    name: str
+
+
+class SizeQuestion(Struct, frozen=True):
+    """How many pods is the workload to have at a time? ``resume`` decides again, once that is known."""
+
+    workload: WorkloadRef
+    resume: Callable[[], "Answer"]
+
+
+class PodRef(Struct, frozen=True, gc=False):
+    """A pod, as a Binding names it; ``uid`` may be empty."""
+
+    namespace: str
+    name: str
+    uid: str
+
+
+class PodQuestion(Struct, frozen=True):
+    """What is this pod, which is to be bound to an exclusive host? ``resume`` takes the pod that was read."""
+
+    pod: PodRef
+    resume: Callable[[PodInfo], "Answer"]
+
+
+PoolUse = tuple[str, str]
+"""The name of a HostPool object, and the clause by which a pod uses it."""
+
+
+class RightsQuestion(Struct, frozen=True):
+    """May the user ``use`` these HostPools of the namespace? ``resume`` takes those that the user may not use."""
+
+    user: User
+    namespace: str
+    pools: tuple[PoolUse, ...]
+    resume: Callable[[Sequence[PoolUse]], "Answer"]
+
+
+Question = SizeQuestion | PodQuestion | RightsQuestion
+"""What only the API server knows and an answer depends on."""
+
+
+class Answer(Struct, frozen=True, gc=False):
+    """The answer to one request body.
+
+    ``status`` is the HTTP status and ``body`` its JSON. The rest is for logs and metrics: ``reason`` is a short word
+    (``Invalid``, ``Forbidden``, ...) or empty, ``message`` the refusal, if any; ``uid``, ``namespace`` and ``name`` are
+    the caller's words and may hold anything. ``waits`` is why a pod is let in that no node can run now (``WaitCause``),
+    empty for all others. An answer with a ``question`` holds where nobody can be asked; the reply may make it another.
+    """
+
+    status: int
+    body: bytes
+    outcome: Outcome
+    reason: str = ""
+    kind: str = ""
+    operation: str = ""
+    uid: str = ""
+    namespace: str = ""
+    name: str = ""
+    message: str = ""
+    waits: str = ""
+    question: Question | None = None
+
 
 _ENCODE = Encoder().encode
 
 
 class _NoMetadata(Struct, frozen=True, gc=False):
-    """The empty ``metadata`` that every Status carries."""
+    """The empty ``metadata`` of every Status."""
 
 
 class _Failure(Struct, frozen=True, gc=False, rename="camel"):
@@ -72,17 +163,27 @@ class _Reviewed(Struct, frozen=True, gc=False, rename="camel"):
 
 
 def allowed(review: Review, warnings: Iterable[str] = (), audit: dict[str, str] | None = None) -> Answer:
-    """Admitted as it is."""
+    """Admitted without a patch."""
     response = _Response(review.uid, allowed=True, warnings=_warnings(warnings), audit_annotations=audit or {})
     return _answer(review, response, Outcome.ALLOWED)
 
 
 _BEGINNING: Final = b'{"response":{"uid":'
-"""How an answer begins, up to what differs between answers of one ruling."""
+"""How an answer begins, up to the uid, in which answers to pods that ask the same differ."""
 
 
-def tail(patch: bytes, warnings: Iterable[str], audit: dict[str, str]) -> bytes:
-    """An admission with a patch (JSON), if there is anything to change: all of the answer after the uid."""
+class Admission(Struct, frozen=True, gc=False):
+    """An admission without its uid, made once for all pods that ask the same: ``rest`` is the JSON after the uid.
+
+    ``changes`` says whether there is a patch in it.
+    """
+
+    rest: bytes
+    changes: bool
+
+
+def admission(patch: bytes, warnings: Iterable[str], audit: dict[str, str]) -> Admission:
+    """An admission with a patch (JSON), empty if there is nothing to change."""
     response = _Response(
         "",
         allowed=True,
@@ -91,18 +192,19 @@ def tail(patch: bytes, warnings: Iterable[str], audit: dict[str, str]) -> bytes:
         warnings=_warnings(warnings),
         audit_annotations=audit,
     )
-    return _ENCODE(_Reviewed(response))[len(_BEGINNING) + len(b'""') :]
+    return Admission(_ENCODE(_Reviewed(response))[len(_BEGINNING) + len(b'""') :], bool(patch))
 
 
-def resumed(review: Review, rest: bytes, outcome: Outcome) -> Answer:
-    """The answer to this review that :func:`tail` is the rest of."""
-    return _told(review, _BEGINNING + _ENCODE(review.uid) + rest, outcome)
+def patched(review: Review, admitted: Admission) -> Answer:
+    """Admitted, with the patch if there is one: the admission completed by the uid of this review."""
+    body = _BEGINNING + _ENCODE(review.uid) + admitted.rest
+    return _about(review, body, Outcome.PATCHED if admitted.changes else Outcome.ALLOWED)
 
 
 def denied(
     review: Review, fault: Fault, message: str, warnings: Iterable[str] = (), audit: dict[str, str] | None = None
 ) -> Answer:
-    """Refused, with a text for the person who asked; it is escaped line by line, whatever it is made of."""
+    """Refused, with a text for the user; the text is escaped line by line, as it may hold anything."""
     text = "\n".join(map(escape, message.split("\n")))
     result = _Result(text, REASONS[fault], fault.value)
     response = _Response(
@@ -112,7 +214,7 @@ def denied(
 
 
 def errored(message: str) -> Answer:
-    """Our own trouble: HTTP 503, whose text the user sees."""
+    """A failure of this program: HTTP 503, whose text the user sees."""
     body = status_body(503, UNAVAILABLE, message)
     return Answer(503, body, Outcome.ERRORED, reason=UNAVAILABLE)
 
@@ -124,7 +226,7 @@ def unreadable(message: str) -> Answer:
 
 
 def unreadable_object(kind: str, error: Exception) -> str:
-    """The refusal of an object whose fields are not what they should be; the error may quote any amount of it."""
+    """The text about an object whose fields have a wrong type; cut, as the error may quote any amount of it."""
     return escape(f"the {kind} is not readable: {error}")[:MESSAGE_LIMIT]
 
 
@@ -138,10 +240,10 @@ def _warnings(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _answer(review: Review, response: _Response, outcome: Outcome, reason: str = "", message: str = "") -> Answer:
-    return _told(review, _ENCODE(_Reviewed(response)), outcome, reason, message)
+    return _about(review, _ENCODE(_Reviewed(response)), outcome, reason, message)
 
 
-def _told(review: Review, body: bytes, outcome: Outcome, reason: str = "", message: str = "") -> Answer:
+def _about(review: Review, body: bytes, outcome: Outcome, reason: str = "", message: str = "") -> Answer:
     return Answer(
         200,
         body,
@@ -154,3 +256,40 @@ def _told(review: Review, body: bytes, outcome: Outcome, reason: str = "", messa
         name=review.name,
         message=message,
     )
+
+
+class Objection(Struct, frozen=True, gc=False):
+    """A refusal (403) about the cluster, not about a field. Its first line is complete without the others."""
+
+    text: str
+
+
+CheckResult = Problem | Objection | str
+"""What a check has found: something wrong with a field, an objection, or a warning."""
+
+
+def answered(review: Review, findings: Iterable[CheckResult], policy: Policy) -> Answer:
+    """Refused for all problems, else for the first objection, else allowed; warnings are told in any case."""
+    found = list(findings)
+    if not found:
+        return allowed(review)
+    warnings = [each for each in found if isinstance(each, str)]
+    problems = [each for each in found if isinstance(each, Problem)]
+    objections = [each.text for each in found if isinstance(each, Objection)]
+    if policy.audit:
+        refusals = [*(problem.message for problem in problems), *(text.partition("\n")[0] for text in objections)]
+        return allowed(review, [*(f"audit: this would be refused: {text}" for text in refusals), *warnings])
+    if problems:
+        fault = Fault.INVALID if any(problem.fault is Fault.INVALID for problem in problems) else Fault.FORBIDDEN
+        return denied(review, fault, render(problems), warnings)
+    return denied(review, Fault.FORBIDDEN, objections[0], warnings) if objections else allowed(review, warnings)
+
+
+def audit_annotations(decision: Decision) -> dict[str, str]:
+    """The decision for the API server's audit log: verdict, the clauses behind it, and how many nodes were left."""
+    clauses = decision.refusal.clauses if decision.refusal else map(str, decision.ask.clauses)
+    rule = escape("; ".join(clauses))[:MESSAGE_LIMIT]
+    found = {"verdict": "refused" if decision.refused else "waits" if decision.wait else "admitted", "rule": rule}
+    if decision.verdict:
+        found["candidates"] = str(decision.verdict.candidates.bit_count())
+    return found

@@ -1,15 +1,17 @@
-"""The envelope of an AdmissionReview (``admission.k8s.io/v1``): exactly the fields that are used.
+"""The request of an AdmissionReview (``admission.k8s.io/v1``), read once: exactly the fields that are used.
 
-The object inside stays raw until it is known what it should be. Keys that stand twice in the envelope are refused:
-which of them counts would depend on who reads it.
+``object`` and ``oldObject`` stay JSON until the kind under review is known: the file of that kind decodes them. An
+envelope in which a key stands twice is refused: JSON parsers differ in which of the two values they take.
 """
 
+import functools
 import re
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
+from webhook.placement.text.api_kinds import ApiKind
 from webhook.placement.text.problem import quote
 
 VERSION = "admission.k8s.io/v1"
@@ -32,8 +34,48 @@ _COMMA = re.compile(rb"[ \t\r\n]*[,}]")
 """A key of a JSON object with its colon, and what follows its value."""
 
 
-class Unreadable(Exception):  # noqa: N818 - it is caught at the boundary and becomes an HTTP 400, not an error of ours
-    """The body is no review that could be answered; its text says why."""
+MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What decoding hostile JSON raises."""
+
+Subject = tuple[str, str, str, str]
+"""API group, kind, subresource and operation (``CREATE``, ``UPDATE``, ``DELETE``) of a review."""
+
+
+def subject_of(kind: ApiKind, operation: str, subresource: str = "") -> Subject:
+    """The subject of reviews of that operation on objects of the kind."""
+    return kind.group, kind.name, subresource, operation
+
+
+_MANAGER: Final = "system:kube-controller-manager"
+_ACCOUNTS: Final = "system:serviceaccount:kube-system:"
+"""User names of Kubernetes' own controllers (kube-controller-manager, ``--use-service-account-credentials``)."""
+
+_OF_DAEMON_SETS: Final = frozenset({_MANAGER, f"{_ACCOUNTS}daemon-set-controller"})
+"""User names under which pods of DaemonSets are made; the first where all controllers share one."""
+
+
+class UnreadableReviewError(Exception):
+    """The body is no review that could be answered: HTTP 400. The text says why."""
+
+
+class User(Struct, frozen=True):
+    """The user who sent the request, as the API server has authenticated it (``authentication.k8s.io/v1 UserInfo``)."""
+
+    username: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] | None = None
+    extra: dict[str, tuple[str, ...]] | None = None
+
+    @property
+    def a_controller(self) -> bool:
+        """Whether the user is one of Kubernetes' own controllers."""
+        name = self.username
+        return name == _MANAGER or (name.startswith(_ACCOUNTS) and name.endswith("-controller"))
+
+    @property
+    def makes_daemons(self) -> bool:
+        """Whether the user is the controller that makes pods of DaemonSets."""
+        return self.username in _OF_DAEMON_SETS
 
 
 class GroupVersionKind(Struct, frozen=True, gc=False):
@@ -44,8 +86,8 @@ class GroupVersionKind(Struct, frozen=True, gc=False):
     version: str = ""
 
 
-class Review(Struct, frozen=True, gc=False):
-    """One request. ``object``, ``old`` and ``user``, who asks, are JSON; ``null`` where there is none."""
+class Review(Struct, frozen=True, dict=True):
+    """One request. ``object``, ``old`` (oldObject) and ``user_info`` are JSON; ``null`` where there is none."""
 
     uid: str
     kind: GroupVersionKind = GroupVersionKind()
@@ -55,12 +97,20 @@ class Review(Struct, frozen=True, gc=False):
     name: str = ""
     object: Raw = Raw(b"null")
     old: Raw = Raw(b"null")
-    user: Raw = Raw(b"null")
+    user_info: Raw = Raw(b"null")
 
-    def what(self, group: str, kind: str, *operations: str) -> bool:
-        """Whether this is one of the operations on the objects themselves (no subresource) of that kind."""
-        asked = (self.kind.group, self.kind.kind, self.subresource)
-        return asked == (group, kind, "") and self.operation in operations
+    @property
+    def subject(self) -> Subject:
+        """What is done to which kind of object: the key of every table of checks."""
+        return self.kind.group, self.kind.kind, self.subresource, self.operation
+
+    @functools.cached_property
+    def user(self) -> User:
+        """The user who sent the request; one without a name where ``userInfo`` is absent or unreadable."""
+        try:
+            return _USER.decode(self.user_info) or _NOBODY
+        except MALFORMED:
+            return _NOBODY
 
 
 _Fields = dict[str, Raw]
@@ -68,6 +118,8 @@ _FIELDS = msgspec.json.Decoder(_Fields)
 _STRING = msgspec.json.Decoder(str)
 _OPTIONAL = msgspec.json.Decoder(str | None)
 _GVK = msgspec.json.Decoder(GroupVersionKind)
+_USER = msgspec.json.Decoder(User | None)
+_NOBODY = User()
 _NULL = Raw(b"null")
 _EMPTY = Raw(b'""')
 _NO_KIND = Raw(b"{}")
@@ -80,14 +132,11 @@ _PARTS: tuple[tuple[str, msgspec.json.Decoder[Any], Raw], ...] = (
     ("namespace", _OPTIONAL, _EMPTY),
     ("name", _OPTIONAL, _EMPTY),
 )
-"""The fields that are read, how, and what stands for one that is not there."""
-
-MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What decoding hostile JSON raises."""
+"""The fields of a request that are read, their decoders, and the JSON that stands for an absent one."""
 
 
 def read_review(body: bytes) -> Review:
-    """The review in the body; :class:`Unreadable` if it cannot be answered."""
+    """The review in the body; :class:`UnreadableReviewError` if it cannot be answered."""
     fields = _fast(body) or _careful(body)
     found: list[Any] = []
     name = ""
@@ -95,13 +144,14 @@ def read_review(body: bytes) -> Review:
         for name, decoder, absent in _PARTS:
             found.append(decoder.decode(fields.get(name, absent)))
     except MALFORMED as error:
-        raise Unreadable(f"{name} is not readable: {error}") from None
+        raise UnreadableReviewError(f"{name} is not readable: {error}") from None
     uid, kind, operation, subresource, namespace, name = found
     if not 0 < len(uid) <= UID_LIMIT:
-        raise Unreadable(f"request.uid must be a text of 1 to {UID_LIMIT} characters")
+        raise UnreadableReviewError(f"request.uid must be a text of 1 to {UID_LIMIT} characters")
     for part in ("object", "oldObject"):
         if len(fields.get(part, _NULL)) > OBJECT_LIMIT:
-            raise Unreadable(f"request.{part} is over {OBJECT_LIMIT // 1024**2} MiB, more than the API server takes")
+            limit = f"{OBJECT_LIMIT // 1024**2} MiB"
+            raise UnreadableReviewError(f"request.{part} is over {limit}, more than the API server takes")
     return Review(
         uid,
         kind,
@@ -132,19 +182,19 @@ def _fast(body: bytes) -> _Fields | None:
 
 
 def _careful(body: bytes) -> _Fields:
-    """The request's fields, with a reason why the body has none; slower, for bodies written by others."""
+    """The request's fields, or the reason why the body has none; slower, for bodies that other clients write."""
     try:
         outer = _FIELDS.decode(body)
     except MALFORMED as error:
-        raise Unreadable(f"the body is not a JSON object: {error}") from None
+        raise UnreadableReviewError(f"the body is not a JSON object: {error}") from None
     if _text(outer, "apiVersion") != VERSION or _text(outer, "kind") != KIND:
-        raise Unreadable(f"the body must be an {KIND} of {VERSION}")
+        raise UnreadableReviewError(f"the body must be an {KIND} of {VERSION}")
     if bytes(outer.get("request", _NULL)) == b"null":
-        raise Unreadable("the review has no request")
+        raise UnreadableReviewError("the review has no request")
     try:
         fields = _FIELDS.decode(outer["request"])
     except MALFORMED as error:
-        raise Unreadable(f"request is not a JSON object: {error}") from None
+        raise UnreadableReviewError(f"request is not a JSON object: {error}") from None
     for text, values in ((body, outer), (bytes(outer["request"]), fields)):
         _once_each(text, values)
     return fields
@@ -161,11 +211,11 @@ def _once_each(text: bytes, fields: _Fields) -> None:
     while key := _KEY.match(text, at):
         name = _STRING.decode(key[1])
         if name in seen or not text.startswith(value := bytes(fields[name]), key.end()):
-            raise Unreadable(f"the key {quote(name)} stands twice in the review")
+            raise UnreadableReviewError(f"the key {quote(name)} stands twice in the review")
         seen.add(name)
         end = _COMMA.match(text, key.end() + len(value))
         if end is None:  # a longer number begins like the one that stands there later
-            raise Unreadable(f"the key {quote(name)} stands twice in the review")
+            raise UnreadableReviewError(f"the key {quote(name)} stands twice in the review")
         at = end.end()
 
 
@@ -173,4 +223,4 @@ def _text(fields: _Fields, name: str) -> str:
     try:
         return _OPTIONAL.decode(fields.get(name, _EMPTY)) or ""
     except MALFORMED as error:
-        raise Unreadable(f"{name} is not readable: {error}") from None
+        raise UnreadableReviewError(f"{name} is not readable: {error}") from None

@@ -1,144 +1,141 @@
-"""Where the pods of an object are described: pods themselves, templates of workloads, elements of Streams jobs."""
+"""Workloads at ``/validate``: all pods of a Deployment, a Job, ... are decided about when it is submitted.
 
-from collections.abc import Iterator
+The user is told at once what the controllers of Kubernetes would be told later, when they create the pods
+(``docs/workloads.md``).
+"""
+
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.admission.document import Document, mapping, sequence
-from webhook.admission.misplaced import misplaced
-from webhook.admission.replicas import grown, replicas_of
-from webhook.placement.decision.replica_fit import Replicas
-from webhook.placement.spl.placement import format_placement, parse_placement
-from webhook.placement.text import keys
+from webhook.admission.opt_in import concerned, opted_in
+from webhook.admission.pool_use import with_rights
+from webhook.admission.responses import Answer, Outcome, allowed, audit_annotations, denied
+from webhook.admission.review import Review
+from webhook.admission.templates import DescribedPod, pods_of, with_misplaced
+from webhook.admission.unstructured import Unstructured, mapping, sequence
+from webhook.placement.decision.additions import NOTHING
+from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Pod
+from webhook.placement.kube.size_limits import oversized
+from webhook.placement.request.ask import read
+from webhook.placement.request.world import World
 from webhook.placement.text.problem import Problem
+from webhook.placement.workload.workload import decide_replicas, guard_replicas
 
-STREAMS: Final = "streams.ibm.com/v1"
+_LARGE: Final = 256 * 1024
+"""Bytes of a workload that is only decoded as a whole once it is known that its pods do not say too much."""
 
-_TEMPLATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
-    ("v1", "PodTemplate"): ("template",),
-    ("v1", "ReplicationController"): ("spec", "template"),
-    ("apps/v1", "Deployment"): ("spec", "template"),
-    ("apps/v1", "ReplicaSet"): ("spec", "template"),
-    ("apps/v1", "StatefulSet"): ("spec", "template"),
-    ("apps/v1", "DaemonSet"): ("spec", "template"),
-    ("batch/v1", "Job"): ("spec", "template"),
-    ("batch/v1", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
-}
-"""Version and kind to where the template is."""
-
-RUNTIME: Final = {"name": "streams-runtime", "image": "streams-runtime"}
-"""The container of a processing element whose Job does not say otherwise."""
+_MAKERS: Final = frozenset({"Deployment", "CronJob"})
+"""Kinds whose own workloads were decided about when they were submitted."""
 
 
-class Found(Struct, frozen=True):
-    """A pod that an object describes: ``origin`` says where, ``pod`` is the object to create, and how many of it.
+def submitted(review: Review, inventory: Inventory, policy: Policy) -> Answer:
+    """Decide about all pods that the workload is going to have, and about annotations in the wrong place."""
+    if len(review.object) > _LARGE and (too_much := _oversized(review)):
+        return _too_large(too_much, review, World(inventory, policy))
+    found = _described(review)
+    if found is None or (found.same and not found.misplaced):
+        return allowed(review)
+    pod = msgspec.convert(found.pod, Pod)
+    if found.same:
+        decision = Decision(read(pod, review.namespace, World(inventory, policy))[0], additions=NOTHING)
+        return _answer(review, with_misplaced(decision, found.misplaced, policy), policy)
+    if concerned(pod, review.namespace, inventory):
+        decision = decide_replicas(pod, review.namespace, inventory, policy, found.replicas)
+    else:
+        decision = guard_replicas(pod, review.namespace, World(inventory, policy), found.replicas)
+        if not (decision.refused or decision.warnings or found.misplaced):
+            return allowed(review)
+    answer = _answer(review, with_misplaced(decision, found.misplaced, policy), policy)
+    return with_rights(answer, review, decision.ask, policy)
 
-    ``note`` says what is not certain about it. ``misplaced`` is what the object says for its pods where they do not get
-    it: only what is new, if it is a change that leaves the pods the ``same``.
+
+class _Pods(Struct, frozen=True, gc=False):
+    """The spec of a workload: the template of its pods."""
+
+    template: Pod | None = None
+
+
+class _Jobs(Struct, frozen=True, gc=False):
+    """The template of a CronJob's Jobs."""
+
+    spec: _Pods | None = None
+
+
+class _DescribingSpec(_Pods, frozen=True, gc=False, rename="camel"):
+    """The spec of a workload of any kind."""
+
+    job_template: _Jobs | None = None
+
+
+class _DescribingWorkload(Struct, frozen=True, gc=False):
+    """A workload: only the templates of its pods, which is decoded many times faster than the whole of it."""
+
+    spec: _DescribingSpec | None = None
+    template: Pod | None = None
+    """That of a PodTemplate, which has no spec."""
+
+
+_WORKLOAD: Final = msgspec.json.Decoder(_DescribingWorkload)
+
+
+def _oversized(review: Review) -> tuple[Pod, tuple[Problem, ...]] | None:
+    """The template of the workload, if it asks for placement and says more than is judged, and what is too much."""
+    workload = _WORKLOAD.decode(review.object)
+    spec = workload.spec or _DescribingSpec()
+    jobs = spec.job_template.spec if spec.job_template else None
+    pod = (jobs.template if jobs else spec.template) or workload.template
+    problems = oversized(pod) if pod and opted_in(pod) else ()
+    return (pod, problems) if pod and problems else None
+
+
+def _too_large(found: tuple[Pod, tuple[Problem, ...]], review: Review, world: World) -> Answer:
+    """The refusal of a workload whose pods say too much; in audit mode a warning, with the question about pools."""
+    pod, problems = found
+    decision = Decision(read(replace(pod, spec=None), review.namespace, world)[0], problems)
+    answer = _answer(review, decision, world.policy)
+    if answer.outcome is not Outcome.ALLOWED:
+        return answer
+    whole = _described(review)
+    return answer if whole is None or whole.same else with_rights(answer, review, decision.ask, world.policy)
+
+
+def _described(review: Review) -> DescribedPod | None:
+    """The pods of the workload under review; ``None`` if there is nothing to decide about them, or it is no object.
+
+    That is so where the workload is being deleted, and where it belongs to a workload that was decided about, if a
+    controller of Kubernetes says so. Raises one of :data:`MALFORMED`.
     """
-
-    origin: str
-    pod: Document
-    replicas: Replicas = Replicas()
-    note: str = ""
-    misplaced: tuple[Problem, ...] = ()
-    same: bool = False
-
-
-def pods_of(document: Document, old: Document | None = None) -> Iterator[Found]:
-    """The pods that an object describes: one for a pod or a workload, one an element for a Streams job.
-
-    ``old`` is what the object was before, if it is being changed. An object of any other kind describes one if it has a
-    pod template where a Deployment has it, and else none. Parts that are not of the expected type are passed over: the
-    API server refuses such an object itself.
-    """
-    version, kind = document.get("apiVersion"), document.get("kind")
-    name = mapping(document, "metadata").get("name", "")
-    if (version, kind) == ("v1", "Pod"):
-        yield Found(origin_of(document), document)
-    elif (version, kind) == (STREAMS, "Job"):
-        yield from _elements(document, str(name))
-    elif (version, kind) in _TEMPLATES:
-        path = _TEMPLATES[str(version), str(kind)]
-        pod = _from_template(mapping(document, *path), document)
-        if kind != "PodTemplate":
-            pod["metadata"]["ownerReferences"] = [_owner(str(version), str(kind), name)]
-        same = old is not None and not grown(document, old)
-        lost = tuple(misplaced(document, path, old if same else None))
-        yield Found(origin_of(document), pod, replicas_of(document, old), misplaced=lost, same=same)
-    elif sequence(mapping(document, "spec", "template", "spec"), "containers"):
-        yield _of_unknown_kind(document)
+    document = msgspec.json.decode(review.object)
+    old = msgspec.json.decode(review.old) if review.operation == "UPDATE" else None
+    if not isinstance(document, dict):
+        return None
+    document |= {"apiVersion": f"{review.kind.group}/v1".lstrip("/"), "kind": review.kind.kind}
+    if _excused(document, review):
+        return None
+    [found] = pods_of(document, old if isinstance(old, dict) else None)
+    return found
 
 
-def pod_metadata(document: Document) -> str:
-    """The path of the metadata of the pods that the object describes."""
-    version, kind = str(document.get("apiVersion")), str(document.get("kind"))
-    if (version, kind) == ("v1", "Pod"):
-        return "metadata"
-    if (version, kind) == (STREAMS, "Job"):
-        return "spec.processingElements[].template.metadata"
-    return ".".join((*_TEMPLATES.get((version, kind), ("spec", "template")), "metadata"))
+def _answer(review: Review, decision: Decision, policy: Policy) -> Answer:
+    noted = audit_annotations(decision)
+    if not decision.refused:
+        return allowed(review, decision.warnings, noted)
+    if policy.audit:
+        would = f"audit: this would be refused: {decision.headline}"
+        return allowed(review, [would, *decision.warnings], noted)
+    return denied(review, decision.fault, decision.message, decision.warnings, noted)
 
 
-def origin_of(document: Document) -> str:
-    """Kind and name of the object, for people; a name that is still to be made up ends in ``*``."""
+def _excused(document: Unstructured, review: Review) -> bool:
+    """Whether nothing is decided about the workload: it is being deleted, or belongs to one that was decided about."""
     metadata = mapping(document, "metadata")
-    made_up = f"{metadata['generateName']}*" if metadata.get("generateName") else "without a name"
-    return f"{document.get('kind')} {metadata.get('name') or made_up}"
-
-
-def _of_unknown_kind(document: Document) -> Found:
-    """The pods of an object that has a template like a Deployment: of an Argo Rollout, for example."""
-    version, kind = document.get("apiVersion"), document.get("kind")
-    pod = _from_template(mapping(document, "spec", "template"), document)
-    pod["metadata"]["ownerReferences"] = [
-        _owner(str(version), str(kind), mapping(document, "metadata").get("name", ""))
-    ]
-    replicas = replicas_of({**document, "kind": "ReplicaSet"})
-    note = f"{kind} of {version} is no kind that is known here: spec.template and {replicas.said} were judged"
-    return Found(origin_of(document), pod, replicas, note)
-
-
-def _from_template(template: Document, source: Document) -> Document:
-    """The pod that is made of the template: without a name, in the namespace of the object that it stands in."""
-    metadata = dict(mapping(template, "metadata"))
-    name, namespace = mapping(source, "metadata").get("name", ""), mapping(source, "metadata").get("namespace")
-    metadata["generateName"] = f"{name}-"
-    if namespace:
-        metadata["namespace"] = namespace
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.get("spec") or {}}
-
-
-def _owner(version: str, kind: str, name: object) -> Document:
-    """The workload as the pod's controller: the ReplicaSet or Job between them has no name yet, and says no more."""
-    return {"apiVersion": version, "kind": kind, "name": name, "uid": "", "controller": True}
-
-
-def _elements(job: Document, name: str) -> Iterator[Found]:
-    """One pod a processing element: its operators' clauses in one placement annotation."""
-    for at, element in enumerate(sequence(mapping(job, "spec"), "processingElements")):
-        pe = str(element.get("name") or f"{name}-{at}")
-        template = mapping(element, "template")
-        metadata = dict(mapping(template, "metadata"))
-        metadata["labels"] = {**mapping(metadata, "labels"), keys.JOB: name, keys.PE: pe}
-        placement = "; ".join(
-            _said(operator) for operator in sequence(element, "operators") if operator.get("placement")
-        )
-        if placement:
-            metadata["annotations"] = {**mapping(metadata, "annotations"), keys.PLACEMENT: placement}
-        spec = template.get("spec") or {"containers": [dict(RUNTIME)]}
-        pod = _from_template({"metadata": metadata, "spec": spec}, job)
-        owner = _owner(STREAMS, "ProcessingElement", pe)
-        pod["metadata"].update(generateName=f"{pe}-", ownerReferences=[owner])
-        yield Found(f"Job {name}, processing element {pe}", pod)
-
-
-def _said(operator: Document) -> str:
-    """An operator's clauses, each with the operator's name where it has none; unparsable text as it is."""
-    name, text = str(operator.get("name") or ""), str(operator["placement"])
-    clauses, problems = parse_placement(text, "")
-    if problems:
-        return text
-    return format_placement(replace(clause, operator=clause.operator or name) for clause in clauses)
+    if metadata.get("deletionTimestamp"):
+        return True
+    makers = (str(owner.get("kind")) for owner in sequence(metadata, "ownerReferences") if owner.get("controller"))
+    return any(kind in _MAKERS for kind in makers) and review.user.a_controller

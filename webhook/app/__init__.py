@@ -1,24 +1,28 @@
 """The composition root: the only package that sees every layer, with one file for each program.
 
-Each program imports what it needs and no more: a replica that serves shall not wait for a controller.
+- ``serve``: reviews answered over HTTPS.
+- ``controller``: HostPools made true.
+- ``release``: hosts given back while no controller acts.
+- ``explain``: manifests judged against a cluster.
+- ``cluster_source``: where the state of a cluster comes from.
+
+A program is imported when it is asked for: a replica that serves shall not wait for a controller.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any, Final
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from webhook.app.controlling import control
-    from webhook.app.releasing import release
-    from webhook.app.serving import serve
-    from webhook.app.worlds import explaining
+    from webhook.app import controller, explain, release, serve
 
-__all__ = ["control", "explaining", "release", "serve"]
+__all__ = ["controller", "explain", "release", "serve"]
 
-_FILES: Final = {"control": "controlling", "explaining": "worlds", "release": "releasing", "serve": "serving"}
+_PROGRAMS: Final = frozenset({"controller", "explain", "release", "serve"})
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 -- whatever the file offers; type checkers see the imports above
-    """Import the program when it is asked for."""
-    if name not in _FILES:
+def __getattr__(name: str) -> ModuleType:
+    """Import the program's file."""
+    if name not in _PROGRAMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_FILES[name]}"), name)
+    return importlib.import_module(f"{__name__}.{name}")

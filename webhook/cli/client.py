@@ -1,4 +1,4 @@
-"""A client of the running server, as the API server is one: reviews over HTTPS, with the server's authority trusted."""
+"""A client of the running server, which sends reviews over HTTPS as the API server does."""
 
 import base64
 import http.client
@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import jsonpatch
 from msgspec import Struct
 
-from webhook.admission.document import Document
-from webhook.admission.submission import WORKLOADS
+from webhook.admission.unstructured import Unstructured
+from webhook.placement.text.api_kinds import WORKLOADS
 
 _SECONDS = 10
 """For one answer: the API server's own default for a webhook."""
@@ -22,7 +22,7 @@ _SECONDS = 10
 class Reply(Struct, frozen=True):
     """What the server said about an object: ``after`` is it with the patch applied, ``None`` if it was refused."""
 
-    after: Document | None
+    after: Unstructured | None
     message: str
     code: int
     warnings: tuple[str, ...]
@@ -38,15 +38,15 @@ class Client:
             place.hostname or "", place.port, context=context, timeout=_SECONDS
         )
 
-    def create(self, pod: Document, namespace: str) -> Reply:
+    def create(self, pod: Unstructured, namespace: str) -> Reply:
         """Submit the pod to ``/mutate`` as the API server does; ``ConnectionError`` if that is not answered."""
         return self._ask("/mutate", pod, namespace)
 
-    def submit(self, workload: Document, namespace: str) -> Reply:
+    def submit(self, workload: Unstructured, namespace: str) -> Reply:
         """Submit the workload that has pods like that to ``/validate``, in the same way."""
         return self._ask("/validate", workload, namespace)
 
-    def _ask(self, path: str, document: Document, namespace: str) -> Reply:
+    def _ask(self, path: str, document: Unstructured, namespace: str) -> Reply:
         body = json.dumps(review(document, namespace), separators=(",", ":"))
         self._connection.request("POST", f"{path}?timeout=10s", body, {"Content-Type": "application/json"})
         answer = self._connection.getresponse()
@@ -60,7 +60,7 @@ class Client:
         self._connection.close()
 
 
-def review(document: Document, namespace: str) -> Document:
+def review(document: Unstructured, namespace: str) -> Unstructured:
     """The AdmissionReview of creating the object, in the order in which the API server writes its fields."""
     group, kind = kind_of(document)
     request = {
@@ -78,17 +78,17 @@ def review(document: Document, namespace: str) -> Document:
     return {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
 
 
-def kind_of(document: Document) -> tuple[str, str]:
+def kind_of(document: Unstructured) -> tuple[str, str]:
     """Group and kind of the object; a pod's unless it says so."""
     return str(document.get("apiVersion", "")).rpartition("/")[0], str(document.get("kind", "Pod"))
 
 
-def is_workload(document: Document) -> bool:
+def is_workload(document: Unstructured) -> bool:
     """Whether the webhook decides about all pods of the object when it is created."""
-    return (*kind_of(document), "", "CREATE") in WORKLOADS
+    return kind_of(document) in ((kind.group, kind.name) for kind in WORKLOADS)
 
 
-def _reply(document: Document, response: dict[str, Any]) -> Reply:
+def _reply(document: Unstructured, response: dict[str, Any]) -> Reply:
     warnings = tuple(response.get("warnings", ()))
     if not response["allowed"]:
         return Reply(None, response["status"]["message"], response["status"]["code"], warnings)

@@ -31,10 +31,10 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Control; returns when that is over."""
+    """Run the controller; returns when it has stopped."""
     settings = flags.read(arguments)
     logs.configure(settings.log_level)
-    uvloop.run(app.control(settings, _announce))
+    uvloop.run(app.controller.control(settings, _announce))
     return Exit.OK
 
 

@@ -1,4 +1,4 @@
-"""How a command ends."""
+"""Exit codes of the commands, and the error of wrong use."""
 
 import enum
 

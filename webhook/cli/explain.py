@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from webhook import app
-from webhook.admission.document import Document, mapping
-from webhook.admission.workloads import origin_of, pods_of
+from webhook.admission.templates import origin_of, pods_of
+from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli import COMMANDS, Subparsers, flags, manifests, warn
 from webhook.cli.client import review
 from webhook.cli.differences import as_yaml
@@ -77,13 +77,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _judged(given: Manifests, settings: Settings) -> list[Explanation]:
     try:
-        world = app.explaining(settings, given, warn)
+        world = app.explain.explaining(settings, given, warn)
     except ValueError as error:
         raise WrongUse(str(error)) from error
     return [found for file, document in given for found in _explained(file, document, world)]
 
 
-def _explained(file: str, document: Document, world: World) -> Sequence[Explanation]:
+def _explained(file: str, document: Unstructured, world: World) -> Sequence[Explanation]:
     if is_pool(document):
         return [explain_pool(file, document, world)]
     try:

@@ -1,6 +1,6 @@
-"""One pod explained: the verdict, the patch, the nodes that are left and what they cost, and what removed each other.
+"""One pod explained: verdict, patch, candidate nodes with their costs, and the nodes that each constraint rules out.
 
-It names nodes: whoever runs it reads the cluster, or a snapshot of it, with rights of their own.
+Names of nodes appear: the user reads the cluster, or a snapshot of it, with rights of their own.
 """
 
 from collections.abc import Iterator
@@ -10,12 +10,11 @@ import jsonpatch
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.daemons import RIGHT, tolerates_exclusive
-from webhook.admission.document import Document, mapping
-from webhook.admission.misplaced import with_misplaced
-from webhook.admission.mutate import concerned
+from webhook.admission.daemon_sets import RIGHT, tolerates_exclusive
+from webhook.admission.opt_in import concerned
 from webhook.admission.patch import encode, operations
-from webhook.admission.workloads import Found, pod_metadata
+from webhook.admission.templates import DescribedPod, pod_metadata, with_misplaced
+from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.annotations.stray_keys import stray_keys
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.pod import Pod
@@ -35,7 +34,7 @@ _RIGHT = f"its pods tolerate exclusive hosts: on a cluster, creating it takes {R
 
 
 class Removed(Struct, frozen=True):
-    """Nodes that one constraint is the first to rule out; ``clause`` is empty for what nobody wrote (taints)."""
+    """Nodes that one constraint is the first to rule out; ``clause`` is empty where the user wrote none (taints)."""
 
     clause: str
     reason: str
@@ -55,8 +54,8 @@ class Explanation(Struct, frozen=True):
     candidates: list[str]
     removed: list[Removed]
     patch: list[dict[str, Any]]
-    before: Document
-    after: Document | None
+    before: Unstructured
+    after: Unstructured | None
 
     @property
     def refused(self) -> bool:
@@ -75,7 +74,7 @@ class PodExplanation(Explanation, frozen=True):
     asks: bool
 
 
-def explain(file: str, document: Document, found: Found, world: World) -> PodExplanation:
+def explain(file: str, document: Unstructured, found: DescribedPod, world: World) -> PodExplanation:
     """Decide the pod of the document as admission would if it asks for placement, and say why.
 
     Raises ``msgspec.ValidationError`` for an object that is no pod.
@@ -119,14 +118,14 @@ def explain(file: str, document: Document, found: Found, world: World) -> PodExp
     )
 
 
-def _objectionable(pod: Pod, namespace: str, found: Found, world: World) -> bool:
+def _objectionable(pod: Pod, namespace: str, found: DescribedPod, world: World) -> bool:
     """Whether a pod that asks for nothing is refused all the same, or its workload for what it says itself."""
     decision = guard_replicas(pod, namespace, world, found.replicas)
     return with_misplaced(decision, found.misplaced, world.policy).refused
 
 
-def _doubts(document: Document, found: Found) -> Iterator[str]:
-    """What admission has no part in: a kind that is not known, and keys that were probably meant to be ours."""
+def _doubts(document: Unstructured, found: DescribedPod) -> Iterator[str]:
+    """Warnings of what admission does not check: an unknown kind, and keys that were probably meant to be ours."""
     if found.note:
         yield found.note
     where = pod_metadata(document)

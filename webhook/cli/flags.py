@@ -19,7 +19,7 @@ _METAVARS: Final[dict[object, str]] = {int: "NUMBER", float: "SECONDS", str: "TE
 
 
 def add(parser: argparse.ArgumentParser, fields: Iterable[str]) -> None:
-    """Offer a flag for each of these settings; one that is not given leaves the word to the environment."""
+    """Offer a flag for each of these settings; without the flag the environment decides."""
     for name in fields:
         field = Settings.model_fields[name]
         parser.add_argument(settings.flag(name), default=argparse.SUPPRESS, help=_help(name, field), **_kind(field))
@@ -35,7 +35,7 @@ def read(arguments: argparse.Namespace) -> Settings:
 
 
 def _kind(field: FieldInfo) -> dict[str, Any]:
-    """What argparse has to know of the field's type; values are checked by the settings themselves."""
+    """The keywords of argparse for the field's type; the settings themselves check values."""
     if field.annotation is bool:
         return {"action": argparse.BooleanOptionalAction}
     if get_origin(field.annotation) is Literal:

@@ -4,16 +4,17 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from webhook.admission.document import Document, mapping
-from webhook.admission.workloads import origin_of
+from webhook.admission.templates import origin_of
+from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli.exits import WrongUse
 from webhook.cluster.snapshot.manifests import ManifestError, read_named
+from webhook.placement.text.api_kinds import NAMESPACE, NODE
 from webhook.placement.text.problem import quote
 
-Manifests = Sequence[tuple[str, Document]]
+Manifests = Sequence[tuple[str, Unstructured]]
 """Objects in the order in which they were given, each with the name of its file."""
 
-_CLUSTERED: Final = frozenset({("v1", "Node"), ("v1", "Namespace")})
+_CLUSTERED: Final = frozenset((kind.api_version, kind.name) for kind in (NODE, NAMESPACE))
 """Version and kind of objects that are in no namespace."""
 
 
@@ -45,7 +46,7 @@ def read(arguments: argparse.Namespace) -> Manifests:
     return found if arguments.namespace is None else list(_placed(found, arguments.namespace))
 
 
-def _placed(manifests: Manifests, namespace: str) -> Iterator[tuple[str, Document]]:
+def _placed(manifests: Manifests, namespace: str) -> Iterator[tuple[str, Unstructured]]:
     """The objects in that namespace; as kubectl does, one that states another is refused."""
     for file, document in manifests:
         metadata = mapping(document, "metadata")

@@ -1,15 +1,14 @@
-"""One host pool explained: whether it could have its hosts now, which, and what rules out each of the other nodes.
+"""One HostPool explained: whether it could have its hosts now, which, and what rules out each of the other nodes.
 
-It names nodes, as :mod:`webhook.cli.explanation` does, and for the same reason.
+Names of nodes appear, as in :mod:`webhook.cli.explanation`.
 """
 
-from webhook.admission.document import Document
+from webhook.admission.unstructured import Unstructured
 from webhook.cli.explanation import NAMESPACE, Explanation, Removed, names
 from webhook.placement.checks.completion import complete
 from webhook.placement.request.world import World
+from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.problem import Fault
-
-_KIND = ("streams.ibm.com/v1", "HostPool")
 
 
 class PoolExplanation(Explanation, frozen=True):
@@ -21,12 +20,12 @@ class PoolExplanation(Explanation, frozen=True):
     hosts: list[str]
 
 
-def is_pool(document: Document) -> bool:
+def is_pool(document: Unstructured) -> bool:
     """Whether the manifest is one of a host pool."""
-    return (document.get("apiVersion"), document.get("kind")) == _KIND
+    return (document.get("apiVersion"), document.get("kind")) == (HOST_POOL.api_version, HOST_POOL.name)
 
 
-def explain_pool(file: str, document: Document, world: World) -> PoolExplanation:
+def explain_pool(file: str, document: Unstructured, world: World) -> PoolExplanation:
     """Judge the pool as admission would; it counts as applied, so the world knows it."""
     metadata = document["metadata"]
     name, namespace = metadata["name"], metadata.get("namespace") or NAMESPACE

@@ -6,7 +6,7 @@ from typing import Final
 import uvloop
 
 from webhook import app
-from webhook.app.releasing import Wish
+from webhook.app.release import Wish
 from webhook.cli import COMMANDS, Subparsers, flags, warn
 from webhook.cli.exits import Exit, WrongUse
 from webhook.controller.release import Freed, Scope, parse_scope
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         told.append(freed)
         print(_line(freed, dry_run=wish.dry_run), flush=True)
 
-    uvloop.run(app.release(settings, wish, tell))
+    uvloop.run(app.release.release(settings, wish, tell))
     if not told:
         print("HostPools: nothing to give back")
     if not wish.dry_run and not wish.end_controllers and any(freed.stays and freed.hosts for freed in told):

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     _part_ports(settings)
     settings = _with_certificate(settings)
     logs.configure(settings.log_level)
-    uvloop.run(app.serve(settings, _announce))
+    uvloop.run(app.serve.serve(settings, _announce))
     return Exit.OK
 
 
@@ -71,7 +71,7 @@ def _with_certificate(settings: Settings) -> Settings:
 
 
 def _make_certificate(settings: Settings) -> None:
-    """Run the certificate program, which is a stranger to this one; ``-P`` keeps the current folder out of it."""
+    """Run the certificate program in a process of its own; ``-P`` keeps the current folder out of its imports."""
     command = (sys.executable, "-P", "-m", "certs", "create", "--loopback", "--dir", str(settings.tls_dir))
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=_CERTIFICATE_SECONDS)  # noqa: S603 -- our own program, no shell

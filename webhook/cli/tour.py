@@ -14,8 +14,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.admission.document import Document, mapping
-from webhook.admission.workloads import Found, pods_of
+from webhook.admission.templates import DescribedPod, pods_of
+from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli import COMMANDS, Subparsers
 from webhook.cli.client import Client, Reply, is_workload
 from webhook.cli.differences import changed_lines
@@ -53,12 +53,12 @@ class Sent(Struct, frozen=True):
     """A pod of an example, or the workload that would have it, and what the server said."""
 
     path: Path
-    found: Found
+    found: DescribedPod
     reply: Reply
 
     @property
     def outcome(self) -> str:
-        """In two words at the most."""
+        """The outcome in two words at the most."""
         return "admitted" if self.reply.after is not None else f"refused {self.reply.code}"
 
     @property
@@ -74,7 +74,7 @@ class Sent(Struct, frozen=True):
         return self.path.stem, shorten(self._in_short(), _ASKED_WIDTH), self.outcome, escape(first)
 
     def _in_short(self) -> str:
-        """What was asked, without what goes without saying; if it stands elsewhere, what the example is about."""
+        """What was asked, without defaults; for an example that asks elsewhere, the first line of its comment."""
         words = [
             value if key == PLACEMENT else f"{key.removeprefix(PREFIX).removeprefix(_LONG)}: {value}"
             for key, value in self.asked.items()
@@ -163,7 +163,7 @@ def _show(sent: list[Sent], screen: Screen, *, table: bool) -> None:
         _show_one(each, screen)
 
 
-def _reply(document: Document, found: Found, client: Client) -> Reply:
+def _reply(document: Unstructured, found: DescribedPod, client: Client) -> Reply:
     """What becomes of the pod, and what is said of its workload; of a workload that is refused there is no pod."""
     namespace = found.pod["metadata"].get("namespace", NAMESPACE)
     if not is_workload(document):

@@ -10,7 +10,8 @@ from kubeapi.client.api_types import Identified
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects import items
-from webhook.cluster.watch.lists import Reader, listed
+from webhook.cluster.watch.lists import ListReader, listed
+from webhook.placement.text.api_kinds import DEPLOYMENT, POD
 
 LABELS: Final = "app.kubernetes.io/name=streams-placement,app.kubernetes.io/component=controller"
 """The labels of the controllers' pods in the chart, whatever the release is called."""
@@ -19,7 +20,7 @@ LOOK: Final = 0.5
 """Seconds between two looks whether the pods have ended."""
 
 
-class Server(Reader, Protocol):
+class Server(ListReader, Protocol):
     """The API server, as far as ending controllers needs it; every failure is an ApiError."""
 
     async def delete(self, path: str) -> bytes:
@@ -27,9 +28,9 @@ class Server(Reader, Protocol):
         ...
 
 
-async def candidates(reader: Reader, namespace: str = "") -> list[str]:
+async def candidates(reader: ListReader, namespace: str = "") -> list[str]:
     """Pods of controllers that have not ended, as ``namespace/name``; of all namespaces if ``namespace`` is empty."""
-    path = f"/api/v1/namespaces/{namespace}/pods" if namespace else "/api/v1/pods"
+    path = POD.path_in(namespace) if namespace else POD.path
     alive = {"labelSelector": LABELS, "fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
     found = [items.decode(item, Identified).metadata async for item in listed(reader, path, alive)]
     return sorted(f"{each.namespace}/{each.name}" for each in found)
@@ -44,7 +45,7 @@ async def end_candidates(
     Raises ApiError.
     """
     try:
-        await server.delete(f"/apis/apps/v1/namespaces/{namespace}/deployments/{deployment}")
+        await server.delete(f"{DEPLOYMENT.path_in(namespace)}/{deployment}")
     except ApiError as failure:
         if failure.cause is not Cause.MISSING:
             raise

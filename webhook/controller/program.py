@@ -18,9 +18,10 @@ from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.events.events import Events
 from webhook.controller.hostpools.host_choice import Rules
 from webhook.controller.work import Work
+from webhook.placement.text import keys
 
-NAME: Final = "streams.ibm.com/hostpools"
-OF_PODS: Final = "streams.ibm.com/placement"
+NAME: Final = f"{keys.PREFIX}hostpools"
+OF_PODS: Final = f"{keys.PREFIX}placement"
 """``reportingController`` of Events about HostPools, and of Events about pods that wait."""
 
 _LOOK: Final = 0.05

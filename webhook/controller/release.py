@@ -17,18 +17,17 @@ from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.watch.lists import listed
 from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.claims import Claims
-from webhook.controller.hostpools.marks import Mark, StoredNode, mark_named, read_node
-from webhook.controller.hostpools.pool_object import COLLECTION, StoredPool, path_of, read_pool
-from webhook.controller.hostpools.pool_reports import Server, rfc3339
+from webhook.controller.hostpools.marks import PoolMark, StoredNode, mark_named, read_node
+from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool
+from webhook.controller.hostpools.pool_reports import PoolWriter, rfc3339
 from webhook.controller.hostpools.pool_status import status_of
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import HOST_POOL, NODE
 
 TRIES: Final = 10
 """Attempts of one write; conflicts are rare, because no controller runs."""
 
-_POOLS: Final = "/apis/streams.ibm.com/v1/streamshostpools"
-_NODES: Final = "/api/v1/nodes"
 
 _PAGE: Final = 5
 """Objects in one page of a list: a HostPool with 5,000 hosts may have more than a megabyte."""
@@ -78,7 +77,7 @@ class Freed(Struct, frozen=True, kw_only=True):
 class Release:
     """Releases hosts through ``server``; with ``dry_run`` only reports which."""
 
-    def __init__(self, server: Server, *, dry_run: bool = False, now: Callable[[], str] = rfc3339) -> None:
+    def __init__(self, server: PoolWriter, *, dry_run: bool = False, now: Callable[[], str] = rfc3339) -> None:
         self._server = server
         self._dry_run = dry_run
         self._now = now
@@ -101,7 +100,7 @@ class Release:
 
     async def _marked(self) -> list[StoredNode]:
         """Nodes that carry a mark of any pool."""
-        found = [read_node(bytes(item)) async for item in listed(self._server, _NODES, {})]
+        found = [read_node(bytes(item)) async for item in listed(self._server, NODE.path, {})]
         return [node for node in found if marks_on(node)]
 
     async def _pools(self, scope: Scope) -> list[StoredPool]:
@@ -109,7 +108,7 @@ class Release:
         try:
             if scope.name:
                 return [read_pool(await self._server.read(path_of(scope.namespace, scope.name)))]
-            path = COLLECTION.format(scope.namespace) if scope.namespace else _POOLS
+            path = HOST_POOL.path_in(scope.namespace) if scope.namespace else HOST_POOL.path
             return [read_pool(bytes(item)) async for item in listed(self._server, path, {}, page=_PAGE)]
         except ApiError as failure:
             if failure.cause is Cause.MISSING:
@@ -126,7 +125,7 @@ class Release:
         )
         return await self._done(freed, functools.partial(self._give_back, name, freed, mark))
 
-    async def _give_back(self, name: Name, freed: Freed, mark: Mark) -> None:
+    async def _give_back(self, name: Name, freed: Freed, mark: PoolMark) -> None:
         """Empty the status first, so that nobody relies on a released host; remove the finalizer last."""
         await self._write(name, self._emptied)
         await self._claims.release_all(freed.hosts, mark)
@@ -143,7 +142,7 @@ class Release:
                 freed = Freed(what="marks of no HostPool", hosts=(name,))
                 yield await self._done(freed, functools.partial(self._clean, name, marks))
 
-    async def _clean(self, name: str, marks: list[Mark]) -> None:
+    async def _clean(self, name: str, marks: list[PoolMark]) -> None:
         for mark in marks:
             await self._claims.release_all([name], mark)
 
@@ -185,8 +184,8 @@ def _let_go(stored: StoredPool) -> tuple[str, dict[str, Any]] | None:
     return (stored.path, stored.free()) if stored.held else None
 
 
-def marks_on(node: StoredNode) -> list[Mark]:
+def marks_on(node: StoredNode) -> list[PoolMark]:
     """All marks on a node, of any HostPool; each of the result is either a label or a taint."""
-    labels = [Mark(key, "") for key in sorted(node.labels) if key.startswith(keys.MEMBERSHIP)]
+    labels = [PoolMark(key, "") for key in sorted(node.labels) if key.startswith(keys.MEMBERSHIP)]
     values = {str(taint.get("value") or "") for taint in node.taints if taint.get("key") == keys.EXCLUSIVE}
-    return [*labels, *(Mark("", value) for value in sorted(values))]
+    return [*labels, *(PoolMark("", value) for value in sorted(values))]

@@ -11,7 +11,7 @@ from webhook.controller.hostpools.node_cache import NodeCache
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.orphans import Orphans
 from webhook.controller.hostpools.pool_object import OWN_POOLS
-from webhook.controller.hostpools.pool_reports import PoolReports, Server, Tells
+from webhook.controller.hostpools.pool_reports import PoolReports, PoolWriter, Tells
 from webhook.controller.hostpools.reconciler import HostPools
 from webhook.controller.hostpools.triggers import Triggers
 from webhook.controller.waiting_pods import WaitingPods
@@ -36,7 +36,9 @@ class Work:
     recorder of their own so that the former do not wait.
     """
 
-    def __init__(self, server: Server, events: Tells, rules: Rules, *, of_pods: Tells, clock: Clock = seconds) -> None:
+    def __init__(
+        self, server: PoolWriter, events: Tells, rules: Rules, *, of_pods: Tells, clock: Clock = seconds
+    ) -> None:
         policy = rules.policy
         self.watched = ObservedInventory(Inventory(policy.spared, Guests(policy.excluded, policy.exclusive_effect)))
         self.queues = Queues(Queue(flow=_namespace, seats=SEATS, clock=clock), Queue(clock=clock))

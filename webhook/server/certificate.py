@@ -23,7 +23,7 @@ SIZE_LIMIT: Final = 1024 * 1024
 POLL_SECONDS: Final = 1.0
 """Three ``stat`` calls a second cost nothing, and see through the symlinks by which Kubernetes swaps a secret."""
 
-Signature = tuple[tuple[int, int, int] | None, ...]
+PairSignature = tuple[tuple[int, int, int] | None, ...]
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class Files(Struct, frozen=True):
     key: Path
     client_ca: Path | None = None
 
-    def signature(self) -> Signature:
+    def signature(self) -> PairSignature:
         """Changes when a file does: time, size and inode of each, ``None`` where there is no file."""
         return tuple(_state(path) for path in (self.cert, self.key, self.client_ca) if path is not None)
 
@@ -60,7 +60,7 @@ class Certificate:
     def __init__(self, files: Files, metrics: Metrics) -> None:
         self._files = files
         self._failures = metrics.reload_failures
-        self._signature: Signature | None = None
+        self._signature: PairSignature | None = None
         self._context: ssl.SSLContext | None = None
         self._trouble = ""
         self.expires = 0.0

@@ -23,7 +23,7 @@ Handler = Callable[[web.BaseRequest, float], Awaitable[web.Response]]
 _log = logging.getLogger(__name__)
 
 
-class Connection(web.RequestHandler):
+class HttpConnection(web.RequestHandler):
     """A connection that knows since when its client owes something; times are ``perf_counter`` seconds.
 
     ``greeting`` is the task of its handshake, until that is done; ``opened`` is when it was done, and 0 once a request
@@ -149,7 +149,7 @@ class Connection(web.RequestHandler):
 
 
 class Connections(web.Server):
-    """All connections of one port. Answers say ``Connection: close`` while ``draining``.
+    """All connections of one port. Answers say ``HttpConnection: close`` while ``draining``.
 
     ``turns`` is the order in which the handler decides, if it keeps one: it knows what clients used lately.
     """
@@ -170,17 +170,17 @@ class Connections(web.Server):
         self.limits = limits
         self.metrics = metrics
         self._turns = turns or Turns()
-        self.open: set[Connection] = set()
+        self.open: set[HttpConnection] = set()
         self.draining = False
 
-    def welcome(self, address: str) -> Connection:
+    def welcome(self, address: str) -> HttpConnection:
         """A new connection from that address, which counts as open from now on."""
-        connection = Connection(self, self._turns.asker(address), loop=self._loop, **self._kwargs)
+        connection = HttpConnection(self, self._turns.asker(address), loop=self._loop, **self._kwargs)
         self.open.add(connection)
         return connection
 
     async def _serve(self, request: web.BaseRequest) -> web.Response:
-        connection = cast("Connection", request.protocol)
+        connection = cast("HttpConnection", request.protocol)
         arrived = connection.begin()
         try:
             reply = await self._answer(request, arrived)
@@ -211,7 +211,7 @@ class Connections(web.Server):
             total -= stalled[-1].unread
             self.end(stalled.pop(), "capacity")
 
-    def end(self, connection: Connection, cause: str) -> None:
+    def end(self, connection: HttpConnection, cause: str) -> None:
         """End the connection at once, and count why."""
         self.open.discard(connection)
         connection.abort()

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from webhook.admission.answer import Answer, Outcome
+from webhook.admission.responses import Answer, Outcome
 from webhook.placement.text.problem import escape
 
 MESSAGE_LIMIT: Final = 2048

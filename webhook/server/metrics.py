@@ -1,23 +1,77 @@
-"""What Prometheus sees (``docs/operations.md``). One registry per object; nothing is global."""
+"""Metrics for Prometheus (``docs/operations.md``): one registry for each ``Metrics``, nothing global.
 
-from collections.abc import Callable
+Counts and durations of reviews are plain numbers that are turned into metrics at a scrape: the objects of
+``prometheus_client`` take a lock, and one method call for each bucket.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 
-from webhook.admission.answer import Answer
-from webhook.server.counting import Counts, Durations
+from webhook.admission.responses import Answer
+from webhook.placement.text.api_kinds import REVIEWED
+
+
+class Durations:
+    """A histogram of seconds; only the event loop's thread may observe."""
+
+    __slots__ = ("_bounds", "_counts", "_documentation", "_name", "_sum")
+
+    def __init__(self, name: str, documentation: str, bounds: Sequence[float], registry: CollectorRegistry) -> None:
+        self._name = name
+        self._documentation = documentation
+        self._bounds = tuple(bounds)
+        self._counts = [0] * (len(bounds) + 1)
+        self._sum = 0.0
+        registry.register(self)
+
+    def observe(self, seconds: float) -> None:
+        """Count a duration; a bucket holds those of at most its bound."""
+        self._counts[bisect_left(self._bounds, seconds)] += 1
+        self._sum += seconds
+
+    def collect(self) -> Iterator[Metric]:
+        """The histogram as it is now."""
+        total, buckets = 0, []
+        for bound, count in zip((*map(str, self._bounds), "+Inf"), self._counts, strict=True):
+            total += count
+            buckets.append((bound, total))
+        yield HistogramMetricFamily(self._name, self._documentation, buckets=buckets, sum_value=self._sum)
+
+
+class Counts:
+    """A counter by labels; only the event loop's thread may count, and the caller bounds the values of labels."""
+
+    __slots__ = ("_documentation", "_labels", "_name", "_values")
+
+    def __init__(self, name: str, documentation: str, labels: Sequence[str], registry: CollectorRegistry) -> None:
+        self._name = name
+        self._documentation = documentation
+        self._labels = tuple(labels)
+        self._values: dict[tuple[str, ...], int] = {}
+        registry.register(self)
+
+    def count(self, *labels: str) -> None:
+        """Add one for these labels."""
+        self._values[labels] = self._values.get(labels, 0) + 1
+
+    def collect(self) -> Iterator[Metric]:
+        """The counter as it is now."""
+        family = CounterMetricFamily(self._name, self._documentation, labels=self._labels)
+        for labels, value in sorted(self._values.items()):
+            family.add_metric(labels, value)
+        yield family
+
 
 PREFIX: Final = "streams_placement_"
 OTHER: Final = "other"
 """Stands for every value that callers could make up."""
 
-KINDS: Final = frozenset(
-    {
-        *("Pod", "PodTemplate", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController"),
-        *("Job", "CronJob", "HostPool", "ProcessingElement", "HPAIntent", "Binding", "Node"),
-    }
-)
+KINDS: Final = frozenset({*(kind.name for kind in REVIEWED), "ProcessingElement"})
+"""Kinds that are told apart."""
 REASONS: Final = frozenset(
     {"", "BadRequest", "Conflict", "Forbidden", "InternalError", "Invalid", "NotFound", "ServiceUnavailable", "Timeout"}
 )
@@ -63,7 +117,7 @@ class Metrics:
         )
 
     def reviewed(self, path: str, answer: Answer, seconds: float) -> None:
-        """One review was answered, so long after its first byte."""
+        """Count a review, and observe the seconds from its first byte to its answer."""
         self._seconds.observe(seconds)
         reason = answer.reason if answer.reason in REASONS else OTHER
         kind = answer.kind if answer.kind in KINDS else OTHER
@@ -72,15 +126,15 @@ class Metrics:
             self._waiting.count(answer.waits)
 
     def decided(self, seconds: float) -> None:
-        """One decision took so long."""
+        """Observe the seconds of one decision."""
         self._decision.observe(seconds)
 
     def http_error(self, code: int) -> None:
-        """One request was answered with an HTTP error."""
+        """Count a request answered with an HTTP error."""
         self._errors.labels(str(code)).inc()
 
     def connection_failed(self, cause: str) -> None:
-        """One connection was ended for that cause."""
+        """Count a connection that was ended for that cause."""
         self._connections.labels(cause).inc()
 
     def gauge(self, name: str, documentation: str, value: Callable[[], float]) -> None:
@@ -88,7 +142,7 @@ class Metrics:
         Gauge(PREFIX + name, documentation, registry=self.registry).set_function(value)
 
     def text(self) -> bytes:
-        """All of it in Prometheus' text format."""
+        """All metrics in Prometheus' text format."""
         return generate_latest(self.registry)
 
     def _histogram(self, name: str, documentation: str, buckets: tuple[float, ...]) -> Durations:

@@ -8,12 +8,11 @@ from typing import Final, cast
 
 from aiohttp import hdrs, web
 
-from webhook.admission.answer import Answer
-from webhook.admission.responses import errored
+from webhook.admission.responses import Answer, errored
 from webhook.placement.text.problem import quote
 from webhook.server import logs, target
 from webhook.server.budget import Budget
-from webhook.server.connection import Connection
+from webhook.server.connection import HttpConnection
 from webhook.server.limits import MIB, REVIEWS, Limits
 from webhook.server.metrics import Metrics
 from webhook.server.replies import HttpFault, failure, json
@@ -67,7 +66,7 @@ class Reviews:
 
     async def _large(self, request: web.BaseRequest, path: str, arrived: float, give_up: float) -> web.Response:
         """The answer to a request for whose body room has to be reserved; without a length, as for the largest."""
-        connection = cast("Connection", request.protocol)
+        connection = cast("HttpConnection", request.protocol)
         address = connection.asker.address
         size = request.content_length or self._limits.body
         if not await self.budget.reserve(size, address, min(self._limits.room_seconds, give_up - perf_counter())):
@@ -98,7 +97,7 @@ class Reviews:
             return self._refuse(
                 request, HttpFault(400, "the body of the request is empty; it must be an AdmissionReview")
             )
-        connection = cast("Connection", request.protocol)
+        connection = cast("HttpConnection", request.protocol)
         kin = None
         if not self.turns.free:
             kin = await self.turns.wait(connection.asker, body, give_up - perf_counter())
@@ -134,7 +133,7 @@ class Reviews:
 
     async def _body(self, request: web.BaseRequest, latest: float) -> bytes | HttpFault:
         """The whole body, if it arrives in time."""
-        connection = cast("Connection", request.protocol)
+        connection = cast("HttpConnection", request.protocol)
         connection.receiving = perf_counter()
         try:
             return await self._collect(request, latest)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Final
 
-from webhook.server.connection import Connection, Connections
+from webhook.server.connection import Connections, HttpConnection
 from webhook.server.fatal_error import FatalError
 
 _log = logging.getLogger(__name__)
@@ -136,7 +136,7 @@ class Site:
     def _full(self) -> bool:
         return len(self.connections.open) >= self.connections.limits.connections
 
-    async def _greet(self, client: socket.socket, connection: Connection) -> None:
+    async def _greet(self, client: socket.socket, connection: HttpConnection) -> None:
         limits = self.connections.limits
         options: dict[str, Any] = {}
         if self._tls is not None:
@@ -149,7 +149,7 @@ class Site:
             self.connections.metrics.connection_failed("handshake")
             _log.debug("a handshake failed: %s", trouble)
 
-    def _greeted(self, client: socket.socket, connection: Connection, _: asyncio.Task[None]) -> None:
+    def _greeted(self, client: socket.socket, connection: HttpConnection, _: asyncio.Task[None]) -> None:
         connection.greeting = None
         if connection.transport is None:
             self.connections.open.discard(connection)

@@ -1,4 +1,4 @@
-"""What a request line asks for."""
+"""The target of a request line: its path, and the time-out in its query."""
 
 import functools
 import re
@@ -17,7 +17,7 @@ _TEXT_LIMIT: Final = 64
 
 
 def seconds(text: str) -> float | None:
-    """A duration as Go writes it, ``1m30s`` or ``500ms``, in seconds; ``None`` for anything that is no positive one."""
+    """A duration as Go writes it, ``1m30s`` or ``500ms``, in seconds; ``None`` for a text that is no positive one."""
     if len(text) > _TEXT_LIMIT:
         return None
     spelled = text.translate(_MICRO)
@@ -28,22 +28,22 @@ def seconds(text: str) -> float | None:
     return total if position == len(spelled) and total > 0 else None
 
 
-class Target(Struct, frozen=True, gc=False):
-    """A path, and how long its caller is going to wait, in seconds, if that was said readably."""
+class RequestTarget(Struct, frozen=True, gc=False):
+    """A path, and how many seconds the client waits for the answer, ``None`` where that is not readable."""
 
     path: str
     timeout: float | None = None
 
 
 @functools.lru_cache(maxsize=256)
-def parse(text: str) -> Target:
-    """The target ``/mutate?timeout=10s``; what is unreadable in the query is ignored.
+def parse(text: str) -> RequestTarget:
+    """Parse a target such as ``/mutate?timeout=10s``; what is unreadable in the query is ignored.
 
-    Remembered, because the API server sends the same two for ever.
+    Results are cached: the API server sends the same few targets all the time.
     """
     path, _, query = text.partition("?")
     for parameter in query.split("&"):
         name, _, value = parameter.partition("=")
         if name == "timeout":
-            return Target(path, seconds(unquote(value)))
-    return Target(path)
+            return RequestTarget(path, seconds(unquote(value)))
+    return RequestTarget(path)

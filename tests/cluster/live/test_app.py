@@ -36,7 +36,7 @@ async def test_reviews_are_answered_once_the_cluster_is_listed(
     server.put("streamshostpools", pool(size=-1))
     ready: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
     with caplog.at_level(logging.INFO):
-        task = asyncio.create_task(app.serve(settings, lambda *urls: ready.set_result(urls)))
+        task = asyncio.create_task(app.serve.serve(settings, lambda *urls: ready.set_result(urls)))
         await asyncio.wait_for(ready, 10)
         await until(lambda: server.watching["nodes"])
         server.send("nodes", TOO_OLD)
@@ -76,11 +76,11 @@ async def test_explain_names_what_it_could_not_use(
 
 
 async def test_explain_says_what_it_waits_for_in_vain(server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webhook.app.clusters.PATIENCE", 0.5)
+    monkeypatch.setattr("webhook.app.cluster_source.PATIENCE", 0.5)
     server.stuck = True
     server.answers["nodes", "list"].append(lambda: status(500, "etcd"))
     with pytest.raises(FatalError, match="^the cluster is not read yet: nodes: the API server answers 500: etcd$"):
-        await asyncio.to_thread(app.explaining, Settings(), [], print)
+        await asyncio.to_thread(app.explain.explaining, Settings(), [], print)
 
 
 async def test_a_fault_of_the_watching_itself_ends_the_waiting(
@@ -93,4 +93,4 @@ async def test_a_fault_of_the_watching_itself_ends_the_waiting(
 
     monkeypatch.setattr("webhook.cluster.watch.reflector.Reflector.run", broken)
     with pytest.raises(ZeroDivisionError):
-        await asyncio.to_thread(app.explaining, Settings(), [], print)
+        await asyncio.to_thread(app.explain.explaining, Settings(), [], print)

@@ -14,13 +14,12 @@ from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
 from tests.cluster.live.objectserver import refused as said_no
 from tests.cluster.live.rights import Rights
-from webhook.admission.accounts import User
-from webhook.admission.answer import Outcome
-from webhook.admission.pool_use import Use, use_of
+from webhook.admission.responses import Answer, Outcome
+from webhook.admission.review import User
 from webhook.admission.validate import validate
 from webhook.cluster.queries import authorization
 from webhook.cluster.queries.authorization import Authorization
-from webhook.cluster.queries.review_queries import authorized
+from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.inventory.policy import Policy
 
 pytestmark = pytest.mark.integration
@@ -117,24 +116,28 @@ async def test_an_answer_that_cannot_be_read_is_a_failure(objects: ObjectServer,
 # Reviews
 
 
-def use(placement: str) -> tuple[bytes, Use]:
+def submitted(placement: str) -> Answer:
+    """The answer about a pod of Jane's, before her rights are asked about."""
     body = review(pod(placement), userInfo={"username": "jane"})
-    found = use_of(body, POOLS, Policy())
-    assert found is not None
-    return body, found
+    return validate(body, POOLS, Policy(verify_pods=False))
+
+
+async def authorized(answer: Answer, writes: ObjectClient) -> Answer:
+    """The answer once they have been."""
+    later = ReviewQueries(rights=Authorization(writes)).completed(answer)
+    assert not isinstance(later, Answer)
+    return await later
 
 
 async def test_who_may_use_all_pools_gets_the_answer_that_there_was(rights: Rights, writes: ObjectClient) -> None:
     rights.granted = {("jane", "mypool"), ("jane", "other")}
-    body, found = use("a: host(MyPool); b: host(Other)")
-    answer = validate(body, POOLS, Policy(verify_pods=False))
-    assert await authorized(answer, found, Authorization(writes), Policy()) is answer
+    answer = submitted("a: host(MyPool); b: host(Other)")
+    assert await authorized(answer, writes) is answer
 
 
 async def test_who_may_not_use_one_is_told_which(rights: Rights, writes: ObjectClient) -> None:
     rights.granted = {("jane", "mypool")}
-    body, found = use("a: host(MyPool); b: host(Other)")
-    answer = await authorized(validate(body, POOLS, Policy(verify_pods=False)), found, Authorization(writes), Policy())
+    answer = await authorized(submitted("a: host(MyPool); b: host(Other)"), writes)
     code, message = refused(answer)
     assert code == 403
     assert 'user "jane" may not use HostPool other of namespace "default"' in message
@@ -148,8 +151,7 @@ async def test_nobody_gets_through_while_rights_cannot_be_found_out(
         return said_no(500, "InternalError")
 
     objects.before = down
-    body, found = use("host(MyPool)")
-    answer = await authorized(validate(body, POOLS, Policy(verify_pods=False)), found, Authorization(writes), Policy())
+    answer = await authorized(submitted("host(MyPool)"), writes)
     assert (answer.status, answer.outcome) == (503, Outcome.ERRORED)
     assert json.loads(answer.body)["message"] == (
         "whether the HostPools may be used could not be found out: the API server answers 500: because InternalError"

@@ -13,10 +13,12 @@ from tests.builders import Json, bound_pod, cluster, nodes, pool, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
 from tests.cluster.live.objectserver import refused as said_no
 from tests.golden import EXAMPLES
-from webhook.admission.answer import Answer, Outcome, Unseen
-from webhook.app.clusters import cluster_of
-from webhook.app.serving import newcomers_of, validator
-from webhook.cluster.queries.unseen_pods import KEPT, KEPT_SECONDS, Newcomers
+from webhook.admission.responses import Answer, Outcome, PodQuestion, PodRef
+from webhook.admission.validate import validate
+from webhook.app.cluster_source import cluster_of
+from webhook.app.serve import queries_of, validator
+from webhook.cluster.queries.review_queries import ReviewQueries
+from webhook.cluster.queries.unknown_pods import KEPT, KEPT_SECONDS, UnknownPods
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -27,7 +29,7 @@ pytestmark = pytest.mark.integration
 POD: Final = "/api/v1/namespaces/team/pods/agent-1"
 DAEMON_SET: Final = "/apis/apps/v1/namespaces/team/daemonsets/agent"
 EVERY: Final[Json] = {"operator": "Exists"}
-UNSEEN: Final = Unseen("team", "agent-1", "u-1")
+UNSEEN: Final = PodRef("team", "agent-1", "u-1")
 
 
 def agent(*tolerations: Json, **owner: object) -> Json:
@@ -74,7 +76,7 @@ THERE: Final = cluster(nodes(2), [pool("R", size=1, mode="Exclusive", assigned=[
 async def answered(connection: Connection, name: str = "agent-1", **metadata: str) -> Answer:
     """What becomes of the binding of the pod to an exclusive host."""
     live: LiveCluster[Inventory] = LiveCluster(connection, THERE)
-    reviewing = validator(live, Policy(guard_bindings=True), newcomers=Newcomers(ObjectClient(connection)))
+    reviewing = validator(live, Policy(guard_bindings=True), queries_of(live))
     body = {"metadata": {"name": name, **metadata}, "target": {"kind": "Node", "name": "node-a"}}
     answer = reviewing(review(body, kind="Binding", subresource="binding", namespace="team"))
     return answer if isinstance(answer, Answer) else await answer
@@ -156,20 +158,20 @@ class Time:
 
 async def test_what_is_known_of_a_daemon_set_holds_for_a_while(connection: Connection, there: Objects) -> None:
     time = Time()
-    newcomers = Newcomers(ObjectClient(connection), clock=time)
+    newcomers = UnknownPods(ObjectClient(connection), clock=time)
     there.found = {POD: agent(), DAEMON_SET: daemon_set()}
-    assert [await newcomers.meet(UNSEEN) for _ in range(2)] == [None, None]
+    assert [await newcomers.look_up(UNSEEN) for _ in range(2)] == [None, None]
     assert there.asked == [POD, DAEMON_SET, POD]
     time.now += KEPT_SECONDS
-    await newcomers.meet(UNSEEN)
+    await newcomers.look_up(UNSEEN)
     assert there.asked[3:] == [POD, DAEMON_SET]
 
 
 async def test_what_is_kept_does_not_fill_memory(connection: Connection, there: Objects) -> None:
-    newcomers = Newcomers(ObjectClient(connection))
+    newcomers = UnknownPods(ObjectClient(connection))
     for at in range(KEPT + 1):
         there.found = {POD: agent(name=f"agent-{at}")}
-        await newcomers.meet(UNSEEN)
+        await newcomers.look_up(UNSEEN)
     assert len(newcomers._known) == 1  # noqa: SLF001 - what is kept is not shown otherwise
 
 
@@ -178,7 +180,8 @@ async def test_without_anybody_to_ask_it_is_allowed() -> None:
         inventory = THERE
 
     body = {"metadata": {"name": "agent-1"}, "target": {"name": "node-a"}}
-    answer = validator(Folder(), Policy(guard_bindings=True))(review(body, kind="Binding", subresource="binding"))  # type: ignore[arg-type] # all that is asked of it
+    reviewing = validator(Folder(), Policy(guard_bindings=True), ReviewQueries())  # type: ignore[arg-type] # all that is asked of it
+    answer = reviewing(review(body, kind="Binding", subresource="binding"))
     assert isinstance(answer, Answer)
     assert response(answer)["allowed"]
 
@@ -186,12 +189,18 @@ async def test_without_anybody_to_ask_it_is_allowed() -> None:
 async def test_nobody_is_asked_where_it_does_not_matter(connection: Connection, there: Objects) -> None:
     live: LiveCluster[Inventory] = LiveCluster(connection, cluster(nodes(2), pods=[bound_pod()]))
     body = review({"metadata": {"name": "x"}, "target": {"name": "node-a"}}, kind="Binding", subresource="binding")
-    answer = validator(live, Policy(guard_bindings=True), newcomers=Newcomers(ObjectClient(connection)))(body)
+    answer = validator(live, Policy(guard_bindings=True), queries_of(live))(body)
     assert isinstance(answer, Answer)
     assert (response(answer)["allowed"], there.asked) == (True, [])
 
 
-async def test_only_an_api_server_can_be_asked(connection: Connection) -> None:
+async def test_only_an_api_server_can_be_asked(connection: Connection, there: Objects) -> None:  # noqa: ARG001 -- it answers
     live: LiveCluster[Inventory] = LiveCluster(connection, THERE)
     snapshot = cluster_of(read({"snapshot": str(EXAMPLES / "cluster")}))
-    assert (newcomers_of(live) is None, newcomers_of(snapshot) is None) == (False, True)
+    body = review({"target": {"name": "node-a"}}, kind="Binding", subresource="binding", name="x", namespace="team")
+    answer = validate(body, THERE, Policy(guard_bindings=True))
+    assert isinstance(answer.question, PodQuestion)
+    assert queries_of(snapshot).completed(answer) is answer
+    later = queries_of(live).completed(answer)
+    assert not isinstance(later, Answer)
+    assert (await later).outcome is Outcome.ALLOWED

@@ -11,8 +11,8 @@ from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.objectserver import ObjectServer
 from tests.cluster.live.rights import Rights
 from webhook import app
-from webhook.admission.answer import Answer
-from webhook.app.serving import authorization_of, validator
+from webhook.admission.responses import Answer
+from webhook.app.serve import queries_of, validator
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -34,7 +34,7 @@ async def live(objects: ObjectServer) -> AsyncIterator[LiveCluster[Inventory]]:
 
 @pytest.fixture
 def asking(live: LiveCluster[Inventory]) -> Reviewer:
-    return validator(live, POLICY, authorization_of(live))
+    return validator(live, POLICY, queries_of(live, authorize=True))
 
 
 async def test_a_pod_that_names_a_pool_is_asked_about(asking: Reviewer, rights: Rights) -> None:
@@ -53,7 +53,7 @@ async def test_nobody_is_asked_about_a_pod_that(asking: Reviewer, rights: Rights
 
 
 async def test_without_the_setting_nobody_is_asked(live: LiveCluster[Inventory], rights: Rights) -> None:
-    answer = validator(live, POLICY, None)(review(pod("host(MyPool)")))
+    answer = validator(live, POLICY, queries_of(live))(review(pod("host(MyPool)")))
     assert isinstance(answer, Answer)
     assert (response(answer)["allowed"], rights.asked) == (True, [])
 
@@ -64,4 +64,4 @@ async def test_a_snapshot_knows_no_rights(tmp_path: Path) -> None:
     with pytest.raises(
         FatalError, match="^--authorize-pools asks an API server about rights, and a snapshot has none$"
     ):
-        await app.serve(settings, lambda *_: None)
+        await app.serve.serve(settings, lambda *_: None)

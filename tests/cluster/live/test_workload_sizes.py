@@ -12,8 +12,8 @@ from tests.builders import Json, cluster, pod, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
 from tests.cluster.live.objectserver import refused as said_no
 from tests.placement.equipped import GPU, equipped
-from webhook.admission.answer import Answer, Workload
-from webhook.app.serving import mutator
+from webhook.admission.responses import Answer, WorkloadRef
+from webhook.app.serve import mutator, queries_of
 from webhook.cluster.queries.workload_sizes import KEPT, KEPT_SECONDS, WorkloadSizes
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
@@ -21,7 +21,7 @@ from webhook.placement.inventory.policy import Policy
 
 pytestmark = pytest.mark.integration
 
-REPLICA_SET = Workload("team", "apps/v1", "ReplicaSet", "web-1")
+REPLICA_SET = WorkloadRef("team", "apps/v1", "ReplicaSet", "web-1")
 
 
 class Workloads:
@@ -98,7 +98,7 @@ COUNTS: dict[str, tuple[tuple[str, str], Json, str, int]] = {
 async def test_a_workload_says_how_many_pods_it_wants(
     sizes: WorkloadSizes, workloads: Workloads, kind: tuple[str, str], found: Json, path: str, count: int
 ) -> None:
-    workloads.found, workload = found, Workload("team", *kind, "web-1")
+    workloads.found, workload = found, WorkloadRef("team", *kind, "web-1")
     assert sizes.count(workload) is None
     assert await sizes.learn(workload)
     assert (sizes.count(workload), workloads.asked) == (count, [path])
@@ -107,12 +107,12 @@ async def test_a_workload_says_how_many_pods_it_wants(
 @pytest.mark.parametrize(
     "workload",
     [
-        pytest.param(Workload("team", "example.com/v1", "ReplicaSet", "web-1"), id="an unknown kind"),
-        pytest.param(Workload("team", "apps/v1", "ReplicaSet", "../../nodes/x"), id="a name that is a path"),
-        pytest.param(Workload("team", "apps/v1", "ReplicaSet", ""), id="no name"),
+        pytest.param(WorkloadRef("team", "example.com/v1", "ReplicaSet", "web-1"), id="an unknown kind"),
+        pytest.param(WorkloadRef("team", "apps/v1", "ReplicaSet", "../../nodes/x"), id="a name that is a path"),
+        pytest.param(WorkloadRef("team", "apps/v1", "ReplicaSet", ""), id="no name"),
     ],
 )
-async def test_nobody_is_asked_about(sizes: WorkloadSizes, workloads: Workloads, workload: Workload) -> None:
+async def test_nobody_is_asked_about(sizes: WorkloadSizes, workloads: Workloads, workload: WorkloadRef) -> None:
     assert not await sizes.learn(workload)
     assert workloads.asked == []
 
@@ -147,7 +147,7 @@ async def test_an_answer_holds_for_a_while(connection: Connection, workloads: Wo
 
 async def test_answers_do_not_fill_memory(sizes: WorkloadSizes, workloads: Workloads) -> None:
     for at in range(KEPT + 1):
-        await sizes.learn(Workload("team", "unknown/v1", "X", f"x-{at}"))
+        await sizes.learn(WorkloadRef("team", "unknown/v1", "X", f"x-{at}"))
     workloads.found = {"spec": {"replicas": 3}}
     assert await sizes.learn(REPLICA_SET)
     assert len(sizes._known) <= KEPT  # noqa: SLF001 - what is kept is not shown otherwise
@@ -159,7 +159,7 @@ MIXED = cluster([equipped("big", 1, cpu=64000), equipped("small", 4, cpu=16000)]
 async def answered(connection: Connection, found: Json) -> str:
     """The patch of the pod; if the server asks, after it has."""
     live: LiveCluster[Inventory] = LiveCluster(connection, MIXED)
-    answer = mutator(live, Policy())(review(found))
+    answer = mutator(live, Policy(), queries_of(live))(review(found))
     return str(steps(answer if isinstance(answer, Answer) else await answer))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.api import Object
 from tests.e2e.chart.rendering import CHART, CI, NAMESPACE, RELEASE, Values, helm, of_kind, only, render
-from webhook.admission.submission import WORKLOADS
+from webhook.placement.text.api_kinds import WORKLOADS
 
 EXISTING: Values = {"tls": {"source": "existingSecret", "existingSecret": {"name": "own"}}}
 
@@ -62,7 +62,7 @@ def test_only_pods_are_mutated_and_only_when_they_are_created() -> None:
 def test_every_kind_of_workload_is_reviewed_and_daemons_are_guarded_by_themselves() -> None:
     rules = {hook["name"].partition(".")[0]: hook["rules"] for hook in hooks(render())}
     resources = {name: {one for rule in found for one in rule["resources"]} for name, found in rules.items()}
-    kinds = {f"{kind.lower()}s" for _, kind, _, _ in WORKLOADS}
+    kinds = {kind.resource for kind in WORKLOADS}
     names = ("workloads", "workload-guard", "daemons")
     assert [resources[name] for name in names] == [kinds, kinds - {"daemonsets"}, {"daemonsets"}]
 

@@ -13,11 +13,10 @@ from kubeapi.client.configuration import connect
 from kubeapi.leaderelection.lease_hold import LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
-from webhook.app.policy import policy_of
 from webhook.controller.hostpools.host_choice import Replacement, Rules
 from webhook.controller.program import Controller, LeaseRef
 from webhook.server import logs
-from webhook.settings import Settings
+from webhook.settings import Settings, policy_of
 
 TERMS: Final = LeaseTiming(lease=1, deadline=0.7, retry=0.1)
 """As short as the API allows: a Lease counts whole seconds."""
@@ -33,7 +32,7 @@ async def main() -> int:
     after = float(os.environ.get(REPLACING) or 0)
     rules = Rules(policy_of(Settings()), Replacement(after, unlabelled=bool(after)))
     try:
-        await Controller(connect(), rules, LeaseRef(NAMESPACE, f"{RELEASE}-controller"), timing=TERMS).run()
+        await Controller(connect(), rules, LeaseRef(NAMESPACE, f"{RELEASE}-controller"), terms=TERMS).run()
     except LostError:
         return LOST
     return 0

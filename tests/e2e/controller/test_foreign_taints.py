@@ -19,7 +19,7 @@ from tests.e2e.plane import ControlPlane
 from tests.e2e.rotation_load import again_and_again
 from tests.e2e.say import say
 from webhook.controller.hostpools.claims import Claims
-from webhook.controller.hostpools.marks import Mark
+from webhook.controller.hostpools.marks import PoolMark
 from webhook.placement.inventory.objects import PoolHost, Taint
 from webhook.placement.text.keys import EXCLUSIVE, membership
 from webhook.placement.text.keys import exclusive as exclusive_value
@@ -29,7 +29,7 @@ WRITES: Final = 2_000
 RATE: Final = 50.0
 FOREIGN: Final = "example.com/busy"
 
-MARK: Final = Mark(
+MARK: Final = PoolMark(
     membership("default", "p"),
     exclusive_value("default", "p"),
     Taint(EXCLUSIVE, exclusive_value("default", "p"), "NoSchedule"),

@@ -15,17 +15,17 @@ from tests.placement.properties.dice import examples
 from tests.placement.properties.requested import requested
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_patches import patched
-from webhook.admission.mutate import opted_in
-from webhook.admission.submission import WORKLOADS
+from webhook.admission.opt_in import opted_in
 from webhook.admission.validate import validate
 from webhook.placement.inventory.objects import Taint
+from webhook.placement.text.api_kinds import WORKLOADS
 
 ALL = {"operator": "Exists"}
 OF_THE_EFFECT = {"operator": "Exists", "effect": "NoSchedule"}
 EVERYTHING = st.sampled_from([[ALL], [OF_THE_EFFECT], [{"key": "x", "operator": "Exists"}, ALL]])
 """What covers every taint, those of exclusive pools among them."""
 
-KINDS = st.sampled_from(sorted({(group, kind) for group, kind, _, _ in WORKLOADS if kind != "DaemonSet"}))
+KINDS = st.sampled_from(sorted((kind.group, kind.name) for kind in WORKLOADS if kind.name != "DaemonSet"))
 """Pods of a DaemonSet may run on every node, and it must choose none."""
 
 TAKEN = Taint(f"{PREFIX}exclusive", f"{STRANGERS}.x", "NoSchedule")

@@ -4,46 +4,45 @@ from typing import Any, Final
 
 from webhook.cluster.crds import hostpool_schema, hpaintent_schema
 from webhook.cluster.crds.openapi import Schema
+from webhook.placement.text.api_kinds import HOST_POOL, HPA_INTENT, VERSION, ApiKind
 
 Document = dict[str, Any]
 """An object as JSON has it."""
-
-GROUP: Final = "streams.ibm.com"
 
 
 def hostpool_definition() -> Document:
     """HostPool: ``kubectl`` finds plurals, singulars and short names, but no kinds, hence the last two names."""
     version = _version(hostpool_schema.COLUMNS, hostpool_schema.SCHEMA, subresources={"status": {}})
-    return _definition("HostPool", "streamshostpool", ["sthp", "hostpool", "hostpools"], version)
+    return _definition(HOST_POOL, ["sthp", "hostpool", "hostpools"], version)
 
 
 def hpaintent_definition() -> Document:
     """HPAIntent: nothing becomes of it but what its pods are given, so it has no status."""
     version = _version(hpaintent_schema.COLUMNS, hpaintent_schema.SCHEMA)
-    return _definition("HPAIntent", "streamshpaintent", ["sthpa", "hpaintent", "hpaintents"], version)
+    return _definition(HPA_INTENT, ["sthpa", "hpaintent", "hpaintents"], version)
 
 
-def _definition(kind: str, singular: str, short: list[str], version: Document) -> Document:
+def _definition(kind: ApiKind, short: list[str], version: Document) -> Document:
     """The definition of a kind of our group that lives in namespaces, in its only version."""
     names = {
-        "kind": kind,
-        "listKind": f"{kind}List",
-        "plural": f"{singular}s",
-        "singular": singular,
+        "kind": kind.name,
+        "listKind": f"{kind.name}List",
+        "plural": kind.resource,
+        "singular": kind.resource.removesuffix("s"),
         "shortNames": short,
         "categories": ["streams"],
     }
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{singular}s.{GROUP}"},
-        "spec": {"group": GROUP, "names": names, "scope": "Namespaced", "versions": [version]},
+        "metadata": {"name": kind.full_resource},
+        "spec": {"group": kind.group, "names": names, "scope": "Namespaced", "versions": [version]},
     }
 
 
 def _version(columns: list[Schema], schema: Schema, **more: object) -> Document:
     return {
-        "name": "v1",
+        "name": VERSION,
         "served": True,
         "storage": True,
         **more,

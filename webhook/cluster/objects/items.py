@@ -1,7 +1,7 @@
-"""Objects of a file before anything is known of them: JSON text not decoded yet, or what a YAML document holds.
+"""Objects of a file before their kind is known: JSON text that is not decoded yet, or values of a YAML document.
 
-Lists are taken apart without decoding what is in them, so a file of any number of objects needs little more memory
-than its own size.
+Lists are taken apart without decoding their members, so a file of any number of objects needs little more memory than
+its own size.
 """
 
 import re
@@ -23,7 +23,7 @@ _HEAD = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([\w./-]+)"\s*,\s*"kind"\s*:\s
 
 
 class Head(Struct, frozen=True, gc=False, rename="camel"):
-    """What an object says it is."""
+    """The apiVersion and kind that an object states."""
 
     api_version: str = ""
     kind: str = ""
@@ -52,22 +52,22 @@ def decode(item: Item, shape: type[T]) -> T:
 
 
 def head(item: Item) -> Head:
-    """What the item says it is; raises one of :data:`decoding.ERRORS`."""
+    """The apiVersion and kind that the item states; raises one of :data:`decoding.ERRORS`."""
     seen = _HEAD.match(item) if isinstance(item, Raw) else None
     return Head(seen[1].decode(), seen[2].decode()) if seen else decode(item, Head)
 
 
 def document(item: Item) -> tuple[Head, Sequence[Item]]:
-    """What the item says it is, and its members if it is a list; raises one of :data:`decoding.ERRORS`.
+    """The apiVersion and kind of the item, and its members if it is a list; raises one of :data:`decoding.ERRORS`.
 
-    In one pass, as kubectl writes the kind of a list behind its members.
+    Both in one pass, as kubectl writes the kind of a list after its members.
     """
     found = decode(item, _RawDocument) if isinstance(item, Raw) else decode(item, _PlainDocument)
     return Head(found.api_version, found.kind), found.items or ()
 
 
 def name(item: Item) -> str:
-    """``namespace/name`` of an item that may be anything, as far as it can be read; empty if it cannot."""
+    """``namespace/name`` of an item of any kind; empty where these cannot be read."""
     try:
         metadata = decode(item, _Named).metadata
     except ERRORS:

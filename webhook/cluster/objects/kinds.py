@@ -1,19 +1,20 @@
-"""The kinds that placement needs: where the API server has them, how one is read, and how it gets into a sink."""
+"""The kinds that an inventory is filled with: how an object of each is read, and how it gets into a sink."""
 
 from collections.abc import Callable
 from typing import Any, Final, Generic, TypeVar
 
-from msgspec import Raw, Struct
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubeapi.client.api_types import Identity
-from webhook.cluster.objects import hpaintent, streamsjob, translate, wire
-from webhook.cluster.objects.items import decode
+from webhook.cluster.objects import custom_resources, translate, wire
+from webhook.cluster.objects.items import Item, decode
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.objects.translate import NAMESPACE, Notes
 from webhook.placement.inventory.intent import Intent
 from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool
-from webhook.placement.text import keys
+from webhook.placement.text import api_kinds, keys
+from webhook.placement.text.api_kinds import ApiKind
 
 T = TypeVar("T")
 
@@ -25,16 +26,14 @@ class Kind(Struct, Generic[T], frozen=True, kw_only=True):
     :class:`MalformedError` or one of :data:`decoding.ERRORS`. ``value_key`` and ``key`` say by what the sink knows it.
     """
 
-    name: str
-    group: str = ""
-    resource: str
+    api: ApiKind
     selector: str = ""
     """A field selector: objects that nobody needs stay where they are."""
     labels: str = ""
     """A label selector, for the same."""
     optional: bool = False
     """Whether it may be missing: it comes with a CustomResourceDefinition."""
-    read: Callable[[Raw], tuple[T | None, Notes]]
+    read: Callable[[Item], tuple[T | None, Notes]]
     key: Callable[[Identity], str]
     value_key: Callable[[T], str]
     put: Callable[[Sink, T, str], None]
@@ -42,41 +41,51 @@ class Kind(Struct, Generic[T], frozen=True, kw_only=True):
     drop: Callable[[Sink, str], None]
 
     @property
+    def name(self) -> str:
+        """The kind as objects state it: ``Pod``."""
+        return self.api.name
+
+    @property
+    def resource(self) -> str:
+        """The resource of its group: ``pods``."""
+        return self.api.resource
+
+    @property
     def path(self) -> str:
         """Where the API server has all of them."""
-        return f"/apis/{self.group}/v1/{self.resource}" if self.group else f"/api/v1/{self.resource}"
+        return self.api.path
 
     @property
     def full_resource(self) -> str:
         """As a role names it: ``pods``, or ``streamsjobs.streams.ibm.com``."""
-        return f"{self.resource}.{self.group}" if self.group else self.resource
+        return self.api.full_resource
 
 
 AnyKind = Kind[Any]
 
 
-def _read_node(item: Raw) -> tuple[Node, Notes]:
-    return translate.node(decode(item, wire.Node))
+def _read_node(item: Item) -> tuple[Node, Notes]:
+    return translate.node(decode(item, wire.NodeObject))
 
 
-def _read_pod(item: Raw) -> tuple[PodInfo | None, Notes]:
-    return translate.bound_pod(decode(item, wire.Pod))
+def _read_pod(item: Item) -> tuple[PodInfo | None, Notes]:
+    return translate.bound_pod(decode(item, wire.PodObject))
 
 
-def _read_pool(item: Raw) -> tuple[Pool, Notes]:
-    return translate.pool(decode(item, wire.HostPool)), []
+def _read_pool(item: Item) -> tuple[Pool, Notes]:
+    return custom_resources.pool(decode(item, wire.HostPoolObject)), []
 
 
-def _read_job(item: Raw) -> tuple[Job, Notes]:
-    return streamsjob.job(decode(item, wire.Job)), []
+def _read_job(item: Item) -> tuple[Job, Notes]:
+    return custom_resources.job(decode(item, wire.JobObject)), []
 
 
-def _read_intent(item: Raw) -> tuple[Intent, Notes]:
-    return hpaintent.intent(decode(item, wire.HPAIntent))
+def _read_intent(item: Item) -> tuple[Intent, Notes]:
+    return custom_resources.intent(decode(item, wire.HPAIntentObject))
 
 
-def _read_namespace(item: Raw) -> tuple[str | None, Notes]:
-    name, enabled = hpaintent.enabled(decode(item, wire.Namespace))
+def _read_namespace(item: Item) -> tuple[str | None, Notes]:
+    name, enabled = custom_resources.enabled(decode(item, wire.NamespaceObject))
     return name if enabled else None, []
 
 
@@ -101,8 +110,7 @@ def _drop_intent(sink: Sink, key: str) -> None:
 
 
 NODES: Final = Kind(
-    name="Node",
-    resource="nodes",
+    api=api_kinds.NODE,
     read=_read_node,
     key=lambda identity: identity.name,
     value_key=lambda node: node.name,
@@ -110,8 +118,7 @@ NODES: Final = Kind(
     drop=lambda sink, key: sink.remove_node(key),
 )
 PODS: Final = Kind(
-    name="Pod",
-    resource="pods",
+    api=api_kinds.POD,
     selector="status.phase!=Succeeded,status.phase!=Failed",
     read=_read_pod,
     key=lambda identity: identity.uid or _full_name(identity),
@@ -120,9 +127,7 @@ PODS: Final = Kind(
     drop=lambda sink, key: sink.remove_pod(key),
 )
 POOLS: Final = Kind(
-    name="HostPool",
-    group="streams.ibm.com",
-    resource="streamshostpools",
+    api=api_kinds.HOST_POOL,
     optional=True,
     read=_read_pool,
     key=_full_name,
@@ -131,9 +136,7 @@ POOLS: Final = Kind(
     drop=_drop_pool,
 )
 JOBS: Final = Kind(
-    name="Job",
-    group="streams.ibm.com",
-    resource="streamsjobs",
+    api=api_kinds.STREAMS_JOB,
     optional=True,
     read=_read_job,
     key=_full_name,
@@ -142,9 +145,7 @@ JOBS: Final = Kind(
     drop=_drop_job,
 )
 INTENTS: Final = Kind(
-    name="HPAIntent",
-    group="streams.ibm.com",
-    resource="streamshpaintents",
+    api=api_kinds.HPA_INTENT,
     optional=True,
     read=_read_intent,
     key=_full_name,
@@ -153,8 +154,7 @@ INTENTS: Final = Kind(
     drop=_drop_intent,
 )
 NAMESPACES: Final = Kind(
-    name="Namespace",
-    resource="namespaces",
+    api=api_kinds.NAMESPACE,
     labels=f"{keys.INJECT}={keys.ENABLED}",
     read=_read_namespace,
     key=lambda identity: identity.name,
@@ -164,4 +164,4 @@ NAMESPACES: Final = Kind(
 )
 
 KINDS: Final[tuple[AnyKind, ...]] = (NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES)
-"""In the order in which trouble with them is named."""
+"""The kinds that are watched, and read from a snapshot, in the order in which trouble with them is named."""

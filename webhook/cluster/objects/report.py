@@ -1,4 +1,4 @@
-"""What reading a snapshot came to: what was read, and what was not and why."""
+"""The outcome of reading a cluster: how many objects are used, which are not, and why."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ _WIDTH = 500
 
 
 class SnapshotError(Exception):
-    """The folder cannot serve as a cluster; the text is a sentence for whoever named it."""
+    """The folder cannot serve as a cluster; the text is a sentence for the user who named it."""
 
 
 class Finding(Struct, frozen=True, gc=False):

@@ -1,4 +1,4 @@
-"""Where values go that were read from a cluster: the part of an inventory that whoever reads needs."""
+"""Where the values go that are read from a cluster: the methods of an inventory by which it is filled."""
 
 from typing import Protocol
 
@@ -7,7 +7,7 @@ from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool
 
 
 class IntentSink(Protocol):
-    """Takes HPAIntents, and the namespaces in which they hold; dropping what is not there is nothing."""
+    """Takes HPAIntents, and the namespaces in which they are enabled; dropping an absent one does nothing."""
 
     def put(self, intent: Intent) -> None:
         """An HPAIntent object was added or changed."""
@@ -18,11 +18,11 @@ class IntentSink(Protocol):
         ...
 
     def enable(self, namespace: str) -> None:
-        """The namespace carries the label that has intents hold in it."""
+        """The namespace carries the label by which HPAIntents apply to its pods without an annotation."""
         ...
 
     def disable(self, namespace: str) -> None:
-        """It does not, or is gone."""
+        """The namespace does not carry that label, or is gone."""
         ...
 
 
@@ -47,7 +47,7 @@ class Sink(Protocol):
         ...
 
     def has_pod(self, uid: str, /) -> bool:
-        """Whether the pod holds something already."""
+        """Whether the sink has a pod of that uid."""
         ...
 
     def remove_pod(self, uid: str) -> None:

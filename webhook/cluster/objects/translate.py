@@ -1,7 +1,7 @@
-"""Wire objects as the values that placement knows: one function per kind.
+"""Nodes and pods as the values that placement knows, made from wire objects.
 
-An object that breaks a rule of its own raises :class:`MalformedError`. Where only a part cannot be used, the rest is,
-and a note says what was left out.
+An object that breaks a rule of its own raises :class:`MalformedError`. Where only a part cannot be used, the rest is
+used, and a note says what was left out.
 """
 
 import sys
@@ -10,8 +10,6 @@ from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
 
-from msgspec.structs import replace
-
 from webhook.cluster.objects import wire
 from webhook.placement.annotations.placement_text import PlacementText, read_placement
 from webhook.placement.checks.sleepers import opening
@@ -19,15 +17,11 @@ from webhook.placement.inventory.objects import (
     Guest,
     Node,
     NodeDemand,
-    Phase,
     PodInfo,
-    Pool,
-    PoolHost,
     Taint,
     Tally,
     Waiting,
 )
-from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec, repeated
 from webhook.placement.kube.owner import DAEMON_SET, is_daemon_set, owner_of
 from webhook.placement.kube.pod import Amount, LabelSelector, PodSpec, Toleration, required_terms
 from webhook.placement.kube.quantity import milli, parse_quantity, whole
@@ -35,7 +29,7 @@ from webhook.placement.kube.requests import pod_requests
 from webhook.placement.kube.selector import requirements_of
 from webhook.placement.spl.clauses import ClauseName, PoolName
 from webhook.placement.text import keys
-from webhook.placement.text.problem import Problem, quote
+from webhook.placement.text.problem import quote
 
 Notes = list[str]
 """Parts of an object that were left out, and why: a path, then the reason."""
@@ -57,10 +51,10 @@ class MalformedError(Exception):
     """The object breaks a rule of its own, so it cannot be used; the text names the fields."""
 
 
-def node(source: wire.Node) -> tuple[Node, Notes]:
+def node(source: wire.NodeObject) -> tuple[Node, Notes]:
     """A node, with the taints that Kubernetes derives from its state."""
     spec, status = source.spec or wire.NodeSpec(), source.status or wire.NodeStatus()
-    metadata, name = _metadata(source.metadata)
+    metadata, name = metadata_of(source.metadata)
     tainted, notes = taints(spec, status)
     # As the API server does, a node that says nothing about what it can give away gives away what it has.
     amounts, field = (
@@ -79,12 +73,12 @@ def node(source: wire.Node) -> tuple[Node, Notes]:
     )
 
 
-def bound_pod(source: wire.Pod) -> tuple[PodInfo | None, Notes]:
+def bound_pod(source: wire.PodObject) -> tuple[PodInfo | None, Notes]:
     """A pod that holds something, or ``None`` for one that has finished.
 
     Of 150,000 pods most are alike, so equal requests, node names and namespaces are one object each.
     """
-    metadata, name = _metadata(source.metadata)
+    metadata, name = metadata_of(source.metadata)
     if source.status and source.status.phase in _FINISHED:
         return None, []
     spec = source.spec or PodSpec()
@@ -113,28 +107,14 @@ def bound_pod(source: wire.Pod) -> tuple[PodInfo | None, Notes]:
     return pod, [_uncounted(path, value) for path, value in invalid]
 
 
-def pool(source: wire.HostPool) -> Pool:
-    """A host pool; one that is being deleted is Releasing, whether or not its status says so yet."""
-    spec, status = source.spec or HostPoolSpec(), source.status or wire.HostPoolStatus()
-    metadata, name = _metadata(source.metadata)
-    refuse(faults(spec, status))
-    phase = Phase(status.phase or Phase.PENDING)
-    return replace(
-        pool_of_spec(spec, metadata.namespace or NAMESPACE, name),
-        phase=phase if metadata.deletion_timestamp is None else Phase.RELEASING,
-        assigned=tuple(PoolHost(host.index, host.name, host.uid or "") for host in status.hosts or ()),
-        reason=next((_reason(found) for found in status.conditions or () if found.type == "Ready"), ""),
-        created=(source.metadata and source.metadata.creation_timestamp) or "",
-    )
-
-
-def full_name(metadata: wire.Metadata | None) -> str:
+def full_name(metadata: wire.ObjectMetadata | None) -> str:
     """``namespace/name`` of an object of a namespace; raises :class:`MalformedError` if it has no name."""
-    stated, name = _metadata(metadata)
+    stated, name = metadata_of(metadata)
     return f"{stated.namespace or NAMESPACE}/{name}"
 
 
-def _metadata(stated: wire.Metadata | None) -> tuple[wire.Metadata, str]:
+def metadata_of(stated: wire.ObjectMetadata | None) -> tuple[wire.ObjectMetadata, str]:
+    """The metadata and the name in it; raises :class:`MalformedError` if there is no name."""
     if stated is None or not stated.name:
         raise MalformedError("metadata.name: missing")
     return stated, stated.name
@@ -171,9 +151,9 @@ def _shared(requests: frozenset[tuple[str, int]]) -> Tally:
 
 
 def _streams(
-    metadata: wire.Metadata,
+    metadata: wire.ObjectMetadata,
 ) -> tuple[str, str, Mapping[str, str], tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Job, processing element, own labels, pools, isolated operators and labels that it keeps away.
+    """Job, processing element, own labels, pools, isolated operators and repelled labels of a pod.
 
     All but the pools are empty without a job.
     """
@@ -207,28 +187,28 @@ def _repelled(said: PlacementText, told: wire.Annotations, labels: Mapping[str, 
 
 
 def _guards(spec: PodSpec) -> tuple[str, ...]:
-    """The topology keys by which the pod requires some pods to keep away from where it is."""
+    """The topology keys of the pod's required podAntiAffinity."""
     away = spec.affinity.pod_anti_affinity if spec.affinity else None
     terms = (away.required if away else None) or ()
     return tuple(dict.fromkeys(sys.intern(term.topology_key) for term in terms))
 
 
-def _waits(name: str, metadata: wire.Metadata, spec: PodSpec) -> Waiting | None:
-    """What the pod waits for; pods of one template wait for the same, in one text."""
+def _waits(name: str, metadata: wire.ObjectMetadata, spec: PodSpec) -> Waiting | None:
+    """What the pod waits for; pods of one template share the text."""
     text = metadata.annotations.waits if metadata.annotations and not spec.node_name else None
     return Waiting(name, sys.intern(text)) if text else None
 
 
 def _claimed(references: tuple[wire.Owner, ...] | None) -> wire.Owner | None:
-    """The DaemonSet, of whatever group, that the pod says has made it."""
+    """The owner reference that names a DaemonSet, of whatever group, as the pod's controller."""
     for owner in references or ():
         if owner.kind == DAEMON_SET[1] and owner.controller:
             return owner
     return None
 
 
-def _owner(metadata: wire.Metadata, spec: PodSpec, job: str, daemons: wire.Owner | None) -> str:
-    """The workload of a pod of a job, or of one that goes with its node; that of all others is nobody's business.
+def _owner(metadata: wire.ObjectMetadata, spec: PodSpec, job: str, daemons: wire.Owner | None) -> str:
+    """The workload of a pod of a job, or of one that goes with its node; empty for all others, where nothing reads it.
 
     Kubernetes itself sees to it that the latter is true: it deletes a pod whose DaemonSet does not exist, and one that
     its DaemonSet does not want there; and no kubelet runs a pod that has the annotation of a static one.
@@ -245,12 +225,12 @@ def _sleeps(spec: PodSpec, daemons: wire.Owner | None) -> bool:
     return bool(opening(spec.tolerations)) and not (daemons and is_daemon_set(daemons))
 
 
-def _static(metadata: wire.Metadata) -> bool:
+def _static(metadata: wire.ObjectMetadata) -> bool:
     """Whether the pod is the API server's image of a static pod."""
     return metadata.annotations is not None and metadata.annotations.mirror is not None
 
 
-def _guest(name: str, metadata: wire.Metadata, spec: PodSpec, daemons: wire.Owner | None) -> Guest | None:
+def _guest(name: str, metadata: wire.ObjectMetadata, spec: PodSpec, daemons: wire.Owner | None) -> Guest | None:
     """What a pod of others is that may run on exclusive hosts; ``None`` for most."""
     passes = _passed(spec.tolerations) if spec.tolerations else ()
     forged = daemons is not None and not is_daemon_set(daemons)
@@ -272,11 +252,7 @@ def _one_guest(name: str, passes: tuple[str, ...]) -> Guest:
     return Guest(name, passes)
 
 
-def _reason(condition: wire.Condition) -> str:
-    return condition.message or condition.reason or ""
-
-
-def to_cpus(metadata: wire.Metadata) -> bool:
+def to_cpus(metadata: wire.ObjectMetadata) -> bool:
     """Whether the pod is to be bound to cpus."""
     return metadata.annotations is not None and metadata.annotations.bind == "true"
 
@@ -332,29 +308,3 @@ def _derived(spec: wire.NodeSpec, status: wire.NodeStatus) -> Iterator[Taint]:
     for condition in status.conditions or ():
         if condition.type == "Ready" and condition.status in BY_READINESS:
             yield BY_READINESS[condition.status]
-
-
-PHASES = tuple(phase.value for phase in Phase)
-
-
-def faults(spec: HostPoolSpec, status: wire.HostPoolStatus) -> Iterator[str]:
-    """Every rule that the object breaks: a path, then the reason."""
-    for problem in (*problems_of_spec(spec), *_given(spec, status)):
-        yield f"{problem.field}: {problem.message}"
-
-
-def _given(spec: HostPoolSpec, status: wire.HostPoolStatus) -> Iterator[Problem]:
-    """``status``: anyone may have edited it, and what it says of hosts is believed."""
-    if status.phase and status.phase not in PHASES:
-        yield Problem("status.phase", f"{quote(status.phase)} is not one of {', '.join(PHASES)}")
-    hosts = status.hosts or ()
-    size = spec.size if spec.hosts is None else len(spec.hosts)
-    if size is None:
-        if hosts:
-            yield Problem("status.hosts", "a pool without a size has no hosts of its own")
-        return
-    for place, host in enumerate(hosts):
-        if not 0 <= host.index < size:
-            yield Problem(f"status.hosts[{place}].index", f"{host.index} is not between 0 and {size - 1}")
-    yield from repeated("status.hosts", (host.name for host in hosts), ".name")
-    yield from repeated("status.hosts", (host.index for host in hosts), ".index")

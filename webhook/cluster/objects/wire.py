@@ -8,14 +8,14 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from webhook.admission.mutate import MIRROR
+from webhook.admission.opt_in import MIRROR
 from webhook.placement.inventory.pool_spec import HostPoolSpec
 from webhook.placement.kube.pod import Amount, PodSpec
 from webhook.placement.text.keys import BIND, PLACEMENT, PREFERRED, UNIFORM, WAITS
 
 
 class Annotations(Struct, frozen=True, gc=False):
-    """The annotations of a running pod that others depend on; all others are skipped unread."""
+    """The annotations of a running pod that decisions about other pods read; all others are skipped."""
 
     placement: str | None = field(name=PLACEMENT, default=None)
     preferred: str | None = field(name=PREFERRED, default=None)
@@ -26,7 +26,7 @@ class Annotations(Struct, frozen=True, gc=False):
 
 
 class Owner(Struct, frozen=True, gc=False, rename="camel"):
-    """Who made the object."""
+    """An owner reference."""
 
     api_version: str = ""
     kind: str = ""
@@ -35,8 +35,8 @@ class Owner(Struct, frozen=True, gc=False, rename="camel"):
     controller: bool | None = None
 
 
-class Metadata(Struct, frozen=True, gc=False, rename="camel"):
-    """Who the object is."""
+class ObjectMetadata(Struct, frozen=True, gc=False, rename="camel"):
+    """The metadata of an object, as far as it is read."""
 
     name: str | None = None
     namespace: str | None = None
@@ -47,14 +47,14 @@ class Metadata(Struct, frozen=True, gc=False, rename="camel"):
     owner_references: tuple[Owner, ...] | None = None
 
 
-class PoolMetadata(Metadata, frozen=True, gc=False, rename="camel"):
-    """Who a host pool is, and since when there is one: of the other kinds, which are many more, nobody asks that."""
+class HostPoolMetadata(ObjectMetadata, frozen=True, gc=False, rename="camel"):
+    """The metadata of a HostPool, with the time of its creation, which is read of no other kind."""
 
     creation_timestamp: str | None = None
 
 
-class Taint(Struct, frozen=True, gc=False):
-    """A taint as the node carries it."""
+class NodeTaint(Struct, frozen=True, gc=False):
+    """A taint in the spec of a node."""
 
     key: str | None = None
     value: str | None = None
@@ -62,9 +62,9 @@ class Taint(Struct, frozen=True, gc=False):
 
 
 class NodeSpec(Struct, frozen=True, gc=False):
-    """Which pods a node wants."""
+    """The spec of a node: what keeps pods away from it."""
 
-    taints: tuple[Taint, ...] | None = None
+    taints: tuple[NodeTaint, ...] | None = None
     unschedulable: bool | None = None
 
 
@@ -77,45 +77,45 @@ class Condition(Struct, frozen=True, gc=False):
     message: str | None = None
 
 
-class Address(Struct, frozen=True, gc=False):
+class NodeAddress(Struct, frozen=True, gc=False):
     """An address of a node, of whatever type: cloud providers invent their own."""
 
     address: str | None = None
 
 
 class NodeStatus(Struct, frozen=True, gc=False):
-    """What a node has, and how it is."""
+    """The status of a node: amounts, addresses and conditions."""
 
     allocatable: dict[str, Amount] | None = None
     capacity: dict[str, Amount] | None = None
-    addresses: tuple[Address, ...] | None = None
+    addresses: tuple[NodeAddress, ...] | None = None
     conditions: tuple[Condition, ...] | None = None
 
 
-class Node(Struct, frozen=True, gc=False):
+class NodeObject(Struct, frozen=True, gc=False):
     """``v1 Node``."""
 
-    metadata: Metadata | None = None
+    metadata: ObjectMetadata | None = None
     spec: NodeSpec | None = None
     status: NodeStatus | None = None
 
 
-class PodStatus(Struct, frozen=True, gc=False):
+class PodObjectStatus(Struct, frozen=True, gc=False):
     """How far a pod has come: Pending, Running, Succeeded, Failed or Unknown."""
 
     phase: str | None = None
 
 
-class Pod(Struct, frozen=True, gc=False):
+class PodObject(Struct, frozen=True, gc=False):
     """``v1 Pod``."""
 
-    metadata: Metadata | None = None
+    metadata: ObjectMetadata | None = None
     spec: PodSpec | None = None
-    status: PodStatus | None = None
+    status: PodObjectStatus | None = None
 
 
-class PoolHost(Struct, frozen=True, gc=False):
-    """A host that a pool was given."""
+class AssignedHost(Struct, frozen=True, gc=False):
+    """A host in the status of a HostPoolObject."""
 
     index: int
     name: str
@@ -123,32 +123,32 @@ class PoolHost(Struct, frozen=True, gc=False):
 
 
 class HostPoolStatus(Struct, frozen=True, gc=False):
-    """What became of it."""
+    """The status of a HostPool: its phase, its hosts and its conditions."""
 
     phase: str | None = None
-    hosts: tuple[PoolHost, ...] | None = None
+    hosts: tuple[AssignedHost, ...] | None = None
     conditions: tuple[Condition, ...] | None = None
 
 
-class HostPool(Struct, frozen=True, gc=False):
+class HostPoolObject(Struct, frozen=True, gc=False):
     """``streams.ibm.com/v1 HostPool``."""
 
-    metadata: PoolMetadata | None = None
+    metadata: HostPoolMetadata | None = None
     spec: HostPoolSpec | None = None
     status: HostPoolStatus | None = None
 
 
 class Operator(Struct, frozen=True, gc=False):
-    """An operator of a processing element, and where it must run."""
+    """An operator of a processing element, with its placement text."""
 
     name: str | None = None
     placement: str | None = None
 
 
 class Template(Struct, frozen=True, gc=False):
-    """The pod of a processing element, where the job says how it is to look."""
+    """The template of a processing element's pod."""
 
-    metadata: Metadata | None = None
+    metadata: ObjectMetadata | None = None
 
 
 class ProcessingElement(Struct, frozen=True, gc=False):
@@ -165,21 +165,21 @@ class JobSpec(Struct, frozen=True, gc=False, rename="camel"):
     processing_elements: tuple[ProcessingElement, ...] | None = None
 
 
-class Job(Struct, frozen=True, gc=False):
+class JobObject(Struct, frozen=True, gc=False):
     """``streams.ibm.com/v1 Job``; not the Job of ``batch/v1``."""
 
-    metadata: Metadata | None = None
+    metadata: ObjectMetadata | None = None
     spec: JobSpec | None = None
 
 
-class HPAIntent(Struct, frozen=True, gc=False):
+class HPAIntentObject(Struct, frozen=True, gc=False):
     """``streams.ibm.com/v1 HPAIntent``; its spec is read as it stands, as that of an annotation is."""
 
-    metadata: Metadata | None = None
+    metadata: ObjectMetadata | None = None
     spec: Any = None
 
 
-class Namespace(Struct, frozen=True, gc=False):
+class NamespaceObject(Struct, frozen=True, gc=False):
     """``v1 Namespace``."""
 
-    metadata: Metadata | None = None
+    metadata: ObjectMetadata | None = None

@@ -1,4 +1,4 @@
-"""Whether somebody may do something: the API server is asked (``authorization.k8s.io/v1 SubjectAccessReview``)."""
+"""Whether a user may use a HostPool, asked of the API server (``authorization.k8s.io/v1 SubjectAccessReview``)."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.accounts import User
+from webhook.admission.review import User
+from webhook.placement.text.api_kinds import HOST_POOL
 
 PATH: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
@@ -31,7 +32,7 @@ class _Review(Struct, frozen=True):
 
 
 class Authorization:
-    """Answers are kept for a while."""
+    """Asks about rights; an answer is kept for :data:`GRANTED` or :data:`DENIED` seconds."""
 
     def __init__(self, server: ObjectClient, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
@@ -59,8 +60,8 @@ class Authorization:
 def _asked(user: User, namespace: str, pool: str) -> dict[str, object]:
     attributes = {
         "verb": "use",
-        "group": "streams.ibm.com",
-        "resource": "streamshostpools",
+        "group": HOST_POOL.group,
+        "resource": HOST_POOL.resource,
         "namespace": namespace,
         "name": pool,
     }

@@ -1,39 +1,85 @@
-"""Reviews that end with a question to the API server: may this user use these HostPools, and who is this pod?"""
+"""Answers to reviews completed: the API server is asked what an answer depends on."""
+
+from collections.abc import Awaitable
 
 from msgspec.structs import replace
 
+from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError
-from webhook.admission.answer import Answer, Unseen
-from webhook.admission.bindings import bound_after_all
-from webhook.admission.pool_use import Use, unauthorized
-from webhook.admission.responses import errored
+from kubeapi.client.object_client import ObjectClient
+from webhook.admission.responses import Answer, PodQuestion, RightsQuestion, SizeQuestion, errored
 from webhook.cluster.queries.authorization import Authorization
-from webhook.cluster.queries.unseen_pods import Newcomers
-from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.policy import Policy
+from webhook.cluster.queries.unknown_pods import SECONDS as POD_SECONDS
+from webhook.cluster.queries.unknown_pods import UnknownPods
+from webhook.cluster.queries.workload_sizes import SECONDS as SIZE_SECONDS
+from webhook.cluster.queries.workload_sizes import WorkloadSizes
 
 
-async def authorized(answer: Answer, use: Use, authorization: Authorization, policy: Policy) -> Answer:
+class ReviewQueries:
+    """Asks the questions that answers carry; an answer stands as it is where there is nobody to ask.
+
+    ``sizes``, ``pods`` and ``rights`` each answer one kind of question; ``None`` for one that is not asked.
+    """
+
+    def __init__(
+        self,
+        *,
+        sizes: WorkloadSizes | None = None,
+        pods: UnknownPods | None = None,
+        rights: Authorization | None = None,
+    ) -> None:
+        self.sizes = sizes
+        self._pods = pods
+        self._rights = rights
+
+    @classmethod
+    def of(cls, connection: Connection, *, authorize: bool = False) -> "ReviewQueries":
+        """Every question that an API server answers; about rights to use HostPools only with ``authorize``."""
+        return cls(
+            sizes=WorkloadSizes(ObjectClient(connection, seconds=SIZE_SECONDS)),
+            pods=UnknownPods(ObjectClient(connection, seconds=POD_SECONDS)),
+            rights=Authorization(ObjectClient(connection)) if authorize else None,
+        )
+
+    def completed(self, answer: Answer) -> Answer | Awaitable[Answer]:
+        """The answer at once, or later if the API server has to be asked first."""
+        question = answer.question
+        if isinstance(question, SizeQuestion) and self.sizes:
+            return _sized(answer, question, self.sizes)
+        if isinstance(question, PodQuestion) and self._pods:
+            return _looked_at(answer, question, self._pods)
+        if isinstance(question, RightsQuestion) and self._rights:
+            return _authorized(answer, question, self._rights)
+        return answer
+
+
+async def _sized(answer: Answer, question: SizeQuestion, sizes: WorkloadSizes) -> Answer:
+    """The answer about a pod with the size of its workload known; the one there was if that cannot be found out."""
+    return question.resume() if await sizes.learn(question.workload) else answer
+
+
+async def _looked_at(answer: Answer, question: PodQuestion, pods: UnknownPods) -> Answer:
+    """The answer about a binding, once its pod was read; an error where that is not possible."""
+    try:
+        pod = await pods.look_up(question.pod)
+    except ApiError as failure:
+        return _unknown("whether the pod may be bound to an exclusive host", failure)
+    return question.resume(pod) if pod else answer
+
+
+async def _authorized(answer: Answer, question: RightsQuestion, rights: Authorization) -> Answer:
     """The answer, if the user may use all of the pools; else a refusal, or an error where that cannot be found out."""
     try:
         refused = [
             (pool, clause)
-            for pool, clause in use.pools
-            if not await authorization.may_use(use.user, use.review.namespace, pool)
+            for pool, clause in question.pools
+            if not await rights.may_use(question.user, question.namespace, pool)
         ]
     except ApiError as failure:
-        text = f"whether the HostPools may be used could not be found out: {failure}"
-        return replace(errored(text), message=text)
-    return unauthorized(use, refused, policy) if refused else answer
+        return _unknown("whether the HostPools may be used", failure)
+    return question.resume(refused) if refused else answer
 
 
-async def met(
-    answer: Answer, body: bytes, unseen: Unseen, newcomers: Newcomers, cluster: Inventory, policy: Policy
-) -> Answer:
-    """The answer about a binding, once its pod was looked at; an error where that is not possible."""
-    try:
-        pod = await newcomers.meet(unseen)
-    except ApiError as failure:
-        text = f"whether the pod may be bound to an exclusive host could not be found out: {failure}"
-        return replace(errored(text), message=text)
-    return bound_after_all(body, pod, cluster, policy) if pod else answer
+def _unknown(what: str, failure: ApiError) -> Answer:
+    text = f"{what} could not be found out: {failure}"
+    return replace(errored(text), message=text)

@@ -1,11 +1,11 @@
-"""How many pods a workload is to have: asked of the API server when a pod that it makes is decided about.
+"""How many pods a workload is to have, asked of the API server when the first of its pods is decided about.
 
-Only the first pod of those that must share a node needs it (``docs/colocation.md``), so no workload is watched.
+Only pods that must share a node need the number (``docs/colocation.md``), so no workload is watched.
 """
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.answer import Workload
+from webhook.admission.responses import WorkloadRef
+from webhook.placement.text.api_kinds import BATCH_JOB, REPLICA_SET, REPLICATION_CONTROLLER, STATEFUL_SET, ApiKind
 
 SECONDS: Final = 0.5
 """For the answer: a pod waits for it, and would rather do without."""
@@ -25,12 +26,10 @@ KEPT_SECONDS: Final = 10.0
 KEPT: Final = 4096
 """Answers that are kept: some 300 bytes each."""
 
-_PATHS: Final = {
-    ("apps/v1", "ReplicaSet"): "/apis/apps/v1/namespaces/{}/replicasets/{}",
-    ("apps/v1", "StatefulSet"): "/apis/apps/v1/namespaces/{}/statefulsets/{}",
-    ("batch/v1", "Job"): "/apis/batch/v1/namespaces/{}/jobs/{}",
-    ("v1", "ReplicationController"): "/api/v1/namespaces/{}/replicationcontrollers/{}",
+_COUNTED: Final[Mapping[tuple[str, str], ApiKind]] = {
+    (kind.api_version, kind.name): kind for kind in (REPLICA_SET, STATEFUL_SET, BATCH_JOB, REPLICATION_CONTROLLER)
 }
+"""Kinds that state a number of pods, by apiVersion and kind."""
 
 _DESIRED: Final = "deployment.kubernetes.io/desired-replicas"
 """Annotation by which a Deployment tells its ReplicaSet how many pods there are to be after a rollout (Kubernetes)."""
@@ -39,36 +38,36 @@ _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 """A DNS subdomain: the name of a workload. Owner references are what the pod says, so they may hold anything."""
 
 
-class _Metadata(Struct, frozen=True):
+class _WorkloadMetadata(Struct, frozen=True):
     annotations: dict[str, str] | None = None
 
 
-class _Spec(Struct, frozen=True):
+class _WorkloadSpec(Struct, frozen=True):
     replicas: int | None = None
     parallelism: int | None = None
     completions: int | None = None
 
 
-class _Object(Struct, frozen=True):
-    metadata: _Metadata = _Metadata()
-    spec: _Spec = _Spec()
+class _WorkloadObject(Struct, frozen=True):
+    metadata: _WorkloadMetadata = _WorkloadMetadata()
+    spec: _WorkloadSpec = _WorkloadSpec()
 
 
 class WorkloadSizes:
-    """Numbers of pods by workload, kept for a while."""
+    """Numbers of pods by workload, each kept for :data:`KEPT_SECONDS`."""
 
     def __init__(self, server: ObjectClient, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
         self._clock = clock
-        self._known: dict[Workload, tuple[int | None, float]] = {}
+        self._known: dict[WorkloadRef, tuple[int | None, float]] = {}
 
-    def count(self, workload: Workload) -> int | None:
-        """How many pods it is to have at a time; ``None`` for one that was not learnt a moment ago, or is not known."""
+    def count(self, workload: WorkloadRef) -> int | None:
+        """How many pods the workload is to have at a time; ``None`` if that was not asked lately, or is not known."""
         found = self._known.get(workload)
         return found[0] if found and found[1] > self._clock() else None
 
-    async def learn(self, workload: Workload) -> bool:
-        """Ask the API server, unless that was done a moment ago; whether the number is known then."""
+    async def learn(self, workload: WorkloadRef) -> bool:
+        """Ask the API server, unless it was asked lately; whether the number is known then."""
         found = self._known.get(workload)
         if found is None or found[1] <= self._clock():
             if len(self._known) >= KEPT:
@@ -76,20 +75,20 @@ class WorkloadSizes:
             self._known[workload] = await self._asked(workload), self._clock() + KEPT_SECONDS
         return self.count(workload) is not None
 
-    async def _asked(self, workload: Workload) -> int | None:
-        path = _PATHS.get((workload.version, workload.kind))
-        if path is None or not _NAME.fullmatch(workload.name):
+    async def _asked(self, workload: WorkloadRef) -> int | None:
+        kind = _COUNTED.get((workload.version, workload.kind))
+        if kind is None or not _NAME.fullmatch(workload.name):
             return None
         try:
-            body = await self._server.read(path.format(quote(workload.namespace, safe=""), workload.name))
-            return _size(workload.kind, msgspec.json.decode(body, type=_Object))
+            body = await self._server.read(f"{kind.path_in(quote(workload.namespace, safe=''))}/{workload.name}")
+            return _size(workload.kind, msgspec.json.decode(body, type=_WorkloadObject))
         except (ApiError, msgspec.MsgspecError):
             return None
 
 
-def _size(kind: str, found: _Object) -> int:
+def _size(kind: str, found: _WorkloadObject) -> int:
     spec = found.spec
-    if kind == "Job":
+    if kind == BATCH_JOB.name:
         parallel = 1 if spec.parallelism is None else spec.parallelism
         return parallel if spec.completions is None else min(parallel, spec.completions)
     replicas = 1 if spec.replicas is None else spec.replicas

@@ -1,6 +1,6 @@
-"""The files of a snapshot: every ``*.json``, ``*.yaml`` and ``*.yml`` below a folder, hidden ones left out.
+"""The files of a snapshot: every ``*.json``, ``*.yaml`` and ``*.yml`` below a folder, but for hidden ones.
 
-A mounted ConfigMap looks like that too: hidden folders hold the data, and what is visible links to it.
+A mounted ConfigMap has this shape as well: its data are in hidden folders, to which visible links lead.
 """
 
 import os
@@ -16,7 +16,7 @@ FILE_LIMIT = 10_000
 SIZE_LIMIT = 2 << 30
 """Bytes of one file: 150,000 pods in a single list of indented JSON, at up to 14 KB each."""
 
-Signature = tuple[tuple[str, int, int, int], ...]
+FolderSignature = tuple[tuple[str, int, int, int], ...]
 """Path, time of change in ns, size and inode of every file."""
 
 
@@ -40,8 +40,8 @@ def read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def signature(folder: Path) -> Signature:
-    """What changes when any of the files does; empty if the folder cannot be listed."""
+def signature(folder: Path) -> FolderSignature:
+    """A value that differs when any of the files has changed; empty if the folder cannot be listed."""
     try:
         paths = files(folder)
     except SnapshotError:

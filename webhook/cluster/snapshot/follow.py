@@ -8,7 +8,7 @@ from typing import Generic, NoReturn, TypeVar
 
 from webhook.cluster.objects.report import Report
 from webhook.cluster.objects.sink import Sink
-from webhook.cluster.snapshot.folder import Signature, signature
+from webhook.cluster.snapshot.folder import FolderSignature, signature
 from webhook.cluster.snapshot.snapshot import read_snapshot
 
 I = TypeVar("I", bound=Sink)  # noqa: E741 stands for Inventory
@@ -18,7 +18,7 @@ INTERVAL = 2.0
 
 
 async def follow(
-    folder: Path, interval: float, on_change: Callable[[], Awaitable[object]], *, known: Signature | None = None
+    folder: Path, interval: float, on_change: Callable[[], Awaitable[object]], *, known: FolderSignature | None = None
 ) -> NoReturn:
     """Await ``on_change`` whenever the folder's files differ from ``known`` (default: from now), until cancelled.
 
@@ -56,7 +56,7 @@ class SnapshotCluster(Generic[I]):
         self._make = make
         self._tell = tell
         self._interval = interval
-        self._known: Signature = ()
+        self._known: FolderSignature = ()
         self._closed = threading.Event()
 
     @property
@@ -95,11 +95,11 @@ class SnapshotCluster(Generic[I]):
         except Exception as error:  # noqa: BLE001 whatever it is, the last good inventory answers, and ``tell`` gets it
             self._tell(error)
 
-    def _read(self, abandoned: Callable[[], bool]) -> tuple[Signature, I, Report]:
+    def _read(self, abandoned: Callable[[], bool]) -> tuple[FolderSignature, I, Report]:
         # The signature is taken first: what changes while the files are read is seen as a change afterwards.
         known, inventory = signature(self.folder), self._make()
         return known, inventory, read_snapshot(self.folder, inventory, abandoned=abandoned)
 
-    def _take(self, known: Signature, inventory: I, report: Report) -> Report:
+    def _take(self, known: FolderSignature, inventory: I, report: Report) -> Report:
         self._known, self.inventory, self.report = known, inventory, report
         return report

@@ -1,34 +1,31 @@
-"""Items of files put into a sink: each of the kinds that placement knows, once."""
+"""Reads the objects of files into a sink: those of the kinds in ``cluster/objects/kinds.py``, each object once."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from kubeapi.client import decoding
-from webhook.cluster.objects import hpaintent, items, streamsjob, translate, wire
+from webhook.cluster.objects import custom_resources, items, translate, wire
 from webhook.cluster.objects.items import Head, Item
+from webhook.cluster.objects.kinds import KINDS, NAMESPACES, PODS, AnyKind
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding, Report
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.objects.translate import MalformedError
+from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import HOST_POOL
 
-CORE = "v1"
-GROUP = "streams.ibm.com"
-STREAMS = f"{GROUP}/v1"
+_KINDS: Final[Mapping[tuple[str, str], AnyKind]] = {(kind.api.api_version, kind.name): kind for kind in KINDS}
+"""The kinds that are read by apiVersion and kind; the Job of ``batch/v1`` is another."""
 
-KINDS = (
-    (CORE, "Node"), (CORE, "Pod"), (STREAMS, "HostPool"), (STREAMS, "Job"), (STREAMS, "HPAIntent"), (CORE, "Namespace"),
-)  # fmt: skip
-"""The kinds that are read; the Job of ``batch/v1`` is another."""
-
-_LISTS: dict[tuple[str, str], Head | None] = {
-    (CORE, "List"): None,
-    **{(version, f"{kind}List"): Head(version, kind) for version, kind in KINDS},
+_LISTS: Final[Mapping[tuple[str, str], Head | None]] = {
+    ("v1", "List"): None,
+    **{(version, f"{kind}List"): Head(version, kind) for version, kind in _KINDS},
 }
 """Kinds of lists, and what their members are; those of a ``List`` say so themselves."""
 
 
 class _Findings:
-    """Findings: all of them counted, the first of them kept."""
+    """Findings: all of them counted, the first :data:`FINDING_LIMIT` kept."""
 
     def __init__(self) -> None:
         self.kept: list[Finding] = []
@@ -41,7 +38,7 @@ class _Findings:
 
 
 class SnapshotLoader:
-    """One pass over a number of files; what cannot be used is skipped, named, and never fatal."""
+    """One pass over a number of files; an object that cannot be used is skipped and named in the report."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
@@ -53,16 +50,16 @@ class SnapshotLoader:
         self._noted = _Findings()
 
     def begin(self, file: str) -> None:
-        """What comes next is from this file."""
+        """The next objects are from this file."""
         self._file = file
         self._place = 0
 
     def skip(self, reason: str, subject: str = "") -> None:
-        """Something of the file cannot be used."""
+        """Report something of the file that cannot be used."""
         self._skipped.add(Finding(self._file, subject, reason))
 
     def document(self, item: Item) -> None:
-        """An object, or a list of objects."""
+        """Read an object, or a list of objects."""
         try:
             head, members = items.document(item)
         except decoding.ERRORS as error:
@@ -74,9 +71,9 @@ class SnapshotLoader:
             self._object(member, stated)
 
     def report(self) -> Report:
-        """What came of everything so far."""
+        """The outcome of all that was read so far."""
         return Report(
-            counts={kind: self._counts[kind] for _, kind in KINDS},
+            counts={kind: self._counts[kind] for _, kind in _KINDS},
             finished=self._counts["finished"],
             ignored=self._counts["ignored"],
             skipped=tuple(self._skipped.kept),
@@ -86,14 +83,18 @@ class SnapshotLoader:
         )
 
     def _object(self, item: Item, stated: Head | None) -> None:
-        """One object; ``stated`` is what it says it is, or its list says for it."""
+        """Read one object; ``stated`` is its kind if its list says so, ``None`` if the object says it itself."""
         try:
             stated = stated or items.head(item)
-            put = self._PUT.get((stated.api_version, stated.kind))
-            if put:
-                put(self, item)
-            else:
+            kind = _KINDS.get((stated.api_version, stated.kind))
+            if kind is None:
                 self._ignore(stated)
+            elif kind is PODS:
+                self._pod(item)
+            elif kind is NAMESPACES:
+                self._namespace(item)
+            else:
+                self._put(kind, item)
         except MalformedError as error:
             self.skip(str(error), self._subject(item, stated))
         except decoding.ERRORS as error:
@@ -103,14 +104,15 @@ class SnapshotLoader:
         kind = (stated and stated.kind) or "object"
         return f"{kind} {items.name(item) or f'number {self._place}'}"
 
-    def _node(self, item: Item) -> None:
-        value, notes = translate.node(items.decode(item, wire.Node))
-        self._once("Node", "name", value.name)
-        self._sink.set_node(value)
-        self._used("Node", value.name, notes)
+    def _put(self, kind: AnyKind, item: Item) -> None:
+        value, notes = kind.read(item)
+        name = kind.value_key(value)
+        self._once(kind.name, name)
+        kind.put(self._sink, value, name)
+        self._used(kind.name, name, notes)
 
     def _pod(self, item: Item) -> None:
-        source = items.decode(item, wire.Pod)
+        source = items.decode(item, wire.PodObject)
         value, notes = translate.bound_pod(source)
         if value is None:
             self._counts["finished"] += 1
@@ -122,28 +124,9 @@ class SnapshotLoader:
         self._sink.set_pod(value)
         self._used("Pod", name, notes)
 
-    def _pool(self, item: Item) -> None:
-        value = translate.pool(items.decode(item, wire.HostPool))
-        self._once("HostPool", "name", f"{value.namespace}/{value.name}")
-        self._sink.set_pool(value)
-        self._used("HostPool")
-
-    def _job(self, item: Item) -> None:
-        value = streamsjob.job(items.decode(item, wire.Job))
-        self._once("Job", "name", f"{value.namespace}/{value.name}")
-        self._sink.set_job(value)
-        self._used("Job")
-
-    def _intent(self, item: Item) -> None:
-        value, notes = hpaintent.intent(items.decode(item, wire.HPAIntent))
-        name = f"{value.namespace}/{value.name}"
-        self._once("HPAIntent", "name", name)
-        self._sink.intents.put(value)
-        self._used("HPAIntent", name, notes)
-
     def _namespace(self, item: Item) -> None:
-        name, enabled = hpaintent.enabled(items.decode(item, wire.Namespace))
-        self._once("Namespace", "name", name)
+        name, enabled = custom_resources.enabled(items.decode(item, wire.NamespaceObject))
+        self._once("Namespace", name)
         if enabled:
             self._sink.intents.enable(name)
             self._used("Namespace")
@@ -151,26 +134,23 @@ class SnapshotLoader:
             self._sink.intents.disable(name)
             self._counts["ignored"] += 1
 
-    _PUT: ClassVar[dict[tuple[str, str], Callable[["SnapshotLoader", Item], None]]] = dict(
-        zip(KINDS, (_node, _pod, _pool, _job, _intent, _namespace), strict=True)
-    )
-
     def _ignore(self, stated: Head) -> None:
-        """A kind that placement does not know; nothing is wrong unless it looks like one that it does."""
+        """Count an object of a kind that placement does not read; one that seems to be meant for it is an error."""
         if not stated.api_version or not stated.kind:
             raise MalformedError("apiVersion or kind is missing")
         if (stated.api_version, stated.kind) in _LISTS:
             raise MalformedError("a list inside a list is not read")
-        if stated.api_version.startswith(f"{GROUP}/") and (STREAMS, stated.kind) in KINDS:
-            raise MalformedError(f"apiVersion: {stated.api_version} is not known, only {STREAMS} is")
+        ours = HOST_POOL.api_version
+        if stated.api_version.startswith(keys.PREFIX) and (ours, stated.kind) in _KINDS:
+            raise MalformedError(f"apiVersion: {stated.api_version} is not known, only {ours} is")
         self._counts["ignored"] += 1
 
-    def _once(self, kind: str, field: str, value: str) -> None:
+    def _once(self, kind: str, name: str) -> None:
         """Refuse an object that was read before."""
-        seen = self._seen.setdefault(f"{kind} {field}", set())
-        if value in seen:
-            raise MalformedError(f"an earlier {kind} has the same {field}")
-        seen.add(value)
+        seen = self._seen.setdefault(kind, set())
+        if name in seen:
+            raise MalformedError(f"an earlier {kind} has the same name")
+        seen.add(name)
 
     def _used(self, kind: str, name: str = "", notes: Iterable[str] = ()) -> None:
         self._counts[kind] += 1

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from webhook.cluster.snapshot.folder import SUFFIXES
-from webhook.cluster.snapshot.yaml_documents import Unreadable, documents
+from webhook.cluster.snapshot.yaml_documents import UnreadableDocument, documents
 from webhook.placement.text.problem import escape
 
 STDIN: Final = "stdin"
@@ -86,7 +86,7 @@ def _is_json(content: bytes) -> bool:
 
 def _objects(name: str, content: bytes, *, json: bool) -> Iterator[dict[str, Any]]:
     for document in _json(name, content) if json else documents(content):
-        if isinstance(document, Unreadable):
+        if isinstance(document, UnreadableDocument):
             raise ManifestError(f"{name}: {escape(document.reason)}")
         yield from _listed(name, document)
 

@@ -46,10 +46,10 @@ def _read_file(path: Path, name: str, reading: SnapshotLoader) -> None:
 
 def _yaml(content: bytes, reading: SnapshotLoader) -> Iterator[Item]:
     # PyYAML takes as long to import as the rest of this layer, and a live cluster needs none of it.
-    from webhook.cluster.snapshot.yaml_documents import Unreadable, documents  # noqa: PLC0415 see above
+    from webhook.cluster.snapshot.yaml_documents import UnreadableDocument, documents  # noqa: PLC0415 see above
 
     for document in documents(content):
-        if isinstance(document, Unreadable):
+        if isinstance(document, UnreadableDocument):
             reading.skip(document.reason)
         else:
             yield document

@@ -20,7 +20,7 @@ _START = re.compile(rb"^(?=---(?:\s|$))", re.MULTILINE)
 """Where a document begins: three dashes in the first column are nothing else, not even inside a block of text."""
 
 
-class Unreadable(Struct, frozen=True, gc=False):
+class UnreadableDocument(Struct, frozen=True, gc=False):
     """A document that is not YAML, or goes beyond what is read of it."""
 
     reason: str
@@ -43,7 +43,7 @@ class _NotReadError(Exception):
 
 
 def documents(content: bytes) -> Iterator[object]:
-    """Every document that is not empty, or :class:`Unreadable` in its place; one bad document spares the others."""
+    """Every document that is not empty; :class:`UnreadableDocument` in place of one that cannot be read."""
     line = 1
     for text in _START.split(content):
         if text.strip():
@@ -58,13 +58,13 @@ def _read(text: bytes, line: int) -> Iterator[object]:
             if document is not None:
                 yield document
     except _NotReadError as error:
-        yield Unreadable(f"line {line + error.line}: {error}")
+        yield UnreadableDocument(f"line {line + error.line}: {error}")
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"line {line + mark.line}, column {mark.column + 1}: " if mark else ""
-        yield Unreadable(f"{place}{error.problem or error.context}")
+        yield UnreadableDocument(f"{place}{error.problem or error.context}")
     except yaml.YAMLError as error:
-        yield Unreadable(" ".join(str(error).split()))
+        yield UnreadableDocument(" ".join(str(error).split()))
 
 
 class _Builder:

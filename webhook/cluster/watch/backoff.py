@@ -1,4 +1,4 @@
-"""How fast a feed goes, how long it waits, and how it comes back: every time constant in one place."""
+"""Every time constant of list and watch, and the pauses after failures."""
 
 import random
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ _dice: Final = random.SystemRandom()
 
 
 class Pace(Struct, frozen=True, kw_only=True):
-    """Seconds, unless said otherwise; tests go faster.
+    """Time constants of list and watch, in seconds unless said otherwise; tests use shorter ones.
 
     With the default figures a connection that died without a word is noticed within 55 seconds. Bookmarks alone would
-    not do: they come once a minute (Kubernetes, ``cacher.go``). So watches are ended by the server before that, and
-    are taken up again where they ended.
+    not do: they come once a minute (Kubernetes, ``cacher.go``). So the API server is asked to end each watch before
+    that, and the next watch goes on from the version at which it ended.
     """
 
     page: int = 250
@@ -46,7 +46,7 @@ class Pace(Struct, frozen=True, kw_only=True):
 
 
 class RelistBackoff:
-    """Pauses after failures: exponential, with jitter, from the beginning again when the cause is another."""
+    """Pauses after failures: exponential, with jitter; a failure of another cause begins with the shortest again."""
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
@@ -56,12 +56,12 @@ class RelistBackoff:
         self._most: Mapping[Cause, float] = dict.fromkeys((Cause.UNREACHABLE, Cause.BROKEN), pace.most_away)
 
     def reset(self) -> None:
-        """All is well."""
+        """Begin with the shortest pause again: a request has succeeded."""
         self._cause = None
         self.streak = 0
 
     def pause(self, failure: ApiError) -> float:
-        """Seconds to wait after that failure; what the API server asks for counts, within bounds."""
+        """Seconds to wait after that failure; at least what the API server asks for, within bounds."""
         if failure.cause is not self._cause:
             self.reset()
         self._cause = failure.cause
@@ -72,10 +72,10 @@ class RelistBackoff:
         return max(_dice.uniform(pace.least, highest), min(failure.wait, pace.most))
 
     def about(self, seconds: float) -> float:
-        """Roughly so many seconds: a tenth more or less."""
+        """A random number of seconds within a tenth of the given one."""
         return seconds * _dice.uniform(0.9, 1.1)
 
 
 def between(lowest: float, highest: float) -> float:
-    """Some time in between."""
+    """A random number of seconds between the two."""
     return _dice.uniform(lowest, highest)

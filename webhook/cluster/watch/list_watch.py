@@ -1,4 +1,4 @@
-"""One kind of object as the API server gives it away: pages of a list, events of a watch."""
+"""Requests for the objects of one kind: the pages of a list, and the events of a watch (client-go, ``ListWatch``)."""
 
 import time
 from collections.abc import AsyncGenerator, Mapping
@@ -23,7 +23,7 @@ class TooLongError(Exception):
 
 
 class Lines:
-    """Chunks go in, whole lines come out; a chunk may begin and end anywhere."""
+    """Splits a stream of bytes into lines: chunks go in, which may begin and end anywhere, and whole lines come out."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
@@ -55,7 +55,7 @@ PAGE_LIMIT: Final = 250 * (3 << 19)
 
 
 class ListWatch:
-    """Asks for the objects of one kind; whatever goes wrong is a :class:`ApiError`."""
+    """Requests for the objects of one kind; every failure is an :class:`ApiError`."""
 
     def __init__(self, kind: AnyKind, connection: Connection, pace: Pace, *, page_limit: int = PAGE_LIMIT) -> None:
         self.heard = time.monotonic()
@@ -68,15 +68,15 @@ class ListWatch:
         self._selector = {name: selector for name, selector in selectors.items() if selector}
 
     async def page(self, following: str | None = None) -> Page:
-        """The first page of a list that is as new as can be, or the one that follows."""
+        """Read the first page of a list, of the newest version, or the page after the token ``following``."""
         return await self._page(self._pace.page, {"continue": following} if following else {})
 
     async def version(self) -> str:
-        """The version that the API server is at now."""
+        """The resourceVersion that the API server is at now."""
         return (await self._page(1, {})).metadata.version
 
     async def watch(self, version: str) -> AsyncGenerator[list[Event], None]:
-        """What happens after that version, as it comes in, until the API server ends it."""
+        """Events after that version in batches as these arrive, until the API server ends the watch."""
         query = {
             **self._selector,
             "watch": "true",

@@ -1,4 +1,4 @@
-"""Lists as they are right now, page by page: for questions that a cache must not answer."""
+"""Lists read now, page by page: for questions that must not be answered from the inventory."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Final, Protocol
@@ -15,15 +15,17 @@ PAGE: Final = 100
 """Objects of one page: a megabyte or two of pods, while an answer may have six."""
 
 
-class Reader(Protocol):
-    """Where lists are; whatever goes wrong is a :class:`ApiError`."""
+class ListReader(Protocol):
+    """Reads lists of the API server; every failure is an :class:`ApiError`."""
 
     async def read(self, path: str) -> bytes:
-        """The list as it is now."""
+        """Read one page as it is now."""
         ...
 
 
-async def listed(reader: Reader, path: str, selectors: Mapping[str, str], *, page: int = PAGE) -> AsyncIterator[Raw]:
+async def listed(
+    reader: ListReader, path: str, selectors: Mapping[str, str], *, page: int = PAGE
+) -> AsyncIterator[Raw]:
     """Every object of the collection at ``path``, as JSON text. Raises :class:`ApiError`."""
     query = {**selectors, "limit": str(page)}
     while True:

@@ -1,4 +1,4 @@
-"""A cluster that is watched."""
+"""A cluster as the watches of an API server tell it: one reflector a kind, which fill one inventory."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -16,22 +16,22 @@ from webhook.cluster.watch.store import Findings
 
 I = TypeVar("I", bound=Sink)  # noqa: E741 stands for Inventory
 
-Tell = Callable[[Report | Finding | ApiError], object]
+TellOutcome = Callable[[Report | Finding | ApiError], object]
 """Learns of every list once all kinds are known, of every object that cannot be used, and of failures."""
 
 STALE: Final = 300.0
 """Seconds after which a state is too old to decide on: the API server itself remembers no more (``Pace.horizon``).
 
-A healthy feed hears something every minute, and one that is cut off tries again every few seconds. So whoever is stale
-is cut off, and another replica, or nobody, answers better.
+A healthy reflector hears something every minute, and one that is cut off tries again every few seconds. So a state that
+is too old means that this replica is cut off, and another replica, or none, answers better.
 """
 
 
 class LiveCluster(Generic[I]):
-    """The API server behind ``connection`` as a cluster; ``inventory`` is what its watches say by now.
+    """The API server behind ``connection`` as a cluster; its watches keep ``inventory`` up to date.
 
-    It is the same inventory all the time, empty at first. While kinds are listed again it holds what was known and what
-    is new; objects that are gone leave it at the end of the list. With a ``limit`` of 0 no state is too old.
+    ``inventory`` is the same object all the time, empty at first. While a kind is listed again it holds what was known
+    and what is new; objects that are gone leave it at the end of the list. With a ``limit`` of 0 no state is too old.
     """
 
     def __init__(
@@ -42,14 +42,14 @@ class LiveCluster(Generic[I]):
         kinds: Sequence[AnyKind] = KINDS,
         pace: Pace | None = None,
         limit: float = STALE,
-        tell: Tell = lambda _: None,
+        tell: TellOutcome = lambda _: None,
     ) -> None:
         self.inventory: I = inventory
         self.connection = connection
         """The way to the API server, open while this runs."""
         self._limit = limit
         self._tell = tell
-        self._feeds = [
+        self._reflectors = [
             Reflector(kind, connection, inventory, pace=pace or Pace(), tell=tell, listed=self._listed)
             for kind in kinds
         ]
@@ -57,41 +57,47 @@ class LiveCluster(Generic[I]):
     @property
     def synced(self) -> bool:
         """Whether every kind has been listed at least once."""
-        return all(feed.synced for feed in self._feeds)
+        return all(reflector.synced for reflector in self._reflectors)
 
     @property
     def report(self) -> Report:
-        """What is known now."""
+        """How many objects of each kind are known, and which could not be used."""
         return Report(
-            counts={feed.kind.name: len(feed.shelf.known) for feed in self._feeds},
-            skipped=_named(feed.shelf.skipped for feed in self._feeds),
-            skipped_count=sum(len(feed.shelf.skipped) for feed in self._feeds),
-            noted=_named(feed.shelf.noted for feed in self._feeds),
-            noted_count=sum(len(feed.shelf.noted) for feed in self._feeds),
+            counts={reflector.kind.name: len(reflector.store.known) for reflector in self._reflectors},
+            skipped=_named(reflector.store.skipped for reflector in self._reflectors),
+            skipped_count=sum(len(reflector.store.skipped) for reflector in self._reflectors),
+            noted=_named(reflector.store.noted for reflector in self._reflectors),
+            noted_count=sum(len(reflector.store.noted) for reflector in self._reflectors),
         )
 
     def ages(self) -> dict[str, float]:
         """Seconds since the API server last said how it stands with each resource; below a minute while all is well."""
-        return {feed.kind.resource: feed.age() for feed in self._feeds}
+        return {reflector.kind.resource: reflector.age() for reflector in self._reflectors}
 
     def reason(self) -> str | None:
         """Why nothing can be decided now, in words; ``None`` if it can."""
-        unread = [f"{feed.kind.resource}: {feed.failure or 'being listed'}" for feed in self._feeds if not feed.synced]
+        unread = [
+            f"{reflector.kind.resource}: {reflector.failure or 'being listed'}"
+            for reflector in self._reflectors
+            if not reflector.synced
+        ]
         if unread:
             return f"the cluster is not read yet: {'; '.join(unread)}"
         if not self._limit:
             return None
         stale = [
-            f"{feed.kind.resource}: {feed.age():.0f} s old ({feed.failure or 'nothing more was heard'})"
-            for feed in self._feeds
-            if feed.age() > self._limit
+            f"{reflector.kind.resource}: {reflector.age():.0f} s old ({reflector.failure or 'nothing more was heard'})"
+            for reflector in self._reflectors
+            if reflector.age() > self._limit
         ]
         return f"what is known of the cluster is too old: {'; '.join(stale)}" if stale else None
 
     async def run(self) -> None:
-        """Watch the cluster until cancelled; whatever it raises is a fault of this program."""
+        """Watch the cluster until cancelled; an exception is a fault of this program."""
         async with self.connection:
-            tasks = [asyncio.create_task(feed.run(), name=feed.kind.resource) for feed in self._feeds]
+            tasks = [
+                asyncio.create_task(reflector.run(), name=reflector.kind.resource) for reflector in self._reflectors
+            ]
             try:
                 await asyncio.gather(*tasks)
             finally:

@@ -1,7 +1,7 @@
-"""One kind of object, kept up to date: a list in pages, then watches from where it ended, for ever.
+"""One kind of object kept up to date: a list in pages, then watches from its version (client-go, ``Reflector``).
 
-After a failure, or a watch that said nothing, the feed doubts: before it watches on, it looks whether the API server is
-as far as it was. One that was restored from a backup is not, and a watch of it would stay silent for a long time.
+After a failure, or a watch without any event, the API server's version is checked before the next watch. One that was
+restored from a backup is at an older version, and a watch from the newer one would stay silent for a long time.
 """
 
 import asyncio
@@ -32,7 +32,8 @@ _CHANGES: Final = frozenset({"ADDED", "MODIFIED"})
 class Reflector:
     """Feeds the objects of one kind to a sink.
 
-    ``tell`` learns of bad objects and of failures, each once while it lasts; ``listed`` is called after every list.
+    ``tell`` is called with objects that cannot be used and with failures, once for each as long as it lasts; ``listed``
+    is called after every list.
     """
 
     def __init__(
@@ -46,12 +47,12 @@ class Reflector:
         listed: Callable[[], object],
     ) -> None:
         self.kind = kind
-        self.shelf = Store(kind, sink, tell)
+        self.store = Store(kind, sink, tell)
         self.synced = False
         """Whether the sink has all that there was at some time."""
         self.failure: ApiError | None = None
         """What goes wrong just now."""
-        self._source = ListWatch(kind, connection, pace)
+        self._list_watch = ListWatch(kind, connection, pace)
         self._pace = pace
         self._tell = tell
         self._listed = listed
@@ -62,7 +63,7 @@ class Reflector:
 
     def age(self) -> float:
         """Seconds since the API server last said how it stands with this kind; below a minute while all is well."""
-        return time.monotonic() - self._source.heard
+        return time.monotonic() - self._list_watch.heard
 
     async def run(self) -> NoReturn:
         """Keep the sink up to date until cancelled."""
@@ -78,7 +79,7 @@ class Reflector:
 
     async def _list(self) -> None:
         await self._turn()
-        self.shelf.begin()
+        self.store.begin()
         metadata = await self._page(None)
         while metadata.following:
             metadata = await self._page(metadata.following)
@@ -87,40 +88,40 @@ class Reflector:
         self._version, self._doubt = metadata.version, False
 
     async def _page(self, following: str | None) -> ListMetadata:
-        """Put up one page and forget it, before the next one takes as much room."""
-        page = await self._source.page(following)
+        """Store the objects of one page, and forget the page before the next one takes as much memory."""
+        page = await self._list_watch.page(following)
         for number, item in enumerate(page.items or (), 1):
-            self.shelf.put(item)
+            self.store.put(item)
             await self._rest(number)
         return page.metadata
 
     async def _clear_away(self) -> None:
-        """What was not listed is no more; from now on everything is known that there was."""
-        for number, _ in enumerate(self.shelf.end(), 1):
+        """Remove the objects that the list did not name; every object that there was is known from now on."""
+        for number, _ in enumerate(self.store.end(), 1):
             await self._rest(number)
         self.synced = True
 
     async def _look(self) -> None:
-        """Start over if the API server is not as far as it was."""
+        """Raise GONE, so that a list follows, if the API server is at an older version than the last one seen."""
         await self._turn()
-        now = await self._source.version()
+        now = await self._list_watch.version()
         if not (now.isdecimal() and self._version.isdecimal() and int(now) >= int(self._version)):
             raise ApiError(Cause.GONE, f"the API server went back from version {self._version} to {now}")
         self._doubt = False
 
     async def _turn(self) -> None:
-        """Wait until another list may begin: however much goes wrong, the API server is asked once a second."""
+        """Wait until the next list may begin: after whatever failures, at most one a second is asked for."""
         await asyncio.sleep(self._next_list - time.monotonic())
         self._next_list = time.monotonic() + self._pace.between_lists
 
     async def _rest(self, number: int) -> None:
-        """Let others have their turn, now and then."""
+        """Let other tasks run after every batch of objects."""
         if number % self._pace.batch == 0:
             await asyncio.sleep(0)
 
     async def _watch(self) -> None:
         begun, number = time.monotonic(), 0
-        async with aclosing(self._source.watch(self._version)) as batches:
+        async with aclosing(self._list_watch.watch(self._version)) as batches:
             async for events in batches:
                 for event in events:
                     self._take(event)
@@ -134,11 +135,11 @@ class Reflector:
     def _take(self, event: Event) -> None:
         if event.type == "ERROR":
             raise error_of(event)
-        identity = self.shelf.identity(event.object)
+        identity = self.store.identity(event.object)
         if event.type in _CHANGES:
-            self.shelf.put(event.object)
+            self.store.put(event.object)
         elif event.type == "DELETED":
-            self.shelf.remove(self.kind.key(identity))
+            self.store.remove(self.kind.key(identity))
         self._version = identity.version or self._version
         self._well()
 
@@ -147,7 +148,7 @@ class Reflector:
         self._backoff.reset()
 
     async def _endure(self, failure: ApiError) -> None:
-        """Say what went wrong, once, and wait; what is known stays, unless it is certain that it is no more."""
+        """Report the failure, unless it is the last one again, and wait; objects stay until they are gone."""
         if failure.cause is Cause.FORBIDDEN:
             rule = f"the role needs the verbs list and watch on {self.kind.full_resource}"
             failure = ApiError(failure.cause, f"{failure} ({rule})")
@@ -160,16 +161,16 @@ class Reflector:
             self._version = ""
         if failure.cause is Cause.MISSING and self.kind.optional:
             self._version = ""
-            if not self.shelf.known or self._backoff.streak >= MISSING_LIMIT:
+            if not self.store.known or self._backoff.streak >= MISSING_LIMIT:
                 pause = self._backoff.about(self._pace.absent)
                 await self._give_up()
         await asyncio.sleep(pause)
 
     async def _give_up(self) -> None:
-        """The kind is not installed: there is no object of it, which is as good as a list."""
-        self._source.heard = time.monotonic()
-        news = bool(self.shelf.known) or not self.synced
-        self.shelf.begin()
+        """Take the kind as not installed: there is no object of it, which is as good as an empty list."""
+        self._list_watch.heard = time.monotonic()
+        news = bool(self.store.known) or not self.synced
+        self.store.begin()
         await self._clear_away()
         if news:
             self._listed()

@@ -1,7 +1,7 @@
-"""The objects of one kind: what of them the sink holds, and which could not be used.
+"""The objects of one kind: which of them the sink holds, and which could not be used.
 
-After every list it is as if that list had been read into an empty sink; but nothing is taken away before its absence
-is certain, and no second copy is made.
+After every list the sink holds what that list would put into an empty one. But no object is removed before the whole
+list has been read without it, and there is no second copy of the objects.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ Findings = dict[str, Finding | None]
 
 
 class Store:
-    """The objects of one kind; ``tell`` learns what is wrong with one, once."""
+    """The objects of one kind; ``tell`` is called once with each problem of an object."""
 
     def __init__(self, kind: AnyKind, sink: Sink, tell: TellFinding) -> None:
         self.known: dict[str, str] = {}
@@ -38,18 +38,18 @@ class Store:
         self._nameless = 0
 
     def begin(self) -> None:
-        """A list begins: what it does not name, :meth:`end` takes away."""
+        """A list begins; :meth:`end` removes the objects that it does not name."""
         self._unseen = {*self.known, *self.skipped}
 
     def end(self) -> Iterator[str]:
-        """The list is complete: take away what it did not name, one object at every step."""
+        """The list is complete: remove the objects that it did not name, one at every step."""
         gone, self._unseen = self._unseen, set()
         for key in gone:
             self.remove(key)
             yield key
 
     def put(self, item: Raw) -> None:
-        """An object was added or changed; one that cannot be used is as good as absent."""
+        """An object was added or changed; one that cannot be used counts as absent."""
         try:
             value, notes = self._kind.read(item)
             if value is None:
@@ -70,7 +70,7 @@ class Store:
                 self._note(key, item, notes)
 
     def remove(self, key: str) -> None:
-        """An object is gone, or holds nothing any more; nothing happens if there was none."""
+        """An object is gone, or holds nothing any more; removing one that is not there does nothing."""
         if self.known.pop(key, None) is not None:
             self._kind.drop(self._sink, key)
         self._unseen.discard(key)
@@ -78,7 +78,7 @@ class Store:
         self.noted.pop(key, None)
 
     def identity(self, item: Raw) -> Identity:
-        """Which object it is, as far as that can be read."""
+        """Namespace, name, uid and version of the object; empty where these cannot be read."""
         try:
             return items.decode(item, Identified).metadata
         except decoding.ERRORS:

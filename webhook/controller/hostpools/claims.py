@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from kubeapi.client.errors import ApiError, Cause
 from webhook.controller.concurrency import gather_or_cancel
-from webhook.controller.hostpools.marks import Mark, Patch, StoredNode, read_node
+from webhook.controller.hostpools.marks import Patch, PoolMark, StoredNode, read_node
 from webhook.placement.inventory.objects import PoolHost
+from webhook.placement.text.api_kinds import NODE
 
 TRIES: Final = 40
 """Attempts of one write; another client that changes the node 50 times a second makes one attempt in four conflict."""
@@ -28,7 +29,7 @@ AT_A_TIME: Final = 16
 _random: Final = random.SystemRandom()
 
 
-class Nodes(Protocol):
+class NodeWriter(Protocol):
     """The API server's nodes; every failure is an :class:`ApiError`."""
 
     async def read(self, path: str) -> bytes:
@@ -53,11 +54,11 @@ class Claimed(Struct, frozen=True):
 class Claims:
     """Writes marks to nodes; ``learn`` is called with each node as answered, before the watch brings it."""
 
-    def __init__(self, nodes: Nodes, learn: Callable[[bytes], object]) -> None:
+    def __init__(self, nodes: NodeWriter, learn: Callable[[bytes], object]) -> None:
         self._nodes = nodes
         self._learn = learn
 
-    async def claim_all(self, hosts: Collection[PoolHost], mark: Mark) -> Claimed:
+    async def claim_all(self, hosts: Collection[PoolHost], mark: PoolMark) -> Claimed:
         """Claim the hosts that can be claimed. Raises :class:`ApiError`, after which some may be claimed."""
         turns = asyncio.Semaphore(AT_A_TIME)
         found = await gather_or_cancel(self._claim(host, mark, turns) for host in hosts)
@@ -70,12 +71,12 @@ class Claims:
         there = await gather_or_cancel(self._write(host.name, host.uid, lambda _: None, turns) for host in hosts)
         return [host for host, found in zip(hosts, there, strict=True) if found is not None]
 
-    async def release_all(self, names: Collection[str], mark: Mark) -> None:
+    async def release_all(self, names: Collection[str], mark: PoolMark) -> None:
         """Remove the pool's marks from these nodes. Raises :class:`ApiError`."""
         turns = asyncio.Semaphore(AT_A_TIME)
         await gather_or_cancel(self._write(name, "", mark.release, turns) for name in names)
 
-    async def _claim(self, host: PoolHost, mark: Mark, turns: asyncio.Semaphore) -> bool | None:
+    async def _claim(self, host: PoolHost, mark: PoolMark, turns: asyncio.Semaphore) -> bool | None:
         """Whether the node was written; ``None`` if it is gone, being deleted, replaced, or claimed by another pool."""
 
         def claim(node: StoredNode) -> Patch | None:
@@ -93,7 +94,7 @@ class Claims:
         self, name: str, uid: str, change: Callable[[StoredNode], Patch | None], turns: asyncio.Semaphore
     ) -> bool | None:
         """Read, change and write, again after each conflict. Whether it wrote; ``None`` if the node does not exist."""
-        path = f"/api/v1/nodes/{name}"
+        path = f"{NODE.path}/{name}"
         async with turns:
             for _ in range(TRIES):
                 try:

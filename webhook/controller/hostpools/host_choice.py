@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from kubeapi.clock import Clock
-from webhook.controller.hostpools.marks import Mark, mark_of
+from webhook.controller.hostpools.marks import PoolMark, mark_of
 from webhook.placement.checks.pool_health import OUT, HostCondition, troubles
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Pool, PoolHost
@@ -138,7 +138,7 @@ class Choices:
         self._exclusions = NodeExclusions(clock)
         self._dismissals = Dismissals(replacement, clock)
 
-    def mark(self, pool: Pool) -> Mark:
+    def mark(self, pool: Pool) -> PoolMark:
         """The mark of the pool's hosts."""
         return mark_of(pool, self._policy)
 
@@ -173,7 +173,7 @@ class Choices:
         self._exclusions.end(name)
         self._dismissals.end(name)
 
-    def _is_marked(self, host: PoolHost, mark: Mark) -> bool:
+    def _is_marked(self, host: PoolHost, mark: PoolMark) -> bool:
         node = self._inventory.nodes.get(host.name)
         return node is not None and mark.on(node, host.index)
 

@@ -27,7 +27,7 @@ RawTaint = dict[str, Any]
 """A taint as stored, with fields that this program does not know."""
 
 
-class _Metadata(Struct, frozen=True, rename="camel"):
+class _StoredNodeMetadata(Struct, frozen=True, rename="camel"):
     name: str = ""
     uid: str = ""
     resource_version: str = ""
@@ -35,15 +35,15 @@ class _Metadata(Struct, frozen=True, rename="camel"):
     deletion_timestamp: str | None = None
 
 
-class _Spec(Struct, frozen=True):
+class _StoredNodeSpec(Struct, frozen=True):
     taints: list[RawTaint] | None = None
 
 
 class StoredNode(Struct, frozen=True):
     """The fields of a stored node that a mark changes."""
 
-    metadata: _Metadata = field(default_factory=_Metadata)
-    spec: _Spec = field(default_factory=_Spec)
+    metadata: _StoredNodeMetadata = field(default_factory=_StoredNodeMetadata)
+    spec: _StoredNodeSpec = field(default_factory=_StoredNodeSpec)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -64,7 +64,7 @@ def read_node(body: bytes) -> StoredNode:
         raise ApiError(Cause.UNREADABLE, f"the node cannot be read: {decoding.reason(error)}") from None
 
 
-class Mark(Struct, frozen=True):
+class PoolMark(Struct, frozen=True):
     """How the hosts of one pool are marked; ``taint`` is ``None`` unless it is exclusive."""
 
     label: str
@@ -107,15 +107,15 @@ class Mark(Struct, frozen=True):
         return taint.get("key") == keys.EXCLUSIVE and (taint.get("value") or "") == self.value
 
 
-def mark_of(pool: Pool, policy: Policy) -> Mark:
+def mark_of(pool: Pool, policy: Policy) -> PoolMark:
     """The mark of a pool's hosts."""
     mark = mark_named(pool.namespace, pool.name)
     return replace(mark, taint=taint_of(pool, policy), listed=pool.hosts is not None)
 
 
-def mark_named(namespace: str, name: str) -> Mark:
+def mark_named(namespace: str, name: str) -> PoolMark:
     """The mark of the pool of that name without its taint: enough to recognize and release its hosts."""
-    return Mark(keys.membership(namespace, name), keys.exclusive(namespace, name))
+    return PoolMark(keys.membership(namespace, name), keys.exclusive(namespace, name))
 
 
 def _patch(node: StoredNode, labels: dict[str, str | None], taints: list[RawTaint]) -> Patch | None:
@@ -150,10 +150,10 @@ class MarkOwners:
         found = (self._owner(key, value) for key, value in marks(node))
         return {name for name in found if name is not None}
 
-    def nobodys(self, node: Node | None) -> list[Mark]:
+    def nobodys(self, node: Node | None) -> list[PoolMark]:
         """The marks on the node whose pool does not exist."""
         return [
-            Mark("", value) if key == keys.EXCLUSIVE else Mark(key, "")
+            PoolMark("", value) if key == keys.EXCLUSIVE else PoolMark(key, "")
             for key, value in marks(node)
             if self._owner(key, value) is None
         ]

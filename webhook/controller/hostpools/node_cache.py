@@ -59,6 +59,6 @@ class NodeCache:
 
 
 def _read(item: Raw) -> tuple[_Versioned, Notes]:
-    node, notes = translate.node(items.decode(item, wire.Node))
+    node, notes = translate.node(items.decode(item, wire.NodeObject))
     version = items.decode(item, Identified).metadata.version
     return _Versioned(node, int(version) if version.isdecimal() else 0), notes

@@ -9,11 +9,12 @@ from kubeapi.client.api_types import Identified
 from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects import items
 from webhook.cluster.objects.translate import NAMESPACE
-from webhook.cluster.watch.lists import Reader, listed
-from webhook.controller.hostpools.claims import Claims, Nodes
+from webhook.cluster.watch.lists import ListReader, listed
+from webhook.controller.hostpools.claims import Claims, NodeWriter
 from webhook.controller.hostpools.marks import MarkOwners, mark_named
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.text.api_kinds import HOST_POOL
 
 GRACE: Final = 3.0
 """Seconds for which a mark must have had no owner: the watches of nodes and of pools are not in step."""
@@ -22,7 +23,7 @@ GRACE: Final = 3.0
 class Orphans:
     """Removes orphaned marks from nodes."""
 
-    def __init__(self, nodes: Nodes, inventory: Inventory, whose: MarkOwners, *, clock: Clock = seconds) -> None:
+    def __init__(self, nodes: NodeWriter, inventory: Inventory, whose: MarkOwners, *, clock: Clock = seconds) -> None:
         self._claims = Claims(nodes, lambda _: None)
         self._inventory = inventory
         self._whose = whose
@@ -50,8 +51,6 @@ class Orphans:
         return None if gone == marks else GRACE
 
 
-PATH: Final = "/apis/streams.ibm.com/v1/streamshostpools"
-
 _PAGE: Final = 5
 """Objects in one page of a list: a HostPool with 5,000 hosts may have more than a megabyte."""
 
@@ -59,7 +58,7 @@ _PAGE: Final = 5
 class PoolNames:
     """Names of all HostPools, listed again only if the last list is too old."""
 
-    def __init__(self, reader: Reader, clock: Clock) -> None:
+    def __init__(self, reader: ListReader, clock: Clock) -> None:
         self._reader = reader
         self._clock = clock
         self._begun = float("-inf")
@@ -69,7 +68,7 @@ class PoolNames:
         """The names as listed at some time after that moment of the clock. Raises ApiError."""
         if self._begun <= moment:
             begun = self._clock()
-            found = {_name(item) async for item in listed(self._reader, PATH, {}, page=_PAGE)}
+            found = {_name(item) async for item in listed(self._reader, HOST_POOL.path, {}, page=_PAGE)}
             self._begun, self._names = begun, frozenset(found)
         return self._names
 

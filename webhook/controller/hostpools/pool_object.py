@@ -14,27 +14,30 @@ from kubeapi.client import decoding
 from kubeapi.client.api_types import Identified
 from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items, wire
+from webhook.cluster.objects.custom_resources import pool
 from webhook.cluster.objects.kinds import POOLS, AnyKind
-from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes, pool
+from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.pool_spec import HostPoolSpec
+from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import HOST_POOL
 
 
 class _Believed(Struct, frozen=True, gc=False):
     """A HostPool without its status."""
 
-    metadata: wire.PoolMetadata | None = None
+    metadata: wire.HostPoolMetadata | None = None
     spec: HostPoolSpec | None = None
 
 
 def read_believed(item: Raw) -> tuple[Pool, Notes]:
     """The pool, without its status if that breaks rules; raises MalformedError or one of :data:`decoding.ERRORS`."""
     try:
-        return pool(items.decode(item, wire.HostPool)), []
+        return pool(items.decode(item, wire.HostPoolObject)), []
     except (MalformedError, *decoding.ERRORS) as error:
         rest = items.decode(item, _Believed)
-        found = pool(wire.HostPool(rest.metadata, rest.spec))
+        found = pool(wire.HostPoolObject(rest.metadata, rest.spec))
         return found, [f"{reason_of(error)}, so its status is written anew"]
 
 
@@ -63,13 +66,11 @@ def _read(item: Raw) -> tuple[Pool, Notes]:
 OWN_POOLS: AnyKind = replace(POOLS, read=_read)
 
 
-FINALIZER: Final = "streams.ibm.com/hosts"
+FINALIZER: Final = f"{keys.PREFIX}hosts"
 """The finalizer that keeps a deleted HostPool until its hosts are released."""
 
-COLLECTION: Final = "/apis/streams.ibm.com/v1/namespaces/{}/streamshostpools"
 
-
-class _Metadata(Struct, frozen=True, rename="camel"):
+class _StoredPoolMetadata(Struct, frozen=True, rename="camel"):
     name: str = ""
     namespace: str = NAMESPACE
     uid: str = ""
@@ -79,15 +80,15 @@ class _Metadata(Struct, frozen=True, rename="camel"):
     deletion_timestamp: str | None = None
 
 
-class _Object(Struct, frozen=True):
-    metadata: _Metadata = field(default_factory=_Metadata)
+class _PoolDocument(Struct, frozen=True):
+    metadata: _StoredPoolMetadata = field(default_factory=_StoredPoolMetadata)
     status: Any = None
 
 
 class StoredPool(Struct, frozen=True):
     """A stored HostPool; ``pool`` is ``None`` if it breaks a rule that no schema can express: ``fault`` names it."""
 
-    metadata: _Metadata
+    metadata: _StoredPoolMetadata
     status: dict[str, Any]
     pool: Pool | None
     fault: str = ""
@@ -125,13 +126,13 @@ class StoredPool(Struct, frozen=True):
 
 def path_of(namespace: str, name: str) -> str:
     """The API path of that HostPool."""
-    return f"{COLLECTION.format(namespace)}/{name}"
+    return f"{HOST_POOL.path_in(namespace)}/{name}"
 
 
 def read_pool(body: bytes) -> StoredPool:
     """Read a HostPool from JSON; raises :class:`ApiError` if not even its metadata can be read."""
     try:
-        found = items.decode(Raw(body), _Object)
+        found = items.decode(Raw(body), _PoolDocument)
     except decoding.ERRORS as error:
         raise ApiError(Cause.UNREADABLE, f"the HostPool cannot be read: {decoding.reason(error)}") from None
     status = found.status if isinstance(found.status, dict) else {}

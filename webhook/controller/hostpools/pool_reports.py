@@ -12,6 +12,7 @@ from webhook.controller.hostpools.pool_status import State, shared, status_of
 from webhook.placement.checks.sleepers import in_words
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.pools.pool_plan import published
+from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.problem import counted, enumerated
 
 NAMED: Final = 10
@@ -66,7 +67,7 @@ def _replaced(before: Pool, state: State) -> Iterator[News]:
         yield News("Normal", "HostsReplaced", f"{len(changed) - NAMED} more hosts are others now")
 
 
-class Server(Protocol):
+class PoolWriter(Protocol):
     """The API server; failures are ApiError, or LostError when this process does not hold the Lease any more."""
 
     async def read(self, path: str) -> bytes:
@@ -98,7 +99,7 @@ def rfc3339() -> str:
 class PoolReports:
     """Writes statuses that differ from the stored ones, and records Events about the differences."""
 
-    def __init__(self, server: Server, events: Tells, *, now: Callable[[], str] = rfc3339) -> None:
+    def __init__(self, server: PoolWriter, events: Tells, *, now: Callable[[], str] = rfc3339) -> None:
         self._server = server
         self._events = events
         self._now = now
@@ -117,8 +118,8 @@ class PoolReports:
         """Record an Event about the pool."""
         metadata = stored.metadata
         about = Regarding(
-            api_version="streams.ibm.com/v1",
-            kind="HostPool",
+            api_version=HOST_POOL.api_version,
+            kind=HOST_POOL.name,
             namespace=metadata.namespace,
             name=metadata.name,
             uid=metadata.uid,

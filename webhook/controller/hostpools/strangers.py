@@ -13,13 +13,14 @@ from kubeapi.client import decoding
 from kubeapi.clock import Clock
 from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.translate import MalformedError, bound_pod
-from webhook.cluster.watch.lists import Reader, listed
+from webhook.cluster.watch.lists import ListReader, listed
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import PodInfo, Pool, PoolHost
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.pools.allocation import is_stranger, is_user
 from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import POD
 
 AT_A_TIME: Final = 16
 """Concurrent requests, one a host."""
@@ -27,7 +28,9 @@ AT_A_TIME: Final = 16
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
 
 
-async def strangers_on(hosts: Collection[PoolHost], pool: Pool, inventory: Inventory, reader: Reader) -> list[PoolHost]:
+async def strangers_on(
+    hosts: Collection[PoolHost], pool: Pool, inventory: Inventory, reader: ListReader
+) -> list[PoolHost]:
     """The hosts on which a stranger runs, also one that is being deleted. Raises ApiError."""
     turns = asyncio.Semaphore(AT_A_TIME)
     elements = {"labelSelector": keys.JOB} if inventory.outsiders.spared is None else {}
@@ -35,22 +38,22 @@ async def strangers_on(hosts: Collection[PoolHost], pool: Pool, inventory: Inven
     async def strange(host: PoolHost) -> bool:
         selectors = {**elements, "fieldSelector": f"spec.nodeName={host.name},{_ALIVE}"}
         async with turns:
-            return any([is_stranger(pod, pool, inventory) async for pod in _pods(reader, "/api/v1/pods", selectors)])
+            return any([is_stranger(pod, pool, inventory) async for pod in _pods(reader, POD.path, selectors)])
 
     told = await gather_or_cancel(strange(host) for host in hosts)
     return [host for host, is_so in zip(hosts, told, strict=True) if is_so]
 
 
-async def hosts_in_use(pool: Pool, inventory: Inventory, reader: Reader) -> int:
+async def hosts_in_use(pool: Pool, inventory: Inventory, reader: ListReader) -> int:
     """The number of nodes that run a pod which names the pool, also one that is being deleted. Raises ApiError."""
     selectors = {"fieldSelector": _ALIVE}
     if pool.job is not None:
         selectors["labelSelector"] = f"{keys.JOB}={pool.job}"
-    found = _pods(reader, f"/api/v1/namespaces/{pool.namespace}/pods", selectors)
+    found = _pods(reader, POD.path_in(pool.namespace), selectors)
     return len({pod.node async for pod in found if pod.node and is_user(pod, pool, inventory)})
 
 
-async def _pods(reader: Reader, path: str, selectors: dict[str, str]) -> AsyncIterator[PodInfo]:
+async def _pods(reader: ListReader, path: str, selectors: dict[str, str]) -> AsyncIterator[PodInfo]:
     async for item in listed(reader, path, selectors):
         pod = _pod(item)
         if pod is not None:
@@ -60,7 +63,7 @@ async def _pods(reader: Reader, path: str, selectors: dict[str, str]) -> AsyncIt
 def _pod(item: Raw) -> PodInfo | None:
     """The pod; ``None`` if it has finished or cannot be read."""
     try:
-        return bound_pod(items.decode(item, wire.Pod))[0]
+        return bound_pod(items.decode(item, wire.PodObject))[0]
     except (MalformedError, *decoding.ERRORS):
         return None
 

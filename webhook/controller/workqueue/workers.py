@@ -11,7 +11,7 @@ from webhook.controller.workqueue.queue import Queue
 
 K = TypeVar("K", bound=Hashable)
 
-Work = Callable[[K], Awaitable[float | None]]
+KeyHandler = Callable[[K], Awaitable[float | None]]
 """A reconcile function: acts on the present state behind a key; may return seconds after which to run again."""
 
 WORKERS: Final = 5
@@ -23,7 +23,7 @@ SEATS: Final = 4
 _log: Final = logging.getLogger(__name__)
 
 
-async def run_workers(queue: Queue[K], work: Work[K], *, name: str, workers: int = WORKERS) -> None:
+async def run_workers(queue: Queue[K], work: KeyHandler[K], *, name: str, workers: int = WORKERS) -> None:
     """Process keys until cancelled or until LostError; every other failure requeues its key.
 
     ``name`` is what log lines call the work.
@@ -37,7 +37,7 @@ async def run_workers(queue: Queue[K], work: Work[K], *, name: str, workers: int
         await asyncio.wait(tasks)
 
 
-async def _run(queue: Queue[K], work: Work[K], name: str) -> NoReturn:
+async def _run(queue: Queue[K], work: KeyHandler[K], name: str) -> NoReturn:
     while True:
         key = await queue.take()
         try:
@@ -46,7 +46,7 @@ async def _run(queue: Queue[K], work: Work[K], name: str) -> NoReturn:
             queue.done(key)
 
 
-async def _turn(queue: Queue[K], work: Work[K], name: str, key: K) -> None:
+async def _turn(queue: Queue[K], work: KeyHandler[K], name: str, key: K) -> None:
     try:
         again = await work(key)
     except LostError:

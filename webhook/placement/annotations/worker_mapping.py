@@ -33,7 +33,7 @@ _KEPT: Final = 1024
 _KEPT_LENGTH: Final = 1024
 """Characters of all annotations together whose result is cached; longer texts are rare, and must not fill memory."""
 
-Words = tuple[str | None, ...]
+MappingWords = tuple[str | None, ...]
 """Texts of the annotations of worker mapping, in the order of ``keys.WORKER_MAPPING``; ``None`` if one is absent."""
 
 
@@ -58,10 +58,10 @@ NOTHING: Final = WorkerMapping()
 """The mapping of a pod without any of the annotations."""
 
 _KEYS: Final = frozenset(keys.WORKER_MAPPING)
-_ABSENT: Final[Words] = (None,) * len(keys.WORKER_MAPPING)
+_ABSENT: Final[MappingWords] = (None,) * len(keys.WORKER_MAPPING)
 
 
-def words_of(annotations: Mapping[str, str]) -> Words:
+def words_of(annotations: Mapping[str, str]) -> MappingWords:
     """The texts of a pod's annotations of worker mapping, as one value that can be compared and cached by."""
     if _KEYS.isdisjoint(annotations):
         return _ABSENT
@@ -76,7 +76,7 @@ def read_mapping(annotations: Mapping[str, str]) -> WorkerMapping:
     return _kept(words) if sum(len(word or "") for word in words) <= _KEPT_LENGTH else _latest(words)
 
 
-def _read(words: Words) -> WorkerMapping:
+def _read(words: MappingWords) -> WorkerMapping:
     texts = [(annotation(key), word) for key, word in zip(keys.WORKER_MAPPING, words, strict=True) if word is not None]
     if broken := [problem for field, text in texts if (problem := unreadable(text, field, limit=TEXT_LIMIT))]:
         return WorkerMapping(problems=tuple(broken))

@@ -11,7 +11,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 
 
-class Cause(enum.StrEnum):
+class WaitCause(enum.StrEnum):
     """Why it is let in all the same."""
 
     CONDITION = "condition"
@@ -25,7 +25,7 @@ class Cause(enum.StrEnum):
 class Wait(Struct, frozen=True, gc=False):
     """A pod that waits: ``text`` says what for, in the words of a refusal; its first line stands alone."""
 
-    cause: Cause
+    cause: WaitCause
     text: str
 
     @property
@@ -36,13 +36,13 @@ class Wait(Struct, frozen=True, gc=False):
     @classmethod
     def for_nodes(cls, refusal: Refusal, *, patient: bool) -> "Wait":
         """For nodes that there are not, which is why the pod would be refused otherwise."""
-        return cls(Cause.CONTROLLED if patient else Cause.ELASTIC, f"no node yet: {refusal.text}")
+        return cls(WaitCause.CONTROLLED if patient else WaitCause.ELASTIC, f"no node yet: {refusal.text}")
 
     @classmethod
     def for_recovery(cls, why: str) -> "Wait":
         """For conditions of nodes to pass; ``why`` are those that are :func:`in_the_way`."""
         why = why or "nodes that it depends on are yet to recover"
-        return cls(Cause.CONDITION, f"no node now: {why}; the pod waits until that has passed")
+        return cls(WaitCause.CONDITION, f"no node now: {why}; the pod waits until that has passed")
 
 
 def in_the_way(ask: Ask, nodes: Bits, now: World) -> str:

@@ -25,7 +25,7 @@ from webhook.placement.kube.requests import pod_requests
 from webhook.placement.provision.intended_hardware import intended
 from webhook.placement.provision.provision import BARE, Provision, provide
 from webhook.placement.request import pod_text
-from webhook.placement.request.host_binding import Words, tie
+from webhook.placement.request.host_binding import BindingWords, tie
 from webhook.placement.request.pool_lookup import look_up
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import Clause, ClauseName
@@ -116,7 +116,7 @@ def read(pod: Pod, namespace: str, world: World, dropped: Collection[str] = ()) 
         tied = tie(
             pod,
             namespace,
-            Words(spec, said, mapping, job, requests, optional=provision.optional),
+            BindingWords(spec, said, mapping, job, requests, optional=provision.optional),
             world,
             waits=elastic or pending,
         )

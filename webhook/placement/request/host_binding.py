@@ -53,7 +53,7 @@ class Tie(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-class Words(NamedTuple):
+class BindingWords(NamedTuple):
     """What the pod says that matters to its tie: ``spec`` is as its containers will be, ``job`` empty without one.
 
     ``optional`` is whether it is given more than its ``requests`` where that is free.
@@ -67,7 +67,7 @@ class Words(NamedTuple):
     optional: bool = False
 
 
-def tie(pod: Pod, namespace: str, words: Words, world: World, *, waits: bool) -> Tie:
+def tie(pod: Pod, namespace: str, words: BindingWords, world: World, *, waits: bool) -> Tie:
     """How ``host("name")`` is to be injected; ``waits`` is whether something of the cluster is still to come."""
     annotations = (pod.metadata.annotations if pod.metadata else None) or {}
     wanted = annotations.get(keys.HOST_BINDING)
@@ -99,7 +99,7 @@ def _controlled(pod: Pod) -> bool:
     return any(owner.controller and owner.kind != OWN_KIND for owner in owners)
 
 
-def _outright(words: Words) -> Tie:
+def _outright(words: BindingWords) -> Tie:
     """The tie of a pod that is to be bound, whatever is lost with the scheduler."""
     lost = list(dict.fromkeys(_kept(words)))
     if lost:
@@ -110,7 +110,7 @@ def _outright(words: Words) -> Tie:
     return Tie("nodeName", (), (_RACE, *idle))
 
 
-def _bound_already(words: Words) -> Iterator[Problem]:
+def _bound_already(words: BindingWords) -> Iterator[Problem]:
     """A problem if the pod names its node itself, and asks for what only the scheduler keeps among its job's pods."""
     lost = list(dict.fromkeys(_pods(words, soft=False)))
     if lost:
@@ -156,7 +156,7 @@ def _has_room(slot: int, requests: Tally, world: World, times: int) -> bool:
     )
 
 
-def _kept(words: Words) -> Iterator[str]:
+def _kept(words: BindingWords) -> Iterator[str]:
     """What the pod requires that only the scheduler keeps, in words."""
     spec = words.spec
     yield from _pods(words, soft=False)
@@ -172,7 +172,7 @@ def _kept(words: Words) -> Iterator[str]:
         yield "schedulingGroup"
 
 
-def _wished(words: Words) -> Iterator[str]:
+def _wished(words: BindingWords) -> Iterator[str]:
     """What the pod only prefers and the scheduler weighs, in words; nodes aside, since the pod has named its own."""
     yield from _pods(words, soft=True)
     yield from _own_terms(words.spec.affinity, preferred=True)
@@ -185,7 +185,7 @@ def _spreads(spec: PodSpec, *, preferred: bool) -> Iterator[str]:
             yield f"topologySpreadConstraints on {quote(constraint.topology_key)}"
 
 
-def _pods(words: Words, *, soft: bool) -> Iterator[str]:
+def _pods(words: BindingWords, *, soft: bool) -> Iterator[str]:
     """The clauses about other pods that are required, or only preferred."""
     for name, clauses in words.said.by_name.items():
         if name in _ABOUT_PODS and (name in words.said.soft) == soft:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from webhook.placement.kube.addresses import canonical, is_node_name, parse_address
 from webhook.placement.spl.literals import encode
 from webhook.placement.spl.reader import GrammarError, Reader, unreadable
-from webhook.placement.spl.tokens import Kind, Token
+from webhook.placement.spl.tokens import Token, TokenKind
 from webhook.placement.text import keys
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
@@ -86,7 +86,7 @@ def _declarations(reader: Reader) -> dict[str, PoolDeclaration]:
         _keep(reader, pools)
     if reader.take(";"):
         try:
-            reader.expect(Kind.END, expected='nothing after ";"')
+            reader.expect(TokenKind.END, expected='nothing after ";"')
         except GrammarError as error:
             reader.recover(error, reader.place)
     return pools
@@ -124,7 +124,7 @@ def _keep(reader: Reader, pools: dict[str, PoolDeclaration]) -> None:
 
 def _declaration(reader: Reader) -> PoolDeclaration:
     """``declaration = identifier , "=" , ( list | "createPool" , "(" , [ attributes , "," ] , mode , ")" ) ;``."""
-    name = reader.expect(Kind.NAME, expected="the name of a host pool").text
+    name = reader.expect(TokenKind.NAME, expected="the name of a host pool").text
     reader.expect("=", expected=f'"=" after the host pool name {quote(name)}')
     if reader.token.text == "[":
         return PoolDeclaration(name, hosts=_hosts(reader))
@@ -151,7 +151,7 @@ def _attributes(reader: Reader) -> tuple[int | None, tuple[str, ...]]:
     tags: tuple[str, ...] = ()
     seen: set[str] = set()
     while not seen or reader.take(","):
-        word = reader.expect(Kind.NAME, expected="size or tags")
+        word = reader.expect(TokenKind.NAME, expected="size or tags")
         if word.text not in _ATTRIBUTES:
             raise GrammarError(word.offset, unknown("attribute", word.text, _ATTRIBUTES))
         if word.text in seen:
@@ -215,9 +215,9 @@ def _tags(reader: Reader) -> tuple[str, ...]:
 def _list(reader: Reader, item: str) -> list[Token]:
     """``list = "[" , string , { "," , string } , "]" ;``."""
     reader.expect("[", expected=f'"[" and {item} in double quotes')
-    strings = [reader.expect(Kind.STRING, expected=f"{item} in double quotes")]
+    strings = [reader.expect(TokenKind.STRING, expected=f"{item} in double quotes")]
     while reader.take(","):
-        strings.append(reader.expect(Kind.STRING, expected=f"{item} in double quotes"))
+        strings.append(reader.expect(TokenKind.STRING, expected=f"{item} in double quotes"))
     reader.expect("]", expected='"," or "]" to go on with the list or to close it')
     return strings
 
@@ -226,7 +226,7 @@ def _mode(reader: Reader) -> Mode:
     """``mode = "Sys" , "." , ( "Shared" | "Exclusive" ) ;``."""
     reader.expect("Sys", expected="Sys.Shared or Sys.Exclusive")
     reader.expect(".", expected='".Shared" or ".Exclusive" after "Sys"')
-    word = reader.expect(Kind.NAME, expected='"Shared" or "Exclusive" after "Sys."')
+    word = reader.expect(TokenKind.NAME, expected='"Shared" or "Exclusive" after "Sys."')
     if mode := _MODES.get(word.text):
         return mode
     raise GrammarError(word.offset, unknown("mode", word.text, _MODES))

@@ -15,7 +15,7 @@ from typing import Final
 
 from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
 from webhook.placement.spl.reader import GrammarError, Reader, unreadable
-from webhook.placement.spl.tokens import Kind
+from webhook.placement.spl.tokens import TokenKind
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
 
@@ -92,14 +92,14 @@ class _Parser:
     def placement(self) -> None:
         """``placement = operator_clauses , { ";" , operator_clauses } , [ ";" ] ;``."""
         self.operator_clauses()
-        while self.reader.take(";") and self.reader.token.kind is not Kind.END:
+        while self.reader.take(";") and self.reader.token.kind is not TokenKind.END:
             self.operator_clauses()
 
     def operator_clauses(self) -> None:
         """``operator_clauses = [ operator , ":" ] , clause , { "," , clause } ;``."""
         start, operator = self.reader.place, ""
         try:
-            if self.reader.following in {":", ".", "::", "["} and self.reader.token.kind is Kind.NAME:
+            if self.reader.following in {":", ".", "::", "["} and self.reader.token.kind is TokenKind.NAME:
                 operator = _operator(self.reader)
                 self.reader.expect(":", expected=f'":" after the operator {quote(operator)}')
         except GrammarError as error:
@@ -143,10 +143,10 @@ def _operator(reader: Reader) -> str:
     pieces = [reader.read().text]
     while reader.token.text in {".", "::"}:
         separator = reader.read().text
-        name = reader.expect(Kind.NAME, expected=f'a name after "{separator}"')
+        name = reader.expect(TokenKind.NAME, expected=f'a name after "{separator}"')
         pieces += [separator, name.text]
     while reader.take("["):
-        if reader.token.kind is not Kind.NUMBER or not reader.token.text.isdigit():
+        if reader.token.kind is not TokenKind.NUMBER or not reader.token.text.isdigit():
             raise GrammarError(reader.token.offset, f"{_WHOLE}, found {reader.fragment()}")
         digits = reader.read().text
         reader.expect("]", expected='"]" after the index of an operator')
@@ -161,7 +161,7 @@ def _clause(reader: Reader, operator: str) -> Clause:
     "partitionExlocation" ) , "(" , string , ")" | "hostIsolation" | "partitionIsolation" ;``.
     """
     following = reader.following
-    word = reader.expect(Kind.NAME, expected='a placement clause such as host("node-a")')
+    word = reader.expect(TokenKind.NAME, expected='a placement clause such as host("node-a")')
     name = _NAMES.get(word.text)
     if following == ":":
         raise GrammarError(word.offset, f'an operator starts after ";", not after ",": found {quote(word.text + ":")}')
@@ -179,14 +179,14 @@ def _argument(reader: Reader, name: ClauseName) -> str | PoolName:
     reader.expect("(", expected=f'"(" after "{name}"')
     wanted = f'a string{" or a host pool name" if name is ClauseName.HOST else ""} after "{name}("'
     argument: str | PoolName
-    if reader.token.kind is Kind.STRING:
+    if reader.token.kind is TokenKind.STRING:
         argument = reader.read().value
     elif bare := _unquoted(reader, name):
         found = quote(bare)
         raise GrammarError(
             reader.token.offset, f"expected {wanted}, found {found}: write it in quotes: {name}({found})"
         )
-    elif name is ClauseName.HOST and reader.token.kind in {Kind.NAME, Kind.DEFAULT}:
+    elif name is ClauseName.HOST and reader.token.kind in {TokenKind.NAME, TokenKind.DEFAULT}:
         argument = _pool(reader)
     else:
         raise reader.unexpected(wanted)

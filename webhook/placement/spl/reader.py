@@ -5,7 +5,7 @@
 
 import re
 
-from webhook.placement.spl.tokens import Kind, Token, tokenize
+from webhook.placement.spl.tokens import Token, TokenKind, tokenize
 from webhook.placement.text.problem import Problem, quote
 
 PROBLEM_LIMIT = 10
@@ -61,12 +61,12 @@ class Reader:
     @property
     def following(self) -> str:
         """The text of the token after the current one; empty at the end."""
-        return self._tokens[self.place + 1].text if self.token.kind is not Kind.END else ""
+        return self._tokens[self.place + 1].text if self.token.kind is not TokenKind.END else ""
 
     def read(self) -> Token:
         """Return the current token and move on to the next; the END token stays current."""
         token = self.token
-        if token.kind is not Kind.END:
+        if token.kind is not TokenKind.END:
             self.place += 1
             self.token = self._tokens[self.place]
         return token
@@ -78,7 +78,7 @@ class Reader:
         self.read()
         return True
 
-    def expect(self, wanted: Kind | str, *, expected: str) -> Token:
+    def expect(self, wanted: TokenKind | str, *, expected: str) -> Token:
         """Read a token that is of the wanted kind or has the wanted text; else raise a ``GrammarError``.
 
         ``expected`` is what the error says should be there.
@@ -90,7 +90,7 @@ class Reader:
     def number(self, *, maximum: int) -> int | None:
         """Read a whole number up to a maximum, with or without SPL's ``u``; else read nothing and return ``None``."""
         digits = self.token.text.removesuffix("u")
-        if self.token.kind is not Kind.NUMBER or not digits.isdigit() or self.following == ".":
+        if self.token.kind is not TokenKind.NUMBER or not digits.isdigit() or self.following == ".":
             return None
         significant = digits.lstrip("0") or "0"
         # Texts with more digits than the maximum are not converted: that would take quadratic time.
@@ -102,14 +102,14 @@ class Reader:
     def unexpected(self, expected: str) -> GrammarError:
         """The error that the current token is not the expected one; for a broken token, what is wrong with it."""
         token = self.token
-        if token.kind is Kind.BROKEN:
+        if token.kind is TokenKind.BROKEN:
             return GrammarError(token.offset, token.value)
         return GrammarError(token.offset, f"expected {expected}, found {_found(token)}")
 
     def fragment(self) -> str:
         """The text from the current token to the next closing bracket, comma, semicolon or the end, quoted."""
         place = self.place
-        while self._tokens[place].kind is not Kind.END and self._tokens[place].text not in _STOPS:
+        while self._tokens[place].kind is not TokenKind.END and self._tokens[place].text not in _STOPS:
             place += 1
         written = self.text[self.token.offset : self._tokens[place].offset].rstrip()
         return quote(written) if written else "nothing"
@@ -133,7 +133,7 @@ class Reader:
         """
         depth, self.place = 0, start
         self.token = self._tokens[start]
-        while self.token.kind is not Kind.END:
+        while self.token.kind is not TokenKind.END:
             if self.token.text in _OPENING:
                 depth += 1
             elif self.token.text in _CLOSING:
@@ -145,8 +145,8 @@ class Reader:
 
 
 def _found(token: Token) -> str:
-    if token.kind is Kind.END:
+    if token.kind is TokenKind.END:
         return "the end of the text"
-    if token.kind is Kind.STRING:
+    if token.kind is TokenKind.STRING:
         return f"the string {quote(token.value)}"
     return quote(token.text)

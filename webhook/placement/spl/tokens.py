@@ -14,7 +14,7 @@ from webhook.placement.spl.literals import CONTROL, Flaw, decode
 from webhook.placement.text.problem import quote
 
 
-class Kind(enum.Enum):
+class TokenKind(enum.Enum):
     """The kinds of tokens; all values but ``broken`` and ``end`` are names of groups in the pattern."""
 
     NAME = "name"
@@ -37,7 +37,7 @@ class Token(Struct, frozen=True, gc=False):
     ``value`` is the decoded text of a string, or the message about a broken token; empty for all other kinds.
     """
 
-    kind: Kind
+    kind: TokenKind
     text: str
     offset: int
     value: str = ""
@@ -58,7 +58,9 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_KINDS: dict[str | None, Kind] = {kind.value: kind for kind in (Kind.NAME, Kind.NUMBER, Kind.SYMBOL, Kind.DEFAULT)}
+_KINDS: dict[str | None, TokenKind] = {
+    kind.value: kind for kind in (TokenKind.NAME, TokenKind.NUMBER, TokenKind.SYMBOL, TokenKind.DEFAULT)
+}
 
 _QUOTES = frozenset("'`\u2018\u2019\u201c\u201d\u00ab\u00bb\uff02")
 """Characters that word processors and other languages use as quotes."""
@@ -75,10 +77,10 @@ def tokenize(text: str) -> list[Token]:
             tokens.append(Token(kind, match.group(), match.start()))
         elif group == "string":
             written = match.group()
-            tokens.append(Token(Kind.STRING, written, match.start(), written[1:-1]))
+            tokens.append(Token(TokenKind.STRING, written, match.start(), written[1:-1]))
         else:
             tokens.append(_rare(match))
-    tokens.append(Token(Kind.END, "", len(text)))
+    tokens.append(Token(TokenKind.END, "", len(text)))
     return tokens
 
 
@@ -88,11 +90,11 @@ def _rare(match: re.Match[str]) -> Token:
     if match.lastgroup == "literal":
         value = decode(written)
         if isinstance(value, Flaw):
-            return Token(Kind.BROKEN, written, offset + value.offset, value.message)
-        return Token(Kind.STRING, written, offset, value)
+            return Token(TokenKind.BROKEN, written, offset + value.offset, value.message)
+        return Token(TokenKind.STRING, written, offset, value)
     if match.lastgroup == "open":
-        return Token(Kind.BROKEN, written, offset, "the string that starts here is never closed")
+        return Token(TokenKind.BROKEN, written, offset, "the string that starts here is never closed")
     if match.lastgroup == "comment":
-        return Token(Kind.BROKEN, written, offset, "the comment that starts here is never closed")
+        return Token(TokenKind.BROKEN, written, offset, "the comment that starts here is never closed")
     hint = ": strings are written in double quotes" if written[0] in _QUOTES else ""
-    return Token(Kind.BROKEN, written, offset, f"unexpected character {quote(written[0])}{hint}")
+    return Token(TokenKind.BROKEN, written, offset, f"unexpected character {quote(written[0])}{hint}")

@@ -3,6 +3,7 @@
 Read in this order:
 
 - ``keys``: every annotation key, label key and taint key of the product.
+- ``api_kinds``: every kind of object that is read, written or reviewed: group, kind and resource.
 - ``problem``: ``Problem``, one mistake in a request (field, sentence, status code), and its text in a refusal.
 - ``nearest``: the known word that is most like a mistyped one.
 """

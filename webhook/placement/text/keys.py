@@ -8,7 +8,10 @@ import hashlib
 import re
 from typing import Final
 
-PREFIX: Final = "streams.ibm.com/"
+API_GROUP: Final = "streams.ibm.com"
+"""API group of the product's own kinds, and the domain of all of its keys."""
+
+PREFIX: Final = f"{API_GROUP}/"
 """Prefix of every annotation and label that this product reads or writes on pods."""
 
 JOB: Final = f"{PREFIX}job"
@@ -73,10 +76,10 @@ FOREIGN: Final = frozenset(
 
 TAG: Final = f"{PREFIX}hostpool"
 """Node label whose value is a tag, for host pools with a single tag (Streams host constraints)."""
-TAGS: Final = "hostpool.streams.ibm.com/"
+TAGS: Final = f"hostpool.{API_GROUP}/"
 """Prefix of one node label per tag, for host pools with several tags: a single key could not hold all values."""
 
-MEMBERSHIP: Final = "streams.ibm.com.node-restriction.kubernetes.io/hostpool."
+MEMBERSHIP: Final = f"{API_GROUP}.node-restriction.kubernetes.io/hostpool."
 """Prefix of the node label on hosts of a sized or literal pool; NodeRestriction keeps kubelets from writing it."""
 
 EXCLUSIVE: Final = f"{PREFIX}exclusive"

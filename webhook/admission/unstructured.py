@@ -1,12 +1,12 @@
-"""An object as JSON has it, and parts of it that may be of any type: what is not as expected counts as absent."""
+"""An object of any kind as JSON has it (client-go, ``Unstructured``): fields of an unexpected type count as absent."""
 
 from typing import Any
 
-Document = dict[str, Any]
+Unstructured = dict[str, Any]
 """An object as JSON has it."""
 
 
-def mapping(document: Document, *path: str) -> Document:
+def mapping(document: Unstructured, *path: str) -> Unstructured:
     """The object at the end of the path of fields; empty where there is none."""
     for key in path:
         value = document.get(key)
@@ -16,7 +16,7 @@ def mapping(document: Document, *path: str) -> Document:
     return document
 
 
-def sequence(document: Document, key: str) -> list[Document]:
+def sequence(document: Unstructured, key: str) -> list[Unstructured]:
     """The objects in the list of that name."""
     value = document.get(key)
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""``release``: hosts of HostPools given back, while no controller acts."""
+"""``release``: hosts of HostPools given back by a command, while no controller acts."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ from kubeapi.client.service_account import own_namespace
 from kubeapi.leaderelection.election import Election, own_identity
 from kubeapi.leaderelection.lease_hold import LeaseHold, LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
-from webhook.app.clusters import configuration_of
+from webhook.app.cluster_source import configuration_of
 from webhook.controller.candidates import LABELS, candidates, end_candidates
 from webhook.controller.program import LeaseRef
 from webhook.controller.release import Freed, Release, Scope
@@ -29,7 +29,7 @@ NAMED: Final = 3
 
 
 class Wish(Struct, frozen=True):
-    """What is to be released. ``wait`` is for how many seconds a controller that acts is waited for."""
+    """What is to be released. ``wait`` is how many seconds a controller that acts is waited for."""
 
     scopes: Sequence[Scope]
     dry_run: bool = False
@@ -37,12 +37,12 @@ class Wish(Struct, frozen=True):
     wait: float = 30.0
 
 
-Tell = Callable[[Freed], None]
+TellFreed = Callable[[Freed], None]
 """Told of every pool, as soon as it is done."""
 
 
-async def release(settings: Settings, wish: Wish, tell: Tell) -> None:
-    """Give hosts back; Trouble without a cluster, or while a controller acts, which would give them again."""
+async def release(settings: Settings, wish: Wish, tell: TellFreed) -> None:
+    """Give hosts back; FatalError without a cluster, or while a controller acts, which would give them again."""
     configuration = await asyncio.to_thread(configuration_of, settings)
     namespace = settings.lease_namespace or own_namespace()
     try:
@@ -58,13 +58,13 @@ async def release(settings: Settings, wish: Wish, tell: Tell) -> None:
         raise FatalError(f"hosts could not be given back: {failure}") from failure
 
 
-async def _run(release: Release, wish: Wish, tell: Tell) -> None:
+async def _run(release: Release, wish: Wish, tell: TellFreed) -> None:
     async for freed in release.run(wish.scopes):
         tell(freed)
 
 
 async def _alone(reader: ObjectClient) -> None:
-    """FatalError if a controller runs: which Lease it shares is not known."""
+    """Raise FatalError if a controller runs: the Lease that it holds is not known."""
     running = await candidates(reader)
     if running:
         namespace = running[0].partition("/")[0]
@@ -74,8 +74,8 @@ async def _alone(reader: ObjectClient) -> None:
         )
 
 
-async def _led(connection: Connection, place: LeaseRef, wish: Wish, tell: Tell) -> None:
-    """Do it as the one that holds the Lease of the controllers; the Lease is given back at the end."""
+async def _led(connection: Connection, place: LeaseRef, wish: Wish, tell: TellFreed) -> None:
+    """Release while holding the Lease of the controllers, which is given up at the end."""
     server = ObjectClient(connection)
     if wish.end_controllers:
         left = await end_candidates(server, place.namespace, place.lease, wait=wish.wait)

@@ -1,30 +1,27 @@
-"""``explain``: the world that manifests are judged against."""
+"""``explain``: manifests judged against a cluster."""
 
 import asyncio
 import itertools
 from collections.abc import Callable, Iterable
 from operator import itemgetter
 
-from webhook.admission.document import Document
-from webhook.app.clusters import live, seen
-from webhook.app.policy import inventory_of, policy_of
-from webhook.app.telling import listener, unused
+from webhook.admission.unstructured import Unstructured
+from webhook.app.cluster_source import inventory_of, listener, live, seen, unused
 from webhook.cluster.objects.report import Report
 from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.request.world import World
-from webhook.settings import Settings
-
-Manifests = Iterable[tuple[str, Document]]
-"""Objects, each with the name of its file."""
+from webhook.settings import Settings, policy_of
 
 
-def explaining(settings: Settings, manifests: Manifests, tell: Callable[[str], object]) -> World:
+def explaining(
+    settings: Settings, manifests: Iterable[tuple[str, Unstructured]], tell: Callable[[str], object]
+) -> World:
     """The cluster as a world, with all that is no pod among ``manifests`` taken as already applied.
 
     ``tell`` learns of every object of the cluster, and every part of one, that could not be used. Raises
-    :class:`SnapshotError` where the folder is no cluster, :class:`Trouble` where there is none at all, and
+    :class:`SnapshotError` where the folder is no cluster, :class:`FatalError` where there is none at all, and
     ``ValueError`` for one of the manifests that cannot be used.
     """
     if settings.snapshot is None:
@@ -42,8 +39,8 @@ def explaining(settings: Settings, manifests: Manifests, tell: Callable[[str], o
     return World(cluster, policy_of(settings))
 
 
-def _applied(manifests: Manifests, cluster: Inventory) -> Report:
-    """What came of putting the manifests into the cluster."""
+def _applied(manifests: Iterable[tuple[str, Unstructured]], cluster: Inventory) -> Report:
+    """The report of putting the manifests, but for pods, into the inventory."""
     reading = SnapshotLoader(cluster)
     for file, group in itertools.groupby(manifests, itemgetter(0)):
         reading.begin(file)

@@ -1,8 +1,8 @@
-"""Pods that are to be bound to an exclusive host and are not known here: the API server is asked about them.
+"""Pods that are to be bound to an exclusive host and are not in the inventory: the API server is asked about them.
 
-Most pods are never known while they wait, and of those that would be a watch may tell late. Agents of DaemonSets are
-the only ones that come to exclusive hosts without being a pool's own; whether a pod is one is asked, too, since anybody
-can write an owner into a pod.
+The inventory holds few of the pods that wait for a node, and a watch may tell of these late. Only pods of DaemonSets
+come to exclusive hosts without naming the HostPool; whether a DaemonSet makes the pod is asked as well, since anybody
+can write an owner reference into a pod.
 """
 
 import re
@@ -16,12 +16,14 @@ from msgspec import Struct
 
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.answer import Unseen
+from webhook.admission.responses import PodRef
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.translate import MalformedError, bound_pod
 from webhook.placement.checks.sleepers import opening
 from webhook.placement.inventory.objects import PodInfo
+from webhook.placement.kube.owner import is_daemon_set
 from webhook.placement.kube.pod import PodSpec, Toleration
+from webhook.placement.text.api_kinds import DAEMON_SET, POD, ApiKind
 
 SECONDS: Final = 1.0
 """For one answer: two of them fit into what the API server gives a review."""
@@ -38,59 +40,59 @@ _NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 _UNREADABLE: Final = (MalformedError, msgspec.MsgspecError, UnicodeDecodeError)
 
 
-class _Template(Struct, frozen=True):
+class _PodTemplate(Struct, frozen=True):
     spec: PodSpec = PodSpec()
 
 
-class _Spec(Struct, frozen=True):
-    template: _Template = _Template()
+class _DaemonSetSpec(Struct, frozen=True):
+    template: _PodTemplate = _PodTemplate()
 
 
-class _DaemonSet(Struct, frozen=True):
-    """``apps/v1 DaemonSet``, as far as it proves that a pod is its own."""
+class _DaemonSetObject(Struct, frozen=True):
+    """``apps/v1 DaemonSet``: exactly those fields that prove that a pod is its own."""
 
-    metadata: wire.Metadata = wire.Metadata()
-    spec: _Spec = _Spec()
+    metadata: wire.ObjectMetadata = wire.ObjectMetadata()
+    spec: _DaemonSetSpec = _DaemonSetSpec()
 
 
-class Newcomers:
-    """Looks at pods one by one; what is known of DaemonSets is kept for a while."""
+class UnknownPods:
+    """Reads pods one by one; what is known of DaemonSets is kept for :data:`KEPT_SECONDS`."""
 
     def __init__(self, server: ObjectClient, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
         self._clock = clock
         self._known: dict[tuple[str, str], tuple[str, tuple[Toleration, ...], float]] = {}
 
-    async def meet(self, unseen: Unseen) -> PodInfo | None:
-        """The pod, unless it is gone, or is an agent of a DaemonSet; raises ApiError where nobody can tell."""
-        body = await self._read("/api/v1/namespaces/{}/pods/{}", unseen.namespace, unseen.name)
+    async def look_up(self, unknown: PodRef) -> PodInfo | None:
+        """The pod, unless it is gone, or a DaemonSet makes it; raises ApiError where that cannot be found out."""
+        body = await self._read(POD, unknown.namespace, unknown.name)
         if body is None:
             return None
         try:
-            found = msgspec.json.decode(body, type=wire.Pod)
+            found = msgspec.json.decode(body, type=wire.PodObject)
             pod, _ = bound_pod(found)
         except _UNREADABLE as error:
             raise ApiError(Cause.UNREADABLE, f"the pod is unreadable: {error}") from None
-        if pod is None or (unseen.uid and pod.uid != unseen.uid) or await self._agent(found, unseen.namespace):
+        if pod is None or (unknown.uid and pod.uid != unknown.uid) or await self._of_daemon_set(found, unknown):
             return None
         return pod
 
-    async def _agent(self, pod: wire.Pod, namespace: str) -> bool:
+    async def _of_daemon_set(self, pod: wire.PodObject, unknown: PodRef) -> bool:
         """Whether a DaemonSet makes such pods: one that is there, and whose template tolerates as much as the pod."""
-        metadata, spec = pod.metadata or wire.Metadata(), pod.spec or PodSpec()
-        owner = next((found for found in metadata.owner_references or () if found.controller), None)
-        if owner is None or owner.kind != "DaemonSet" or not owner.api_version.startswith("apps/"):
+        metadata, spec = pod.metadata or wire.ObjectMetadata(), pod.spec or PodSpec()
+        owner = next(filter(is_daemon_set, metadata.owner_references or ()), None)
+        if owner is None:
             return False
-        uid, tolerated = await self._daemon_set(namespace, owner.name)
+        uid, tolerated = await self._daemon_set(unknown.namespace, owner.name)
         return bool(uid) and uid == owner.uid and set(opening(spec.tolerations)) <= set(tolerated)
 
     async def _daemon_set(self, namespace: str, name: str) -> tuple[str, tuple[Toleration, ...]]:
-        """Its uid, empty if there is none, and those of its tolerations that matter here."""
+        """Uid of the DaemonSet, empty if there is none, and the tolerations of its pods that open exclusive hosts."""
         known = self._known.get((namespace, name))
         if known is None or known[2] <= self._clock():
-            body = await self._read("/apis/apps/v1/namespaces/{}/daemonsets/{}", namespace, name)
+            body = await self._read(DAEMON_SET, namespace, name)
             try:
-                found = msgspec.json.decode(body, type=_DaemonSet) if body is not None else _DaemonSet()
+                found = msgspec.json.decode(body, type=_DaemonSetObject) if body is not None else _DaemonSetObject()
             except _UNREADABLE as error:
                 raise ApiError(Cause.UNREADABLE, f"the DaemonSet is unreadable: {error}") from None
             if len(self._known) >= KEPT:
@@ -99,12 +101,12 @@ class Newcomers:
             known = self._known[namespace, name] = found.metadata.uid or "", tolerated, self._clock() + KEPT_SECONDS
         return known[:2]
 
-    async def _read(self, path: str, namespace: str, name: str) -> bytes | None:
-        """The object; ``None`` where there is none, or can be none of that name."""
+    async def _read(self, kind: ApiKind, namespace: str, name: str) -> bytes | None:
+        """Read the object; ``None`` where there is none, or can be none of that name."""
         if not _NAME.fullmatch(name):
             return None
         try:
-            return await self._server.read(path.format(quote(namespace, safe=""), name))
+            return await self._server.read(f"{kind.path_in(quote(namespace, safe=''))}/{name}")
         except ApiError as failure:
             if failure.cause is Cause.MISSING:
                 return None

@@ -1,0 +1,67 @@
+"""Which pods are decided about, and which owner references of a pod are believed.
+
+A pod opts in by an annotation of ours, by belonging to a job, or through an HPAIntent for its workload. Any user may
+write owner references into a pod, so they count together with the user who sent the request.
+"""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from webhook.admission.review import Review
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.kube.owner import is_daemon_set, of_daemon_set
+from webhook.placement.kube.pod import Metadata, Pod
+from webhook.placement.provision.intended_hardware import consumes
+from webhook.placement.text import keys
+
+MIRROR: Final = "kubernetes.io/config.mirror"
+"""Annotation of the API server's image of a static pod, which nobody schedules (Kubernetes, static pods)."""
+
+_OWNERS: Final = frozenset({"ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"})
+"""Kinds of workloads that are decided about when they are submitted; Kubernetes' own controllers make their pods."""
+
+NO_METADATA: Final = Metadata()
+"""The metadata of a pod without any."""
+
+
+def exempt(metadata: Metadata) -> bool:
+    """Whether the pod is left alone whatever it says: it is being deleted, or is the image of a static pod."""
+    return bool(metadata.deletion_timestamp) or MIRROR in (metadata.annotations or {})
+
+
+def opted_in(pod: Pod) -> bool:
+    """Whether the pod itself asks for placement, by an annotation of ours or by belonging to a job."""
+    metadata = pod.metadata or NO_METADATA
+    labels = metadata.labels or {}
+    if keys.JOB in labels or keys.PE in labels:
+        return True
+    return any(key.startswith(keys.PREFIX) for key in metadata.annotations or ())
+
+
+def concerned(pod: Pod, namespace: str, inventory: Inventory) -> bool:
+    """Whether the pod asks for placement, or an HPAIntent asks for its workload."""
+    return opted_in(pod) or consumes(pod.metadata or NO_METADATA, namespace, inventory.intents)
+
+
+def controlled(review: Review, metadata: Metadata | None) -> bool:
+    """Whether a controller of Kubernetes makes the pod, of a workload that was decided about when it was submitted.
+
+    A controller's account makes other pods as well, so the owner counts, too.
+    """
+    owners = (metadata.owner_references if metadata else None) or ()
+    owned = any(owner.controller and owner.kind in _OWNERS for owner in owners)
+    return owned and review.user.a_controller
+
+
+def believed(pod: Pod, review: Review) -> Pod:
+    """The pod without a DaemonSet as its owner, unless the controller of DaemonSets has made it.
+
+    Pods of DaemonSets may run on exclusive hosts. Other owner references stay as they are: these only decide how the
+    pod itself is bound, and what hardware it gets.
+    """
+    metadata = pod.metadata
+    if metadata is None or not of_daemon_set(metadata.owner_references) or review.user.makes_daemons:
+        return pod
+    owners = tuple(owner for owner in metadata.owner_references or () if not is_daemon_set(owner))
+    return replace(pod, metadata=replace(metadata, owner_references=owners))

@@ -1,0 +1,163 @@
+"""Where the state of a cluster comes from, a folder or an API server, and what is logged while it is read.
+
+After the first reading the inventory is taken out of the garbage collector's way: it stays, and is large.
+"""
+
+import asyncio
+import gc
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, Protocol
+
+from kubeapi.client.configuration import Configuration, NoClusterError, connect
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError, Cause
+from webhook.cluster.objects.report import Finding, Report
+from webhook.cluster.snapshot.follow import SnapshotCluster
+from webhook.cluster.watch.live import LiveCluster
+from webhook.placement.inventory.inventory import Inventory
+from webhook.server.fatal_error import FatalError
+from webhook.settings import Settings, policy_of
+
+PATIENCE: Final = 60.0
+"""Seconds that a person waits for the whole of a cluster to be listed; 15,000 nodes and 150,000 pods take ten."""
+
+_LOOK: Final = 0.05
+"""Seconds between two looks whether that is done."""
+
+_FAREWELL: Final = 0.25
+"""Seconds for TLS connections to end before the loop does (aiohttp, graceful shutdown); else Python complains."""
+
+
+_log = logging.getLogger(__package__)
+
+YOUNG: Final = 20_000
+"""New containers before the garbage collector looks at them: reviews make no cycles, and the default of 700 would look
+every ten reviews."""
+
+
+class Cluster(Protocol):
+    """Where the state of a cluster comes from."""
+
+    @property
+    def inventory(self) -> Inventory:
+        """What is known now."""
+        ...
+
+    @property
+    def report(self) -> Report | None:
+        """Which objects were read, and which could not be used."""
+        ...
+
+    def reason(self) -> str | None:
+        """Why nothing can be decided now; ``None`` if it can."""
+        ...
+
+    def ages(self) -> Mapping[str, float]:
+        """Seconds since the API server last answered for each resource."""
+        ...
+
+    async def run(self) -> None:
+        """Keep the inventory up to date until cancelled."""
+        ...
+
+
+def inventory_of(settings: Settings) -> Inventory:
+    """An empty inventory that counts whatever these settings need."""
+    return Inventory(policy_of(settings).spared)
+
+
+def cluster_of(settings: Settings) -> Cluster:
+    """The snapshot, if there is one, else the API server; blocks while credentials are read."""
+    if settings.snapshot is not None:
+        return SnapshotCluster(settings.snapshot, lambda: inventory_of(settings), tell=tell_reading)
+    return live(settings, ReadingLog())
+
+
+def live(settings: Settings, tell: Callable[[Report | Finding | ApiError], object]) -> LiveCluster[Inventory]:
+    """The cluster of an API server; :class:`FatalError` if there is none."""
+    try:
+        configuration = configuration_of(settings)
+    except FatalError as trouble:
+        raise FatalError(f"{trouble}; or give --snapshot with a folder of what kubectl prints") from trouble
+    return LiveCluster(Connection(configuration), inventory_of(settings), limit=settings.stale_after, tell=tell)
+
+
+def configuration_of(settings: Settings) -> Configuration:
+    """The address and credentials of the API server; :class:`FatalError` where there is no cluster."""
+    try:
+        return connect(settings.context)
+    except NoClusterError as error:
+        raise FatalError(str(error)) from error
+
+
+async def seen(cluster: LiveCluster[Inventory]) -> Inventory:
+    """The inventory as soon as every kind has been listed once."""
+    watching = asyncio.create_task(cluster.run())
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not cluster.synced and not watching.done():
+                await asyncio.wait({watching}, timeout=_LOOK)
+    except TimeoutError:
+        raise FatalError(str(cluster.reason())) from None
+    finally:
+        watching.cancel()
+        await asyncio.wait({watching})
+        await asyncio.sleep(_FAREWELL)
+    if not watching.cancelled():
+        watching.result()
+    return cluster.inventory
+
+
+def tell_reading(outcome: Report | Exception) -> None:
+    """Log the outcome of reading the snapshot."""
+    if isinstance(outcome, Exception):
+        _log.error("the snapshot was not read again, the last one stays: %s", outcome)
+        return
+    _log.info("snapshot: %s", outcome)
+    for line in unused(outcome):
+        _log.warning("snapshot: %s", line)
+    settle()
+
+
+def unused(report: Report) -> Iterator[str]:
+    """A line for each object that was skipped and each part that was left out, and one for those not named."""
+    yield from map(str, (*report.skipped, *report.noted))
+    more = report.skipped_count - len(report.skipped) + report.noted_count - len(report.noted)
+    if more:
+        yield f"and {more} more that are not named"
+
+
+def listener(tell: Callable[[str], object]) -> Callable[[Report | Finding | ApiError], None]:
+    """Tells a person which objects the watches could not use and what fails, but for kinds that are not installed."""
+
+    def hear(outcome: Report | Finding | ApiError) -> None:
+        missing = isinstance(outcome, ApiError) and outcome.cause is Cause.MISSING
+        if not missing and not isinstance(outcome, Report):
+            tell(f"cluster: {outcome}")
+
+    return hear
+
+
+class ReadingLog:
+    """Logs what the watches tell; once every kind has been listed, :func:`settle` is called."""
+
+    def __init__(self) -> None:
+        self._settled = False
+
+    def __call__(self, outcome: Report | Finding | ApiError) -> None:
+        """Log one outcome of a watch."""
+        if not isinstance(outcome, Report):
+            _log.warning("cluster: %s", outcome)
+            return
+        _log.info("cluster: %s", outcome)
+        if not self._settled:
+            self._settled = True
+            settle()
+
+
+def settle() -> None:
+    """Keep what was just read out of the garbage collector's way: it stays, and is large."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])

@@ -1,0 +1,84 @@
+"""``serve``: reviews answered from what is known of a cluster."""
+
+import asyncio
+import time
+from collections.abc import Awaitable
+
+from webhook.admission.mutate import Known, mutate
+from webhook.admission.responses import Answer
+from webhook.admission.validate import guard, validate
+from webhook.app.cluster_source import Cluster, cluster_of
+from webhook.cluster.queries.review_queries import ReviewQueries
+from webhook.cluster.watch.live import LiveCluster
+from webhook.placement.inventory.assumed_pods import AssumedPods
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.memo import Memo
+from webhook.server.fatal_error import FatalError
+from webhook.server.lifecycle import Announce, Service, run_server
+from webhook.server.metrics import Metrics
+from webhook.server.reviews import Reviewer
+from webhook.settings import Settings, policy_of
+
+
+async def serve(settings: Settings, announce: Announce) -> None:
+    """Serve reviews until a signal says stop; :class:`FatalError` where there is no cluster."""
+    policy, metrics = policy_of(settings), Metrics()
+    cluster = await asyncio.to_thread(cluster_of, settings)
+    queries = queries_of(cluster, authorize=settings.authorize_pools)
+    _watch(cluster, metrics)
+    reviewers: dict[str, Reviewer] = {
+        "/mutate": mutator(cluster, policy, queries),
+        "/validate": validator(cluster, policy, queries),
+        "/guard": lambda body: guard(body, cluster.inventory, policy),
+    }
+    service = Service(reviewers, cluster.reason, (cluster.run,))
+    await run_server(service, settings, metrics=metrics, announce=announce)
+
+
+def queries_of(cluster: Cluster, *, authorize: bool = False) -> ReviewQueries:
+    """The questions that reviews against this cluster may carry; a snapshot answers none, and has no rights."""
+    if isinstance(cluster, LiveCluster):
+        return ReviewQueries.of(cluster.connection, authorize=authorize)
+    if authorize:
+        raise FatalError("--authorize-pools asks an API server about rights, and a snapshot has none")
+    return ReviewQueries()
+
+
+def mutator(cluster: Cluster, policy: Policy, queries: ReviewQueries) -> Reviewer:
+    """The reviewer of new pods, which keeps what it knows beside the cluster from one review to the next."""
+    sizes = queries.sizes
+    known = Known(Memo(), AssumedPods(time.monotonic), sizes.count if sizes else lambda _: None)
+
+    def mutating(body: bytes) -> Answer | Awaitable[Answer]:
+        answer = mutate(body, cluster.inventory, policy, known)
+        return answer if answer.question is None else queries.completed(answer)
+
+    return mutating
+
+
+def validator(cluster: Cluster, policy: Policy, queries: ReviewQueries) -> Reviewer:
+    """The reviewer of finished pods, workloads, nodes and custom resources."""
+
+    def validating(body: bytes) -> Answer | Awaitable[Answer]:
+        answer = validate(body, cluster.inventory, policy)
+        return answer if answer.question is None else queries.completed(answer)
+
+    return validating
+
+
+def _watch(cluster: Cluster, metrics: Metrics) -> None:
+    """Gauges of what is known of the cluster."""
+
+    def skipped() -> float:
+        report = cluster.report
+        return report.skipped_count if report else 0.0
+
+    metrics.gauge("nodes", "Nodes known.", lambda: float(len(cluster.inventory.nodes.nodes)))
+    metrics.gauge("host_pools", "Host pools known.", lambda: float(len(cluster.inventory.pools)))
+    metrics.gauge("hpa_intents", "HPAIntents known.", lambda: float(len(cluster.inventory.intents)))
+    metrics.gauge("skipped_objects", "Objects that could not be used.", skipped)
+    metrics.gauge(
+        "cache_age_seconds",
+        "Since the API server last said how it stands with a resource, for the longest silent one.",
+        lambda: max(cluster.ages().values(), default=0.0),
+    )

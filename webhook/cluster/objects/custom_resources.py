@@ -1,0 +1,106 @@
+"""Custom resources as the values that placement knows: HostPools, Jobs of Streams, HPAIntents; and enabled namespaces.
+
+As in ``translate``, an object that breaks a rule of its own raises :class:`MalformedError`.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from webhook.cluster.objects import wire
+from webhook.cluster.objects.translate import NAMESPACE, Notes, full_name, metadata_of, refuse, to_cpus
+from webhook.placement.inventory.intent import Intent, read_intent
+from webhook.placement.inventory.objects import Element, Job, Phase, Pool, PoolHost
+from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec, repeated
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Problem, quote
+
+JOB_LIMIT = 1000
+"""Processing elements of one job (``docs/operations.md``, limits)."""
+
+
+PHASES = tuple(phase.value for phase in Phase)
+
+
+def pool(source: wire.HostPoolObject) -> Pool:
+    """A host pool; one that is being deleted is Releasing, whether or not its status says so yet."""
+    spec, status = source.spec or HostPoolSpec(), source.status or wire.HostPoolStatus()
+    metadata, name = metadata_of(source.metadata)
+    refuse(faults(spec, status))
+    phase = Phase(status.phase or Phase.PENDING)
+    return replace(
+        pool_of_spec(spec, metadata.namespace or NAMESPACE, name),
+        phase=phase if metadata.deletion_timestamp is None else Phase.RELEASING,
+        assigned=tuple(PoolHost(host.index, host.name, host.uid or "") for host in status.hosts or ()),
+        reason=next((_reason(found) for found in status.conditions or () if found.type == "Ready"), ""),
+        created=(source.metadata and source.metadata.creation_timestamp) or "",
+    )
+
+
+def _reason(condition: wire.Condition) -> str:
+    return condition.message or condition.reason or ""
+
+
+def faults(spec: HostPoolSpec, status: wire.HostPoolStatus) -> Iterator[str]:
+    """Every rule that the object breaks: a path, then the reason."""
+    for problem in (*problems_of_spec(spec), *_given(spec, status)):
+        yield f"{problem.field}: {problem.message}"
+
+
+def _given(spec: HostPoolSpec, status: wire.HostPoolStatus) -> Iterator[Problem]:
+    """What is wrong with ``status``: anyone may have edited it, and placement takes the hosts in it for the pool's."""
+    if status.phase and status.phase not in PHASES:
+        yield Problem("status.phase", f"{quote(status.phase)} is not one of {', '.join(PHASES)}")
+    hosts = status.hosts or ()
+    size = spec.size if spec.hosts is None else len(spec.hosts)
+    if size is None:
+        if hosts:
+            yield Problem("status.hosts", "a pool without a size has no hosts of its own")
+        return
+    for place, host in enumerate(hosts):
+        if not 0 <= host.index < size:
+            yield Problem(f"status.hosts[{place}].index", f"{host.index} is not between 0 and {size - 1}")
+    yield from repeated("status.hosts", (host.name for host in hosts), ".name")
+    yield from repeated("status.hosts", (host.index for host in hosts), ".index")
+
+
+def job(source: wire.JobObject) -> Job:
+    """A Job's processing elements, with the placement of each operator."""
+    namespace, name = full_name(source.metadata).split("/", 1)
+    stated = (source.spec and source.spec.processing_elements) or ()
+    elements = tuple(_element(element, f"{name}-{place}") for place, element in enumerate(stated))
+    refuse(_job_faults(elements))
+    return Job(namespace, name, elements=elements)
+
+
+def _element(stated: wire.ProcessingElement, default: str) -> Element:
+    operators = stated.operators or ()
+    placements = tuple((operator.name or "", operator.placement) for operator in operators if operator.placement)
+    bound = bool(stated.template and stated.template.metadata and to_cpus(stated.template.metadata))
+    return Element(stated.name or default, placements, bound)
+
+
+def _job_faults(elements: tuple[Element, ...]) -> Iterable[str]:
+    if len(elements) > JOB_LIMIT:
+        yield f"spec.processingElements: {len(elements)} of them, at most {JOB_LIMIT} are allowed"
+    first: dict[str, int] = {}
+    for place, element in enumerate(elements):
+        earlier = first.setdefault(element.name, place)
+        if earlier != place:
+            path = "spec.processingElements"
+            yield f"{path}[{place}].name: {quote(element.name)} is also the name of {path}[{earlier}]"
+
+
+def intent(source: wire.HPAIntentObject) -> tuple[Intent, Notes]:
+    """An HPAIntent, and notes on what is wrong with it: one with problems is kept, and its pods are refused."""
+    namespace, name = full_name(source.metadata).split("/", 1)
+    where = f"HPAIntent {name} "
+    found = read_intent(namespace, name, {} if source.spec is None else source.spec, where)
+    return found, [f"{problem.field.removeprefix(where)}: {problem.message}" for problem in found.problems]
+
+
+def enabled(source: wire.NamespaceObject) -> tuple[str, bool]:
+    """The name of a namespace, and whether HPAIntents apply to its pods without an annotation."""
+    name = full_name(source.metadata).rpartition("/")[2]
+    labels = (source.metadata and source.metadata.labels) or {}
+    return name, labels.get(keys.INJECT) == keys.ENABLED

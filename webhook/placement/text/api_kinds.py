@@ -1,0 +1,73 @@
+"""Every kind of object that is watched, listed, reviewed, read or written, as the API server names it.
+
+A kind is listed here once; ``cluster/objects/kinds.py`` says how the watched ones become values, and
+``admission/validate.py`` how the reviewed ones are checked. All of them are read in version ``v1`` of their group.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.placement.text.keys import API_GROUP
+
+VERSION: Final = "v1"
+"""The version of every kind."""
+
+
+class ApiKind(Struct, frozen=True, gc=False):
+    """A kind of object: its ``group`` (empty for the core group), ``name`` (``Pod``) and ``resource`` (``pods``)."""
+
+    group: str
+    name: str
+    resource: str
+
+    @property
+    def api_version(self) -> str:
+        """What objects state as their apiVersion: ``v1``, ``apps/v1``."""
+        return f"{self.group}/{VERSION}" if self.group else VERSION
+
+    @property
+    def full_resource(self) -> str:
+        """As a role names it: ``pods``, or ``streamsjobs.streams.ibm.com``."""
+        return f"{self.resource}.{self.group}" if self.group else self.resource
+
+    @property
+    def path(self) -> str:
+        """Where the API server has all of them."""
+        return f"{self._version_path}/{self.resource}"
+
+    def path_in(self, namespace: str) -> str:
+        """Where the API server has those of a namespace; the name is to be quoted if it may be anything."""
+        return f"{self._version_path}/namespaces/{namespace}/{self.resource}"
+
+    @property
+    def _version_path(self) -> str:
+        return f"/apis/{self.group}/{VERSION}" if self.group else f"/api/{VERSION}"
+
+
+NODE: Final = ApiKind("", "Node", "nodes")
+POD: Final = ApiKind("", "Pod", "pods")
+BINDING: Final = ApiKind("", "Binding", "bindings")
+NAMESPACE: Final = ApiKind("", "Namespace", "namespaces")
+
+HOST_POOL: Final = ApiKind(API_GROUP, "HostPool", "streamshostpools")
+STREAMS_JOB: Final = ApiKind(API_GROUP, "Job", "streamsjobs")
+"""The Job of Streams; that of ``batch`` is another kind."""
+HPA_INTENT: Final = ApiKind(API_GROUP, "HPAIntent", "streamshpaintents")
+
+DEPLOYMENT: Final = ApiKind("apps", "Deployment", "deployments")
+REPLICA_SET: Final = ApiKind("apps", "ReplicaSet", "replicasets")
+STATEFUL_SET: Final = ApiKind("apps", "StatefulSet", "statefulsets")
+DAEMON_SET: Final = ApiKind("apps", "DaemonSet", "daemonsets")
+BATCH_JOB: Final = ApiKind("batch", "Job", "jobs")
+CRON_JOB: Final = ApiKind("batch", "CronJob", "cronjobs")
+REPLICATION_CONTROLLER: Final = ApiKind("", "ReplicationController", "replicationcontrollers")
+POD_TEMPLATE: Final = ApiKind("", "PodTemplate", "podtemplates")
+
+WORKLOADS: Final = (
+    DEPLOYMENT, REPLICA_SET, STATEFUL_SET, DAEMON_SET, BATCH_JOB, CRON_JOB, REPLICATION_CONTROLLER, POD_TEMPLATE,
+)  # fmt: skip
+"""Kinds with a template of pods, which are decided about when they are submitted."""
+
+REVIEWED: Final = (POD, BINDING, NODE, HOST_POOL, HPA_INTENT, *WORKLOADS)
+"""Kinds of which reviews are looked into."""
