@@ -15,7 +15,7 @@ from bench.topology import (
     node_name,
     uid,
 )
-from webhook.placement.constraints.isolation import mark
+from webhook.placement.constraints.isolation import isolation_label
 from webhook.placement.text import keys
 
 MODELS = 50
@@ -62,7 +62,7 @@ def element_labels(job: int, element: int) -> dict[str, str]:
     if element in range(6, 10):
         labels[keys.COLOCATION + keys.digest("together")] = "together"
     if element != _ISOLATED:
-        labels |= [mark(SINK)]
+        labels |= [isolation_label(SINK)]
     return labels
 
 

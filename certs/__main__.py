@@ -1,4 +1,4 @@
-"""``python -m certs`` is ``streams-placement-certs``."""
+"""Runs the program ``streams-placement-certs`` for ``python -m certs``."""
 
 from certs.cli import main
 

@@ -1,4 +1,4 @@
-"""An authority of our own: makes itself, issues leaves. ECDSA P-256 with SHA-256 throughout."""
+"""Creates certificate authorities and issues leaf certificates with them. ECDSA P-256 with SHA-256 throughout."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,50 +14,51 @@ from certs.certificate import is_authority, read_certificate, read_key
 from certs.names import Names
 
 BACKDATED: Final = timedelta(minutes=5)
-"""How far a client's clock may be behind ours; Kerberos' customary tolerance of clock skew."""
+"""How long before now a certificate becomes valid: a client's clock may be slow (Kerberos' usual tolerance)."""
 
 AUTHORITY_NAME: Final = "streams-placement authority"
-"""Begins the common name of every authority made here; eight hex digits of its key identifier follow."""
+"""The beginning of the common name of every authority of this program; eight hex digits of its key identifier
+follow."""
 
 LEAF_NAME: Final = "streams-placement"
-"""The common name of every leaf: clients look at the alternative names only."""
+"""The common name of every leaf; clients check the alternative names only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A certificate and its private key. Several certificates' PEM texts, joined, are a bundle."""
+    """A certificate and its private key."""
 
     certificate: x509.Certificate
     key: ec.EllipticCurvePrivateKey
 
     @property
     def certificate_pem(self) -> bytes:
-        """PEM text of the certificate."""
+        """The certificate as PEM; the PEM texts of several certificates, joined, are a bundle."""
         return self.certificate.public_bytes(Encoding.PEM)
 
     @property
     def key_pem(self) -> bytes:
-        """PEM text of the key: PKCS #8, not encrypted."""
+        """The key as PEM: PKCS #8, not encrypted."""
         return self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 class Leaf(Pair):
-    """What a server shows."""
+    """A certificate that a server shows to its clients, with its key."""
 
     __slots__ = ()
 
 
 class Authority(Pair):
-    """What a client trusts, and what issues leaves."""
+    """A certificate authority: clients trust its certificate, its key issues leaves."""
 
     __slots__ = ()
 
     @classmethod
     def from_pem(cls, certificate: bytes, key: bytes) -> Self:
-        """Read back what ``certificate_pem`` and ``key_pem`` gave.
+        """The authority of the PEM texts ``certificate_pem`` and ``key_pem``.
 
         Raises:
-            ValueError: either cannot be read, they do not belong together, or this is not an authority.
+            ValueError: one text cannot be read, the key is not the certificate's, or it is not an authority's.
         """
         found, private = read_certificate(certificate), read_key(key)
         if found is None or not isinstance(private, ec.EllipticCurvePrivateKey):
@@ -69,10 +70,10 @@ class Authority(Pair):
         return cls(found, private)
 
     def issue(self, names: Names, now: datetime, *, lifetime: timedelta) -> Leaf:
-        """A new leaf for these names, with a key of its own; it ends with its authority if that ends first.
+        """A new leaf for these names with a new key; the leaf expires with the authority if that expires first.
 
         Raises:
-            ValueError: there is no name, or the authority has ended.
+            ValueError: there is no name, or the authority has expired.
         """
         if not names:
             raise ValueError("a leaf needs at least one name")
@@ -94,9 +95,9 @@ class Authority(Pair):
 
 
 def create_authority(now: datetime, lifetime: timedelta) -> Authority:
-    """A new authority that may issue leaves but no further authorities."""
+    """A new self-signed authority, which may issue leaves but no further authorities."""
     key = ec.generate_private_key(ec.SECP256R1())
-    # While bundles overlap there are two authorities: the name tells them apart.
+    # During a rotation clients trust two authorities; the key identifier makes their names different.
     identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key()).digest.hex()
     name = _name(f"{AUTHORITY_NAME} {identifier[:8]}")
     builder = (
@@ -141,7 +142,10 @@ def _key_usage(*, authority: bool) -> x509.KeyUsage:
 
 
 def _issuer_identifier(authority: x509.Certificate) -> x509.AuthorityKeyIdentifier:
-    """The authority's own key identifier: another program may have made it in another way than ours."""
+    """The leaf's extension that refers to the authority's key identifier.
+
+    The identifier is read from the authority, because another program may have computed it in another way.
+    """
     try:
         identifier = authority.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
     except x509.ExtensionNotFound:

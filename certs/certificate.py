@@ -1,4 +1,4 @@
-"""What a certificate says of itself, and when it is due for renewal."""
+"""Reads certificates and keys: names, purposes, issuer, fingerprint, and when a certificate is due for renewal."""
 
 from datetime import datetime
 
@@ -12,14 +12,14 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from certs.names import IPAddress, Names
 
 RENEWAL_SHARE = 3
-"""A certificate is renewed in the last third of its life, as cert-manager does by default."""
+"""A certificate is renewed when a third of its lifetime is left, as cert-manager does by default."""
 
 
 def read_certificate(pem: bytes) -> x509.Certificate | None:
-    """The first certificate in the PEM text; none when it cannot be read to the last field."""
+    """The first certificate in the PEM text; ``None`` if any of its fields cannot be read."""
     try:
         certificate = x509.load_pem_x509_certificate(pem)
-        # Both are parsed only on demand: ask now, so that nothing fails later.
+        # The library parses these two only on access: access them now, so that no later access fails.
         certificate.extensions, certificate.public_key()
     except (ValueError, UnsupportedAlgorithm):
         return None
@@ -27,7 +27,7 @@ def read_certificate(pem: bytes) -> x509.Certificate | None:
 
 
 def read_key(pem: bytes) -> PrivateKeyTypes | None:
-    """The private key in the PEM text; none when it cannot be read, or only with a password."""
+    """The private key in the PEM text; ``None`` if it cannot be read, or only with a password."""
     try:
         return load_pem_private_key(pem, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
@@ -35,18 +35,18 @@ def read_key(pem: bytes) -> PrivateKeyTypes | None:
 
 
 def names_of(certificate: x509.Certificate) -> Names:
-    """The DNS names and IP addresses it is for; other kinds of names are left out."""
+    """The DNS names and IP addresses of the certificate; other kinds of alternative names are left out."""
     try:
         alternative = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         return Names()
-    # Eight bytes are read as a network, which means nothing in a leaf.
+    # The library reads eight bytes as a network, which means nothing in a leaf.
     addresses = [value for value in alternative.get_values_for_type(x509.IPAddress) if isinstance(value, IPAddress)]
     return Names(tuple(alternative.get_values_for_type(x509.DNSName)), tuple(addresses))
 
 
 def is_authority(certificate: x509.Certificate) -> bool:
-    """Whether it may issue others."""
+    """Whether the certificate may issue other certificates (basic constraints)."""
     try:
         return certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
     except x509.ExtensionNotFound:
@@ -54,7 +54,7 @@ def is_authority(certificate: x509.Certificate) -> bool:
 
 
 def is_for_servers(certificate: x509.Certificate) -> bool:
-    """Whether a server may show it: without an extended key usage it is for anything (RFC 5280, 4.2.1.12)."""
+    """Whether a server may show the certificate: it may if there is no extended key usage (RFC 5280, 4.2.1.12)."""
     try:
         usage = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except x509.ExtensionNotFound:
@@ -72,13 +72,13 @@ def issued(authority: x509.Certificate, leaf: x509.Certificate) -> bool:
 
 
 def renewal_time(certificate: x509.Certificate) -> datetime:
-    """When the last third of its life begins."""
+    """When the last third of the certificate's lifetime begins."""
     end = certificate.not_valid_after_utc
     return end - (end - certificate.not_valid_before_utc) / RENEWAL_SHARE
 
 
 def needs_renewal(certificate: x509.Certificate, now: datetime) -> bool:
-    """Whether the last third of its life has begun; ``now`` is aware of its zone."""
+    """Whether the last third of the certificate's lifetime has begun; ``now`` has a time zone."""
     return now >= renewal_time(certificate)
 
 

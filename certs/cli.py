@@ -1,4 +1,4 @@
-"""``streams-placement-certs``: ``create`` a pair, ``show`` what a folder holds, ``manage`` those of a cluster."""
+"""Command line of ``streams-placement-certs``: entry point, and the commands ``create``, ``show`` and ``manage``."""
 
 import argparse
 import os
@@ -40,14 +40,14 @@ _MANAGE: Final = (
 
 
 def main(arguments: Sequence[str] | None = None, now: datetime | None = None) -> int:
-    """Run one command; returns the exit code. ``now`` is aware of its zone, the clock by default."""
+    """Run one command; returns the exit code. ``now`` is the time, with a time zone, instead of the clock's (tests)."""
     parsed = parser().parse_args(arguments)
     if parsed.command == "manage":
         return _manage(parsed)
     given = options.Given(parsed, os.environ)
     command = _create if parsed.command == "create" else _show
     try:
-        # Certificates know whole seconds: a life of 365 days shall read as 365 days left.
+        # Certificates have whole seconds; with fractions, a new lifetime of 365 days would be reported as 364.
         return command(given, (now or datetime.now(UTC)).replace(microsecond=0))
     except OSError as error:
         folder, file = str(given.folder()), str(error.filename or "")
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None, now: datetime | None = None) ->
 
 
 def parser() -> argparse.ArgumentParser:
-    """All commands with all flags."""
+    """The parser with all commands and all flags."""
     parser = argparse.ArgumentParser(
         PROGRAM, description="Certificates for the admission webhook.", epilog=_EPILOG, allow_abbrev=False
     )
@@ -116,7 +116,7 @@ def _show(given: options.Given, now: datetime) -> int:
 
 
 def _manage(parsed: argparse.Namespace) -> int:
-    # An HTTP client takes longer to import than everything else: ``create`` and ``show`` do without it.
+    # Imported only here: ``create`` and ``show`` need no HTTP client, which takes longest to import.
     from certs.managed import command  # noqa: PLC0415
 
     return command.run(parsed, os.environ, partial(_complain, "manage"))

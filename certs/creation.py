@@ -1,4 +1,4 @@
-"""Makes what is missing or wrong in a folder, and keeps what is good."""
+"""``create``: brings a folder into a state with a usable authority and leaf; replaces only what is not usable."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,38 +15,38 @@ from certs.names import Names, printable
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a folder shall hold. Lifetimes count from now; an existing pair keeps its own."""
+    """What ``create`` is asked for: folder, names of the leaf, and lifetimes of certificates that are made now."""
 
     folder: Path
     names: Names
     lifetime: timedelta
     authority_lifetime: timedelta
     force: bool = False
-    """Make all anew, whatever is there."""
+    """Make all four files anew, whatever the folder holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """The folder holds a usable pair. ``made`` names the files that are new, ``reasons`` says why they had to be."""
+    """The folder holds a usable pair. ``made`` names the new files, ``reasons`` says why each had to be made."""
 
     authority: x509.Certificate
     leaf: x509.Certificate
     made: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
-    """Keys that stayed, but that others could read until now."""
+    """Files of keys that were kept, and whose mode let other users access them until now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Nothing was changed: the authority is another program's, and cannot be used."""
+    """Nothing was changed, because the authority was made by another program and cannot be used for ``reasons``."""
 
     authority: x509.Certificate
     reasons: tuple[str, ...]
 
 
 def create(order: Order, now: datetime) -> Created | Refused:
-    """Bring the folder into the ordered state; doing it again changes nothing.
+    """Bring the folder into the ordered state. A second call with the same order changes nothing.
 
     Raises:
         OSError: the folder or a file cannot be read or written.
@@ -64,19 +64,21 @@ def create(order: Order, now: datetime) -> Created | Refused:
         if found.leaf.certificate is not None and not reasons:
             protected = tuple(files.protect(order.folder))
             return Created(authority.certificate, found.leaf.certificate, protected=protected)
-        # A new leaf of an old authority would be due soon: both are made anew in one go.
+        # A leaf expires with its authority at the latest, so a leaf of an old authority would be due soon, too.
         if needs_renewal(authority.certificate, now) and not found.is_foreign:
             return _anew(order, now, (*reasons, f"{files.AUTHORITY_CERTIFICATE} is due for renewal"))
         return _issued(order, authority, now, reasons)
 
 
 def _replaced(order: Order, found: Inspection, now: datetime) -> Created | Refused:
+    """Make all four files anew, because the authority has faults; refuse that for another program's authority."""
     if found.authority.certificate is not None and found.is_foreign:
         return Refused(found.authority.certificate, found.authority.faults)
     return _anew(order, now, found.faults)
 
 
 def _anew(order: Order, now: datetime, reasons: tuple[str, ...]) -> Created:
+    """Make a new authority and a new leaf."""
     authority = create_authority(now, order.authority_lifetime)
     leaf = authority.issue(order.names, now, lifetime=order.lifetime)
     contents = {
@@ -90,6 +92,7 @@ def _anew(order: Order, now: datetime, reasons: tuple[str, ...]) -> Created:
 
 
 def _issued(order: Order, authority: Authority, now: datetime, reasons: tuple[str, ...]) -> Created:
+    """Make a new leaf of the existing authority."""
     leaf = authority.issue(order.names, now, lifetime=order.lifetime)
     contents = {files.LEAF_KEY: leaf.key_pem, files.LEAF_CERTIFICATE: leaf.certificate_pem}
     files.write(order.folder, contents)
@@ -98,7 +101,7 @@ def _issued(order: Order, authority: Authority, now: datetime, reasons: tuple[st
 
 
 def _reasons(found: Inspection, names: Names, now: datetime) -> tuple[str, ...]:
-    """Why the leaf cannot stay."""
+    """Why the leaf has to be replaced; empty if it can stay."""
     certificate = found.leaf.certificate
     if found.leaf.faults or certificate is None:
         return found.leaf.faults

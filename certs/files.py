@@ -1,9 +1,9 @@
-"""The folder of a pair: ``ca.crt``, ``ca.key``, ``tls.crt`` (the leaf) and ``tls.key``, all PEM.
+"""Reads and writes the folder with ``ca.crt``, ``ca.key``, ``tls.crt`` (the leaf) and ``tls.key``, all PEM.
 
-What a reader must tolerate: each file is replaced whole, keys before certificates, so whoever sees a new certificate
-finds its key. Between two replacements a new key can stand beside an old certificate, and an old leaf beside a new
-authority; a reader keeps its last good pair then and looks again. A kill at any point leaves such a state at worst,
-which the next ``create`` mends.
+What a reader must tolerate: each file is replaced as a whole, keys before certificates, so a reader that sees a new
+certificate finds its key. Between two replacements a new key can stand beside an old certificate, and an old leaf
+beside a new authority; a reader then keeps its last good pair and looks again. If the program is killed, such a state
+stays until the next ``create``.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ LEAF_CERTIFICATE: Final = "tls.crt"
 LEAF_KEY: Final = "tls.key"
 
 ORDER: Final = (AUTHORITY_KEY, AUTHORITY_CERTIFICATE, LEAF_KEY, LEAF_CERTIFICATE)
-"""In which they are replaced: no certificate appears before its key, nor before what it is verified with."""
+"""The order in which files are replaced: a certificate after its key, and a leaf after its authority."""
 
 KEYS: Final = frozenset({AUTHORITY_KEY, LEAF_KEY})
 
@@ -29,22 +29,23 @@ FOLDER_MODE: Final = 0o700
 KEY_MODE: Final = 0o600
 CERTIFICATE_MODE: Final = 0o644
 OTHERS: Final = 0o077
-"""The bits of a mode that speak of anyone but the owner."""
+"""The bits of a file mode for group and others."""
 
 SIZE_LIMIT: Final = 65_536
-"""Bytes read of one file: a certificate or a key takes about 1,000."""
+"""Bytes read of one file: a certificate or a key has about 1,000."""
 
 LOCK_PATIENCE: Final = 5.0
-"""Seconds to wait for another writer, who needs some hundredths of one."""
+"""Seconds to wait for the lock: another writer holds it for some hundredths of a second."""
 
 _LOCK_PAUSE: Final = 0.02
+"""Seconds between two attempts to lock."""
 
 
 def read(folder: Path) -> dict[str, bytes]:
-    """The contents of the files that are there, by name.
+    """The contents of the files that exist, by name.
 
     Raises:
-        OSError: the folder or a file is there but cannot be read.
+        OSError: the folder or a file exists but cannot be read.
     """
     contents = {}
     for name in ORDER:
@@ -54,14 +55,14 @@ def read(folder: Path) -> dict[str, bytes]:
 
 
 def write(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Replace these files, each at once, in :data:`ORDER`; call it under :func:`locked`.
+    """Replace these files in :data:`ORDER`, each atomically; must be called under :func:`locked`.
 
     Raises:
-        OSError: a file cannot be written; those that come later in the order are then untouched.
+        OSError: a file cannot be written; the files after it in the order are then unchanged.
     """
     staged = {name: folder / f".{name}.new" for name in ORDER if name in contents}
     try:
-        # All are staged before the first is replaced: a full disk changes nothing.
+        # All files are written beside their targets before the first one is replaced: a full disk changes nothing.
         for name, path in staged.items():
             _stage(path, contents[name], mode=KEY_MODE if name in KEYS else CERTIFICATE_MODE)
         for name, path in staged.items():
@@ -72,12 +73,12 @@ def write(folder: Path, contents: Mapping[str, bytes]) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder for its owner alone, and its parents as usual; leave one that is there as it is."""
+    """Make the folder, accessible for its owner alone, and its parents with usual modes. An existing folder stays."""
     folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
 
 
 def exposed(folder: Path) -> dict[str, int]:
-    """Modes of the keys that others than their owner may read, write or run."""
+    """Modes of the keys that users other than their owner can access, by file name."""
     modes = {
         name: (folder / name).stat().st_mode & 0o777 for name in ORDER if name in KEYS and (folder / name).exists()
     }
@@ -85,7 +86,7 @@ def exposed(folder: Path) -> dict[str, int]:
 
 
 def protect(folder: Path) -> dict[str, int]:
-    """Give exposed keys back to their owner alone; returns the modes they had."""
+    """Make keys accessible for their owner alone; returns the former modes of those that were not."""
     found = exposed(folder)
     for name in found:
         (folder / name).chmod(KEY_MODE)
@@ -94,7 +95,7 @@ def protect(folder: Path) -> dict[str, int]:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other writers out of the folder; the lock ends with the process, however that ends.
+    """Lock the folder against other writers inside the context; the lock also ends with the process.
 
     Raises:
         TimeoutError: another writer held it for :data:`LOCK_PATIENCE` seconds.
@@ -125,15 +126,15 @@ def _read(path: Path) -> bytes:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    # Without O_NONBLOCK a named pipe in the file's place would hold us for ever.
+    # Without O_NONBLOCK, opening a named pipe in the file's place would block for ever.
     return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _stage(path: Path, data: bytes, *, mode: int) -> None:
-    # A leftover of a killed run may have any mode; exclusive creation also refuses to follow a link.
+    # A file left by a killed run may have any mode; exclusive creation also refuses to follow a link.
     path.unlink(missing_ok=True)
     with open(path, "xb", opener=_open_for_owner) as file:
-        os.fchmod(file.fileno(), mode)  # whatever the umask is
+        os.fchmod(file.fileno(), mode)  # independent of the umask
         file.write(data)
         file.flush()
         os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""What is wrong with the four files of a folder, in sentences that name the file."""
+"""Inspects the four files of a folder: are authority and leaf usable, and what is wrong, as sentences about files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from certs.files import AUTHORITY_CERTIFICATE, AUTHORITY_KEY, LEAF_CERTIFICATE, 
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """One certificate with its key: the certificate if it can be read, and every fault of the two."""
+    """One certificate with its key: the certificate if it can be read, and all faults of certificate and key."""
 
     certificate: x509.Certificate | None
     key_matches: bool
@@ -34,7 +34,7 @@ class Inspection:
 
     @classmethod
     def of(cls, contents: Mapping[str, bytes], now: datetime) -> Self:
-        """Look at the contents of the files that are there, by name; total."""
+        """The inspection of these files, whose contents are given by name; any contents are accepted."""
         authority = _authority(contents, now)
         leaf = _leaf(contents, now)
         if authority.certificate is None or leaf.certificate is None:
@@ -46,12 +46,12 @@ class Inspection:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """All faults, the authority's first; none means that the pair can serve."""
+        """All faults, the authority's first; empty if the pair can be served."""
         return self.authority.faults + self.leaf.faults
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the authority was made by another program, so that only a person may replace it."""
+        """Whether the authority was made by another program, and therefore may be replaced by ``--force`` only."""
         if self.authority.certificate is None:
             return False
         subject = self.authority.certificate.subject.rfc4514_string()
@@ -95,6 +95,7 @@ def _read(
 
 
 def _outside(file: str, certificate: x509.Certificate, now: datetime) -> list[str]:
+    """The fault that ``now`` is outside the certificate's validity, if it is."""
     start, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if now < start:
         return [f"{file} is not valid before {start:%Y-%m-%d %H:%M:%S} UTC"]

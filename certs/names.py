@@ -1,4 +1,4 @@
-"""The names a leaf is for: a service's DNS names, loopback, further DNS names and addresses."""
+"""The names that a leaf is valid for (DNS names of a Service, loopback, other DNS names, IP addresses), and checks."""
 
 import ipaddress
 import re
@@ -8,17 +8,18 @@ from typing import Final, Self
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
-"""One part of a DNS name (RFC 1123): what Kubernetes takes for names of services and namespaces."""
+"""One label of a DNS name (RFC 1123), as Kubernetes requires it for names of Services and Namespaces."""
 
 _DNS_LIMIT: Final = 253
 """Characters of a DNS name without its last dot (RFC 1035: 255 bytes on the wire)."""
 
 _QUOTE_LIMIT: Final = 80
+"""Characters of a text that a message quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """DNS names in lower case and IP addresses, each once, in the order in which they were asked for."""
+    """DNS names in lower case and IP addresses, each once, in the order in which the user gave them."""
 
     dns: tuple[str, ...] = ()
     addresses: tuple[IPAddress, ...] = ()
@@ -34,25 +35,25 @@ class Names:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All of them as text, DNS names first."""
+        """All names as text, DNS names first."""
         return self.dns + tuple(str(address) for address in self.addresses)
 
 
 LOOPBACK: Final = Names(("localhost",), (ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1")))
-"""How a client on the same machine may call a server."""
+"""The names by which a client on the same machine may call a server."""
 
 
 def service_names(service: str, namespace: str) -> Names:
-    """The DNS names of a service (Kubernetes, DNS for Services and Pods).
+    """The DNS names of a Service (Kubernetes, DNS for Services and Pods).
 
-    The API server calls a webhook as ``<service>.<namespace>.svc``; the others are what pods in the cluster use.
+    The API server calls a webhook by ``<service>.<namespace>.svc``; pods in the cluster may use the other names.
     """
     qualified = f"{service}.{namespace}"
     return Names((f"{qualified}.svc", f"{qualified}.svc.cluster.local", service, qualified))
 
 
 def label_fault(text: str, noun: str) -> str:
-    """Why the text is not the name of a ``noun`` (service, namespace); empty when it is one."""
+    """Why the text is not the name of a ``noun`` (service, namespace); empty if it is such a name."""
     if _LABEL.fullmatch(text):
         return ""
     return (
@@ -62,7 +63,7 @@ def label_fault(text: str, noun: str) -> str:
 
 
 def dns_fault(text: str) -> str:
-    """Why the text is not a DNS name of one host, in either case; empty when it is one."""
+    """Why the text is not a DNS name of one host, in upper or lower case; empty if it is such a name."""
     if not address_fault(text):
         return f"{quote(text)} is an IP address: give it with --ip"
     if text.startswith("*."):
@@ -76,9 +77,9 @@ def dns_fault(text: str) -> str:
 
 
 def address_fault(text: str) -> str:
-    """Why the text is not an IP address; empty when it is one."""
+    """Why the text is not an IP address; empty if it is one."""
     try:
-        # A zone is of this machine only; no certificate can hold it.
+        # A zone names an interface of this machine; no certificate can hold it.
         legal = "%" not in text and bool(ipaddress.ip_address(text))
     except ValueError:
         legal = False
@@ -88,7 +89,7 @@ def address_fault(text: str) -> str:
 
 
 def flags(names: Names) -> tuple[str, ...]:
-    """The flags of ``create`` that ask for exactly these names, the shortest way."""
+    """The flags of ``create`` that ask for exactly these names, as few as possible."""
     words: list[str] = []
     rest = names
     for name in names.dns:
@@ -108,12 +109,12 @@ def flags(names: Names) -> tuple[str, ...]:
 
 
 def printable(text: str) -> str:
-    r"""The text with line breaks as ``\n``, escapes as ``\x1b`` and so on: certificates may hold anything."""
+    r"""The text with line breaks as ``\n``, escapes as ``\x1b`` and so on: certificates may hold any character."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def quote(text: str) -> str:
-    """The text, printable, in double quotes, cut after 80 characters with ``...``."""
+    """The printable text in double quotes; after 80 characters it is cut and ends in ``...``."""
     shown = printable(text[:_QUOTE_LIMIT]).replace('"', '\\"')
     return f'"{shown}..."' if len(text) > _QUOTE_LIMIT else f'"{shown}"'
 

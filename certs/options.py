@@ -1,4 +1,4 @@
-"""Every flag, with its environment variable; what was asked for becomes an order, or all that is wrong with it."""
+"""Flags of ``create`` and ``show`` with their environment variables, and the ``Order`` or problems that result."""
 
 import argparse
 import re
@@ -13,13 +13,14 @@ from certs.creation import Order
 from certs.names import LOOPBACK, Names, address_fault, dns_fault, label_fault, quote, service_names
 
 PREFIX: Final = "STREAMS_PLACEMENT_CERTS_"
+"""The beginning of every environment variable."""
 
 DAYS: Final = 365
-"""Life of a leaf: with its renewal due after 243 days, a yearly visit would be too late, a monthly one is plenty."""
+"""Default lifetime of a leaf in days: it is due for renewal after 243 days, so running ``create`` monthly is enough."""
 AUTHORITY_DAYS: Final = 3650
-"""Life of an authority: ten years, since whoever trusts it must be told of a new one."""
+"""Default lifetime of an authority in days: ten years, because all its clients must be told of a new authority."""
 DAYS_LIMIT: Final = 36_500
-"""A hundred years: keeps every date below the year 9999, where certificates end."""
+"""Longest lifetime in days, a hundred years: certificates cannot state a date after the year 9999."""
 
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _FALSE: Final = frozenset({"0", "false", "no", "off"})
@@ -27,7 +28,7 @@ _FALSE: Final = frozenset({"0", "false", "no", "off"})
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A flag and what it stands for; ``many`` may be repeated, a ``switch`` has a ``--no-`` form."""
+    """A flag and its help; one of kind ``many`` may be repeated, a ``switch`` has a ``--no-`` form."""
 
     name: str
     metavar: str
@@ -36,11 +37,11 @@ class Option:
 
     @property
     def variable(self) -> str:
-        """The environment variable that speaks when the flag does not."""
+        """The environment variable that counts if the flag is not given."""
         return PREFIX + self.name.upper().replace("-", "_")
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
-        """Offer it; no flag given is no value, so that the environment has its say."""
+        """Declare the flag; its value is ``None`` if it is not given, so that the environment variable counts."""
         text = f"{self.meaning} [{self.variable}]"
         if self.kind == "switch":
             parser.add_argument(f"--{self.name}", action=argparse.BooleanOptionalAction, default=None, help=text)
@@ -68,16 +69,16 @@ SHOW: Final = (DIR, OUTPUT)
 
 
 class Given:
-    """What the command line and the environment say; a flag wins over its variable, an empty variable says nothing."""
+    """Values from command line and environment: a flag wins over its variable, an empty variable counts as none."""
 
     def __init__(self, arguments: argparse.Namespace, environment: Mapping[str, str]) -> None:
-        """Look things up in both; ``problems`` collects what is wrong."""
+        """``problems`` collects every wrong value that the other methods find."""
         self._arguments = vars(arguments)
         self._environment = environment
         self.problems: list[str] = []
 
     def order(self) -> Order:
-        """What ``create`` is asked for; means something only when there are no problems."""
+        """What ``create`` is asked for; to be used only if there are no problems afterwards."""
         folder = self.folder()
         names = self._service() + self._further_names()
         if self._switch(LOOPBACK_NAMES):
@@ -137,7 +138,7 @@ class Given:
         return text in _TRUE
 
     def _one(self, option: Option) -> tuple[str, str]:
-        """Who says it, and what; empty when nobody does."""
+        """The flag or variable that gives the value, and the value; an empty value if neither does."""
         flag: str | None = self._arguments[_attribute(option)]
         if flag is not None:
             return f"--{option.name}", flag
@@ -147,11 +148,11 @@ class Given:
         flags: list[str] | None = self._arguments[_attribute(option)]
         if flags is not None:
             return f"--{option.name}", flags
-        # A list in a variable: blanks or commas between, whichever the manifest finds easier.
+        # A variable holds a list, separated by blanks or commas, as is easier in the manifest that sets it.
         return option.variable, re.findall(r"[^\s,]+", self._environment.get(option.variable, ""))
 
     def _note(self, source: str, fault: str) -> bool:
-        """Keep the fault, if there is one; whether there was none."""
+        """Record the fault unless it is empty; returns whether it is empty."""
         if fault:
             self.problems.append(f"{source} {fault}")
         return not fault

@@ -1,4 +1,4 @@
-"""A folder's state as text or as JSON; never key material."""
+"""``show``: reports a folder's inspection as text or as JSON, without any key material."""
 
 import json
 import shlex
@@ -17,7 +17,7 @@ PROGRAM = "streams-placement-certs"
 
 
 def text_report(folder: Path, found: Inspection, now: datetime) -> str:
-    """For people: whether it can be used; if not, why and what mends it; then both certificates."""
+    """The report for people: whether the folder is usable; if not, why and what mends it; then both certificates."""
     lines = [f"{printable(str(folder))}: {'unusable' if found.faults else 'usable'}"]
     lines += [f"  {fault}" for fault in found.faults]
     lines += [f"  note: {note}" for note in notes(folder)]
@@ -33,7 +33,7 @@ def text_report(folder: Path, found: Inspection, now: datetime) -> str:
 
 
 def json_report(folder: Path, found: Inspection, now: datetime) -> str:
-    """For programs: the same facts; ``authority`` and ``leaf`` are null when they cannot be read."""
+    """The report for programs: the same facts; ``authority`` and ``leaf`` are null if they cannot be read."""
     leaf = _facts(found.leaf, now)
     if leaf is not None:
         leaf["chainVerifies"] = found.chain_verifies
@@ -50,7 +50,7 @@ def json_report(folder: Path, found: Inspection, now: datetime) -> str:
 
 
 def notes(folder: Path) -> list[str]:
-    """What is not wrong, but not well either."""
+    """Sentences about keys that other users can access, which does not make the folder unusable."""
     return [
         f"{name} can be reached by others: its mode is {mode:04o}, not {files.KEY_MODE:04o}"
         for name, mode in files.exposed(folder).items()
@@ -58,8 +58,8 @@ def notes(folder: Path) -> list[str]:
 
 
 def mending_command(folder: Path, found: Inspection) -> str:
-    """The command that makes the folder usable, for the names the leaf has, if it can be read."""
-    # Nobody should be led to overwrite another program's authority.
+    """The command that makes the folder usable, with flags for the names of the leaf if that can be read."""
+    # The command must not overwrite another program's authority.
     where = "NEW-FOLDER" if found.authority.faults and found.is_foreign else str(folder)
     certificate = found.leaf.certificate
     had = Names() if certificate is None else names_of(certificate)
@@ -69,7 +69,7 @@ def mending_command(folder: Path, found: Inspection) -> str:
 
 
 def days_left(certificate: x509.Certificate, now: datetime) -> int:
-    """Whole days until it expires, negative after that."""
+    """Whole days until the certificate expires; negative after that."""
     return (certificate.not_valid_after_utc - now) // timedelta(days=1)
 
 

@@ -1,10 +1,10 @@
-"""How the programs of this repository speak to a Kubernetes API server.
+"""Client of the Kubernetes API server, and leader election by a Lease, for all programs of this repository.
 
 In reading order:
 
 - ``client``: the address of the API server and credentials for it, one connection, single requests over it.
-- ``leaderelection``: one process acts at a time, the holder of a Lease.
-- ``clock``: seconds to measure with, and moments as Kubernetes writes them.
+- ``leaderelection``: a process waits for a Lease, and works while it holds the Lease.
+- ``clock``: monotonic seconds for durations, and the present time as Kubernetes writes it.
 
 ``webhook`` (the controller, watches, queries) and ``certs`` (``streams-placement-certs manage``) import this package;
 it imports neither of them.

@@ -1,4 +1,4 @@
-"""The controller's clocks: monotonic seconds for durations, and wall-clock timestamps for Kubernetes objects."""
+"""The two clocks of the programs: monotonic seconds for durations, and timestamps for Kubernetes objects."""
 
 import functools
 import time
@@ -12,7 +12,8 @@ Clock = Callable[[], float]
 seconds: Final[Clock] = functools.partial(
     time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 )  # fmt: skip
-"""The clock goes on while the machine is suspended (Linux: CLOCK_BOOTTIME), as the clocks of other machines do."""
+"""The default clock. It goes on while the machine is suspended (Linux: CLOCK_BOOTTIME), as other machines' clocks
+do."""
 
 
 def micro_time() -> str:

@@ -8,16 +8,16 @@ from certs.managed.certificate_secret import CertificateSecret
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Write the Secret, so that it holds this."""
+    """Write the Secret, so that it holds ``holding``."""
 
     holding: CertificateSecret
     reason: str
-    """What was seen that calls for it, for the log."""
+    """Why the Secret has to be written, for the log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Write the bundle of the Secret into each of these configurations, also if writing into another one fails."""
+    """Write ``bundle`` into these webhook configurations; if writing into one fails, the others are still written."""
 
     configurations: tuple[str, ...]
     bundle: bytes
@@ -25,7 +25,7 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """Wait for so many seconds, or until something changes; ``None`` is only until then."""
+    """Wait until an object changes, at most so many seconds; ``None`` is without a limit."""
 
     seconds: float | None = None
 

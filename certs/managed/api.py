@@ -52,7 +52,7 @@ class Api:
         except ApiError as failure:
             raise worded(failure) from failure
         except ERRORS:
-            # Something in between has answered with a page of its own, and a success.
+            # A proxy answered with status 200 and a page of its own.
             raise ApiError(Cause.UNREADABLE, f"the API server answers 200 to {method} {path}: OK") from None
         self.now = self._client.now
         return found

@@ -1,11 +1,11 @@
-"""What the Secret holds: whom to trust, who issues, who will issue, and the leaf that is served.
+"""Contents of the Secret: the leaf that is served, the bundle that clients trust, the authority, and the next one.
 
-===================================  ====================================================================
+===================================  =====================================================================
 ``tls.crt``, ``tls.key``             the leaf, for the server
 ``ca.crt``                           the bundle that clients are to trust now
-``authority.crt``, ``authority.key`` what issues leaves
-``next-authority.crt``, ``….key``    what will issue them, once every client trusts it; only in a rotation
-===================================  ====================================================================
+``authority.crt``, ``authority.key`` the authority that issues leaves
+``next-authority.crt``, ``….key``    the authority that will issue leaves after a rotation; only during one
+===================================  =====================================================================
 
 The Secret is always replaced as a whole, so no reader ever sees half of a step.
 """
@@ -27,22 +27,22 @@ FOLLOWING: Final = ("next-authority.crt", "next-authority.key")
 LEAF: Final = (LEAF_CERTIFICATE, LEAF_KEY)
 
 KEYS: Final = frozenset({BUNDLE, *AUTHORITY, *FOLLOWING, *LEAF})
-"""All that we write; whatever else a Secret holds is left alone."""
+"""The keys of the Secret that this program writes; other keys are left alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class CertificateSecret:
-    """Only what can be used: a certificate without its key, or with another one, counts as missing."""
+    """The usable contents of the Secret: a certificate without its own key counts as missing."""
 
     bundle: Bundle = ()
     authority: Authority | None = None
     following: Authority | None = None
-    """The next authority, while it is not trusted everywhere."""
+    """The next authority, during a rotation, until all clients trust it."""
     leaf: Leaf | None = None
 
     @classmethod
     def of(cls, contents: Mapping[str, bytes]) -> Self:
-        """Read the values of a Secret, by key; total."""
+        """Read the values of a Secret, given by key; any values are accepted."""
         return cls(
             bundle=read_bundle(contents.get(BUNDLE, b"")),
             authority=_authority(contents, AUTHORITY),
@@ -52,13 +52,13 @@ class CertificateSecret:
 
     @property
     def issuer(self) -> Authority | None:
-        """The authority, if the leaf is its own."""
+        """The authority, if it issued the leaf; ``None`` otherwise."""
         if self.authority is None or self.leaf is None:
             return None
         return self.authority if issued(self.authority.certificate, self.leaf.certificate) else None
 
     def contents(self) -> dict[str, bytes]:
-        """The values of the Secret; those of :data:`KEYS` that are not here must not be there."""
+        """The values to write into the Secret by key; keys of :data:`KEYS` that are missing here must be removed."""
         values = {BUNDLE: write_bundle(self.bundle)}
         for (certificate, key), pair in ((AUTHORITY, self.authority), (FOLLOWING, self.following), (LEAF, self.leaf)):
             if pair is not None:

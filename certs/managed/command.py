@@ -1,4 +1,4 @@
-"""The command ``manage``: its flags checked, its log begun, its exit code."""
+"""The command ``manage``: checks its flags, configures the log, runs until a signal, and returns the exit code."""
 
 import argparse
 import asyncio
@@ -15,7 +15,7 @@ from kubeapi.leaderelection.lease_hold import LostError
 
 
 def run(arguments: argparse.Namespace, environment: Mapping[str, str], complain: Callable[[str], None]) -> int:
-    """Run until a signal; returns the exit code. ``complain`` prints a sentence before the log begins."""
+    """Run until a signal; returns the exit code. ``complain`` prints an error before the log is configured."""
     given = ManageGiven(arguments, environment)
     asked = given.management()
     for problem in given.problems:

@@ -1,4 +1,4 @@
-"""A MutatingWebhookConfiguration or ValidatingWebhookConfiguration: what it trusts, and the patch of ``caBundle``."""
+"""Mutating- and ValidatingWebhookConfigurations: the ``caBundle`` of each webhook, and the JSON Patch that sets it."""
 
 import base64
 import binascii
@@ -22,7 +22,7 @@ class ServiceReference:
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """One entry that calls our Service, or a URL: its index in ``webhooks``, its name, the bundle that it trusts."""
+    """One entry of ``webhooks`` that calls the managed Service, or a URL: index, name, and its ``caBundle`` as PEM."""
 
     index: int
     name: str
@@ -31,7 +31,7 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class WebhookConfiguration:
-    """One configuration as it was read; ``edition`` changes with every change of its webhooks, not with its labels."""
+    """One configuration as it was read; ``edition`` changes with its webhooks, but not with its labels."""
 
     path: str
     version: str
@@ -40,7 +40,7 @@ class WebhookConfiguration:
 
     @classmethod
     def of(cls, path: str, read: Object, service: ServiceReference) -> Self:
-        """Read the object that the API server gave; entries that call another Service are left out."""
+        """The configuration of the object ``read``; entries that call another Service are left out."""
         metadata = read["metadata"]
         webhooks = tuple(
             Webhook(index, one["name"], _decoded(one["clientConfig"].get("caBundle")))
@@ -56,9 +56,10 @@ class WebhookConfiguration:
         return tuple(webhook.bundle for webhook in self.webhooks)
 
     def patch(self, bundle: bytes) -> list[Object]:
-        """JSON Patch (RFC 6902) by which every entry trusts ``bundle``, if the configuration still is what was read.
+        """The JSON Patch (RFC 6902) that sets ``caBundle`` of every entry to ``bundle``.
 
-        The version makes the API server answer 409 if it is not; the tests of the names guard the indexes once more.
+        If the configuration has changed since it was read, its version makes the API server answer 409. The tests of
+        the names are a second protection against wrong indexes.
         """
         text = base64.b64encode(bundle).decode()
         operations: list[Object] = [{"op": "replace", "path": "/metadata/resourceVersion", "value": self.version}]

@@ -1,22 +1,24 @@
-"""The flags of ``manage`` and their defaults; nothing that is slow to import."""
+"""The flags of ``manage`` and their defaults. This module imports nothing slow, because ``--help`` imports it, too."""
 
 from typing import Final
 
 from certs.options import CA_DAYS, DNS, IP, LEAF_DAYS, LOOPBACK_NAMES, NAMESPACE, SERVICE, Option
 
 INTERVAL_SECONDS: Final = 10.0
-"""A wiped ``caBundle`` is restored within these; two or three small requests, six times a minute."""
+"""Default of ``--interval``: an overwritten ``caBundle`` is restored within this time. A look takes two or three small
+requests."""
 
 PROPAGATION_SECONDS: Final = 60.0
-"""API servers learn of a configuration by a watch, in hundredths of a second; one that lost its watch asks again after
-30 s at most (client-go, ``tools/cache/reflector.go``), and that twice."""
+"""Default of ``--propagation``: API servers learn of a configuration by a watch, in hundredths of a second; one that
+lost its watch asks again after 30 s at most (client-go, ``tools/cache/reflector.go``). Twice that time."""
 
 ADOPTION_SECONDS: Final = 600.0
-"""A kubelet renews a mounted Secret after 60 to 90 s and, in a large cluster, up to 300 s of cache
-(kubelet, ``configMapAndSecretChangeDetectionStrategy``); the rest is for a node that is slow. Waiting costs nothing."""
+"""Default of ``--adoption``: a kubelet renews a mounted Secret after 60 to 90 s and, in a large cluster, after up to
+300 s of cache (kubelet, ``configMapAndSecretChangeDetectionStrategy``); the rest is for slow nodes. Waiting longer has
+no disadvantage."""
 
 LEASE_SECONDS: Final = 15.0
-"""As Kubernetes' own components have it (component-base, ``leaderelection``)."""
+"""Default of ``--lease-seconds``, as in Kubernetes' own components (component-base, ``leaderelection``)."""
 
 DAY_SECONDS: Final = 86_400.0
 """The longest time that ``--propagation`` and ``--adoption`` take."""

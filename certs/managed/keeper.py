@@ -27,15 +27,15 @@ from kubeapi.leaderelection.election import Election
 class StabilityTimer:
     """Remembers since when each fact has had its value.
 
-    It lives no longer than its process. Another process that takes over waits anew, which costs time but never safety:
-    a time that is written down would have to be compared with another machine's clock.
+    The times are not stored outside the process, because they would have to be compared with another machine's clock.
+    A process that takes over therefore measures from its own start, which makes a rotation longer, but not less safe.
     """
 
     def __init__(self) -> None:
         self._since: Final[dict[str, tuple[object, float]]] = {}
 
     def seconds(self, fact: str, value: object, moment: float) -> float:
-        """For how many seconds the fact was seen with this value; ``moment`` is of a monotonic clock."""
+        """Seconds since the fact was first seen with this value without a change; ``moment`` is a monotonic time."""
         known, since = self._since.get(fact, (None, moment))
         if known != value:
             since = moment
@@ -44,14 +44,14 @@ class StabilityTimer:
 
 
 PAUSE: Final = 0.1
-"""Seconds after an action, before the next look at what it led to."""
+"""Seconds between an action and the next look at the objects."""
 
 STREAK: Final = 10
-"""Actions in a row after which another program is taken to undo them, so that a whole interval passes after each.
-A whole rotation has fewer."""
+"""Actions in a row after which another program probably undoes them, so that a whole interval passes after each.
+A whole rotation has fewer actions."""
 
 FIRST_RETRY: Final = 0.5
-"""Seconds after a failure; doubled with each further one, up to the interval."""
+"""Seconds of the pause after a failure; doubled with each further failure, up to the interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,84 +69,84 @@ class ManagedObjects:
 
     @property
     def paths(self) -> dict[str, str]:
-        """The path of each configuration, by what a log calls it."""
+        """The path of each configuration, by its name in the log (``mutating/<name>``)."""
         return {f"{kind}/{name}": configuration_path(kind, name) for kind, name in self.configurations}
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """The objects as they were read, with their versions, and what they show."""
+class ReadObjects:
+    """The objects as they were read, with their versions, and the facts that the rotation decides on."""
 
     secret: Object | None
     configurations: Mapping[str, WebhookConfiguration]
-    view: Observed
+    observed: Observed
 
 
 class Keeper:
-    """Keeps the objects as they should be. The fence of ``api`` stops every write while ``election`` does not lead."""
+    """Keeps Secret and configurations as ``policy`` wants them. The fence of ``api`` stops writes without the lead."""
 
     def __init__(
         self,
         api: Api,
         election: Election,
         objects: ManagedObjects,
-        terms: RotationPolicy,
+        policy: RotationPolicy,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._api = api
         self._election = election
         self._objects = objects
-        self._terms = terms
+        self._policy = policy
         self._clock = clock
-        self._steady = StabilityTimer()
+        self._timer = StabilityTimer()
 
     async def run(self, interval: float) -> NoReturn:
-        """Turn after turn, at least one per interval. Raises LostError, ForeignError."""
+        """Take turns until cancelled, at least one in ``interval`` seconds. Raises LostError, ForeignError."""
         streak = failures = 0
         while True:
             try:
                 action = await self.turn()
-                failures, rest = 0, _rest(action)
+                failures, pause = 0, _pause_after(action)
                 streak = 0 if isinstance(action, Idle) else streak + 1
             except ApiError as failure:
-                rest = FIRST_RETRY * 2**failures
+                pause = FIRST_RETRY * 2**failures
                 failures = min(failures + 1, 10)
                 LOG.warning("%s", failure)
                 if failure.cause in OUTDATED:
                     await self._election.renew()  # another program writes: does this process still hold the Lease?
-            await asyncio.sleep(min(rest, interval) if streak < STREAK else interval)
+            await asyncio.sleep(min(pause, interval) if streak < STREAK else interval)
 
     async def turn(self) -> Action:
-        """One look, and at most one step, which is returned. Raises ApiError, LostError, ForeignError."""
-        sight = await self._look()
-        action = decide(sight.view, self._terms, self._api.now)
+        """Read the objects and take at most one step, which is returned. Raises ApiError, LostError, ForeignError."""
+        read = await self._read()
+        action = decide(read.observed, self._policy, self._api.now)
         if isinstance(action, Write):
-            await self._write(sight.secret, action)
+            await self._write(read.secret, action)
         elif isinstance(action, Trust):
-            outcomes = [await self._trust(sight.configurations[name], name, action) for name in action.configurations]
+            outcomes = [await self._trust(read.configurations[name], name, action) for name in action.configurations]
             for failure in filter(None, outcomes):
                 raise failure
         return action
 
-    async def _look(self) -> Sight:
+    async def _read(self) -> ReadObjects:
         secret = await self._api.find(f"{self._objects.secrets}/{self._objects.secret}")
         found = {}
         for name, path in self._objects.paths.items():
-            # One that is not there is not made: somebody may have deleted it in an emergency.
+            # A missing configuration is not created: an operator may have deleted it in an emergency.
             if read := await self._api.find(path):
                 found[name] = WebhookConfiguration.of(path, read, self._objects.service)
         holding, moment = read_secret(secret), self._clock()
         issuer = holding.issuer and holding.issuer.certificate
         trusted = {name: one.bundles for name, one in found.items()}
         editions = {name: (one.edition, one.bundles) for name, one in found.items()}
-        view = Observed(
+        observed = Observed(
             holding,
             trusted,
-            trusted_for=self._steady.seconds("trusted", (write_bundle(holding.bundle), editions), moment),
-            issued_for=self._steady.seconds("issuer", issuer, moment),
+            trusted_for=self._timer.seconds("trusted", (write_bundle(holding.bundle), editions), moment),
+            issued_for=self._timer.seconds("issuer", issuer, moment),
         )
-        return Sight(secret, found, view)
+        return ReadObjects(secret, found, observed)
 
     async def _write(self, secret: Object | None, action: Write) -> None:
         objects = self._objects
@@ -166,8 +166,8 @@ class Keeper:
         return None
 
 
-def _rest(action: Action) -> float:
-    """Seconds until the next look, if there is no interval to mind."""
+def _pause_after(action: Action) -> float:
+    """Seconds until the next look at the objects, apart from the interval."""
     if not isinstance(action, Idle):
         return PAUSE
     return float("inf") if action.seconds is None else max(action.seconds, PAUSE)

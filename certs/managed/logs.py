@@ -14,10 +14,10 @@ _CLIENT: Final = logging.getLogger("kubeapi")
 
 
 class JsonFormatter(logging.Formatter):
-    """A record as one line of JSON, in printable ASCII."""
+    """A logging formatter: one line of JSON in printable ASCII for each record."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, without its end."""
+        """The line, without its newline."""
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         line = {
             "time": moment.replace("+00:00", "Z"),
@@ -29,10 +29,10 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_to_standard_error() -> None:
-    """Write records from now on; calling it again writes no record twice."""
+    """Write log records to standard error from now on. A second call does not duplicate records."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
-    # Of the client and the election only errors: what else happens to them ``manage`` says in its own words.
+    # Of the client and the election only errors are logged: ``manage`` logs their other events in its own words.
     for logger, level in ((LOG, logging.INFO), (_CLIENT, logging.ERROR)):
         logger.handlers = [handler]
         logger.propagate = False

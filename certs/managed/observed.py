@@ -1,4 +1,4 @@
-"""What is wanted, and what is seen."""
+"""Input of the rotation: ``RotationPolicy`` (what is wanted) and ``Observed`` (what was read from the cluster)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,25 +10,25 @@ from certs.names import Names
 
 @dataclass(frozen=True, slots=True)
 class RotationPolicy:
-    """What is wanted, and how patient to be."""
+    """The names and lifetimes that certificates shall have, and how long changes take to reach everybody."""
 
     names: Names
     lifetime: timedelta
     authority_lifetime: timedelta
     propagation: float
-    """Seconds after which every API server uses a configuration that was seen changed."""
+    """Seconds after which every API server uses a changed webhook configuration."""
     adoption: float
-    """Seconds after which every server shows a leaf that was seen in the Secret."""
+    """Seconds after which every server shows a changed leaf of the Secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What is seen now."""
+    """The contents of the Secret and of the webhook configurations now, and since when they are so."""
 
     holding: CertificateSecret
     trusted: Mapping[str, tuple[bytes, ...]]
     """The ``caBundle`` of each webhook of each configuration that exists."""
     trusted_for: float = 0.0
-    """Seconds for which neither these nor the bundle of the Secret have changed."""
+    """Seconds since ``trusted``, or the bundle of the Secret, last changed."""
     issued_for: float = 0.0
-    """Seconds for which the leaf has been one of this same authority."""
+    """Seconds since the leaf's authority last changed."""

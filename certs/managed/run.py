@@ -1,4 +1,4 @@
-"""``manage`` from the first request to the last."""
+"""``manage``: joins client, leader election and keeper, and runs them until a signal asks to stop."""
 
 import asyncio
 import contextlib
@@ -28,10 +28,10 @@ AGENT: Final = "streams-placement-certs"
 
 @dataclass(frozen=True, slots=True)
 class Management:
-    """What ``manage`` is asked for."""
+    """The settings of ``manage``: the objects, the policy of rotation, and the Lease."""
 
     objects: ManagedObjects
-    terms: RotationPolicy
+    policy: RotationPolicy
     lease: str
     lease_seconds: int
     interval: float
@@ -39,16 +39,15 @@ class Management:
 
 
 async def manage(asked: Management, configuration: Configuration) -> None:
-    """Stand for election, lead, and keep the certificates until a signal says stop; the Lease is given back then.
+    """Wait for the Lease and keep the certificates until a signal asks to stop; then the Lease is given back.
 
     Raises:
-        LostError: the Lease is another's; what this process knows is out of date.
-        ForeignError: the Secret is somebody else's.
+        LostError: another process holds the Lease, or it was not renewed in time.
+        ForeignError: the Secret holds certificates of another program.
     """
     timing = LeaseTiming.in_proportion(asked.lease_seconds, jitter=0.0)
     seconds = timing.request
-    # One time-out bounds a request with all that belongs to it: the credentials and the connection have none of their
-    # own.
+    # The time-out of a request also bounds the reading of credentials and the opening of the connection.
     connection = Connection(configuration, connect_seconds=seconds, credential_seconds=seconds, agent=AGENT)
     async with connection:
         election = Election(
@@ -59,11 +58,11 @@ async def manage(asked: Management, configuration: Configuration) -> None:
             timing=timing,
         )
         client = ObjectClient(connection, fence=election.check, seconds=seconds, limit=ANSWER_LIMIT)
-        await _stand(election, Keeper(Api(client), election, asked.objects, asked.terms), asked)
+        await _stand(election, Keeper(Api(client), election, asked.objects, asked.policy), asked)
 
 
 async def _stand(election: Election, keeper: Keeper, asked: Management) -> None:
-    """Be a candidate, and the leader once elected, until a signal."""
+    """Be a candidate, and the leader after the election, until a signal asks to stop."""
 
     async def lead() -> NoReturn:
         LOG.info("leading")
@@ -82,14 +81,14 @@ async def _stand(election: Election, keeper: Keeper, asked: Management) -> None:
 
 
 def _say(failure: ApiError) -> None:
-    """Log that a request about the Lease failed; one that was deleted is made again without a word."""
+    """Log that a request about the Lease failed. A deleted Lease is not logged: it is simply made again."""
     if failure.cause is not Cause.MISSING:
         LOG.warning("%s", worded(failure))
 
 
 @contextlib.contextmanager
 def _ended_by_signals(task: asyncio.Task[NoReturn]) -> Iterator[None]:
-    """End the task at SIGTERM, SIGINT or SIGHUP; SIGHUP is left alone where it was ignored already (``nohup``)."""
+    """Cancel the task at SIGTERM, SIGINT or SIGHUP; not at SIGHUP if the process ignores it already (``nohup``)."""
 
     def end() -> None:
         if not task.cancelling():  # a second signal must not interrupt giving back the Lease

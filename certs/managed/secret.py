@@ -1,4 +1,4 @@
-"""The Secret as an object of the API server."""
+"""Reads and writes the certificates in a Kubernetes Secret object, if the Secret belongs to this program."""
 
 import base64
 import binascii
@@ -9,18 +9,18 @@ from certs.managed.certificate_secret import BUNDLE, KEYS, LEAF, CertificateSecr
 from certs.managed.configuration import Object
 
 MARK: Final = "streams.ibm.com/managed-certificates"
-"""Annotation of a Secret that is ours to write; its value is ``true``."""
+"""Annotation of a Secret that this program may write; its value is ``true``."""
 
 
 class ForeignError(Exception):
-    """The Secret belongs to somebody else; the text is a sentence."""
+    """The Secret holds certificates of another program; the text is a sentence."""
 
 
 def read_secret(secret: Object | None) -> CertificateSecret:
-    """What the Secret holds; nothing if there is none.
+    """The certificates that the Secret holds; none if there is no Secret.
 
     Raises:
-        ForeignError: it holds a certificate, and does not say that it is ours.
+        ForeignError: the Secret holds certificates, and lacks the annotation :data:`MARK`.
     """
     contents = {} if secret is None else _contents(secret.get("data") or {})
     annotations = {} if secret is None else secret["metadata"].get("annotations") or {}
@@ -34,7 +34,7 @@ def read_secret(secret: Object | None) -> CertificateSecret:
 
 
 def written_secret(secret: Object | None, holding: CertificateSecret, *, namespace: str, name: str) -> Object:
-    """The Secret that holds this: the one that was read with nothing but our own keys changed, or a new one."""
+    """The Secret to write for ``holding``: ``secret`` with only this program's keys changed, or a new object."""
     kept = secret or {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -53,6 +53,6 @@ def _contents(data: Mapping[str, str]) -> dict[str, bytes]:
     for key in KEYS & data.keys():
         try:
             contents[key] = base64.b64decode(data[key], validate=True)
-        except (binascii.Error, ValueError):  # the API server lets none in
+        except (binascii.Error, ValueError):  # cannot happen: the API server checks base64
             contents[key] = b""
     return contents

@@ -1,4 +1,4 @@
-"""What the flags of ``manage`` ask for, and how the cluster is reached."""
+"""Flags of ``manage`` to settings: ``Management`` or the problems, and the API server's address with credentials."""
 
 import re
 from pathlib import Path
@@ -33,14 +33,14 @@ from kubeapi.client.service_account import FOLDER, NoPodError, ServiceAccount
 
 _SUBDOMAIN: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*")
 _SUBDOMAIN_LIMIT: Final = 253
-"""Names of objects (Kubernetes, Object Names and IDs: DNS subdomain names)."""
+"""Characters of an object's name (Kubernetes, Object Names and IDs: DNS subdomain names)."""
 
 
 class ManageGiven(Given):
-    """What the command line and the environment say to ``manage``."""
+    """Values of the flags of ``manage`` from command line and environment."""
 
     def management(self) -> Management:
-        """What is asked for; means something only when there are no problems."""
+        """The settings; to be used only if there are no ``problems`` afterwards."""
         names, (_, service), (_, namespace) = self._service(), self._one(SERVICE), self._one(NAMESPACE)
         if not names and not self.problems:
             self.problems.append("no service is given: use --service with --namespace")
@@ -49,7 +49,7 @@ class ManageGiven(Given):
         if not secret:
             self.problems.append("no Secret is given: use --secret")
         configurations = (*self._configurations(MUTATING, "mutating"), *self._configurations(VALIDATING, "validating"))
-        terms = RotationPolicy(
+        policy = RotationPolicy(
             names,
             self._days(LEAF_DAYS, DAYS),
             self._days(CA_DAYS, AUTHORITY_DAYS),
@@ -58,14 +58,17 @@ class ManageGiven(Given):
         )
         return Management(
             ManagedObjects(ServiceReference(namespace, service), secret, configurations),
-            terms,
+            policy,
             lease=self._object(LEASE) or secret,
             lease_seconds=int(self._seconds(DURATION, LEASE_SECONDS, (3, 3600))),
             interval=self._seconds(INTERVAL, INTERVAL_SECONDS, (0.1, 3600)),
         )
 
     def configuration(self) -> Configuration:
-        """Where the API server is and how to authenticate. Raises NoClusterError."""
+        """The API server's address, with credentials: of a kubeconfig if one is named, else of the pod's account.
+
+        Raises NoClusterError.
+        """
         (_, file), (_, context) = self._one(KUBECONFIG), self._one(CONTEXT)
         return named_kubeconfig(file, context) if file or context else pod_account()
 
@@ -105,13 +108,13 @@ def pod_account(folder: Path = FOLDER) -> Configuration:
 
 
 def named_kubeconfig(file: str, context: str) -> Configuration:
-    """A context of a kubeconfig; where either is empty, it is what kubectl takes. Raises NoClusterError.
+    """Credentials of a context of a kubeconfig; if one is empty, kubectl's default counts. Raises NoClusterError.
 
     No proxy is used, whatever the file and the environment say: keys pass through this connection.
     """
     try:
         return Configuration(Kubeconfig(context or None, files=file or usual_files(), proxies=False))
-    except Exception as error:  # noqa: BLE001 - damaged files, and plugins, lead to whatever they like
+    except Exception as error:  # noqa: BLE001 - damaged files, and plugins, raise any exception
         raise NoClusterError(f"the kubeconfig cannot be used: {str(error) or type(error).__name__}") from None
 
 

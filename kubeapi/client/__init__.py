@@ -9,5 +9,5 @@ In reading order:
 - ``connection``: one HTTP session; sends a request and answers with the response.
 - ``object_client``: read, create, replace, patch and delete single objects, each bounded in time and size.
 - ``api_types``: pages of a list, events of a watch, the metadata of an object.
-- ``decoding``: why JSON text could not be decoded, in words.
+- ``decoding``: messages for JSON text that cannot be decoded.
 """

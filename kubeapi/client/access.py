@@ -1,4 +1,4 @@
-"""What a request needs to reach the API server, and the protocol of credentials, which provide it."""
+"""``Access``: address, token and TLS context for requests to the API server; ``Credentials``: the source of these."""
 
 import ssl
 from typing import Protocol
@@ -21,17 +21,17 @@ class Access(Struct, frozen=True, eq=False):
 
 
 class Credentials(Protocol):
-    """A source of ``Access``: a service account or a kubeconfig. Reading it may block, and may raise anything."""
+    """A source of ``Access``: a service account or a kubeconfig. Its methods may block, and may raise any exception."""
 
     reread: float
     """Seconds after which :meth:`read` is due again."""
 
     def read(self) -> Access:
-        """Read everything anew."""
+        """Read files, environment or plugin again."""
         ...
 
     def header(self) -> str | None:
-        """The value of ``Authorization`` now; an expired token is renewed if the source can do that."""
+        """The value of ``Authorization`` now; ``None`` if there is none. Renews an expired token if the source can."""
         ...
 
 

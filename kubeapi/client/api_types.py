@@ -25,9 +25,9 @@ class Event(Struct, frozen=True, gc=False):
 
 
 class Identity(Struct, frozen=True, gc=False):
-    """The metadata that says which object it is, in which version.
+    """The part of an object's metadata that identifies the object and its version.
 
-    Nothing more is read of an object that was deleted, or that cannot be used.
+    Of an object that was deleted, or that cannot be used, nothing else is read.
     """
 
     name: str = ""
@@ -37,6 +37,6 @@ class Identity(Struct, frozen=True, gc=False):
 
 
 class Identified(Struct, frozen=True, gc=False):
-    """Any object, of which only the metadata is read."""
+    """Any object, of which only the identity is read."""
 
     metadata: Identity = Identity()

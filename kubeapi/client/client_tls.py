@@ -1,11 +1,14 @@
-"""TLS towards the API server."""
+"""``ClientTls``: the TLS context for connections to the API server, from files of an authority, certificate and key."""
 
 import ssl
 from pathlib import Path
 
 
 class ClientTls:
-    """Makes an ``SSLContext`` of PEM files; a new one only when the files changed, as that needs new connections."""
+    """Makes an ``SSLContext`` of PEM files.
+
+    A new context is made only if the files have changed, because connections are not shared between contexts.
+    """
 
     def __init__(self) -> None:
         self._known: tuple[bool | bytes, ...] = ()
@@ -19,18 +22,21 @@ class ClientTls:
         key: str | Path | None = None,
         verify: bool = True,
     ) -> ssl.SSLContext:
-        """A context for what the files hold now; ``OSError`` if they cannot be read, or do not fit together."""
-        held: tuple[bool | bytes, ...] = (verify, *map(_content, (authority, cert, key)))
-        if self._context is None or held != self._known:
+        """The context for the present contents of the files.
+
+        Raises ``OSError`` if a file cannot be read, or if the key does not belong to the certificate.
+        """
+        contents: tuple[bool | bytes, ...] = (verify, *map(_content, (authority, cert, key)))
+        if self._context is None or contents != self._known:
             context = ssl.create_default_context(cafile=authority or None)
-            # Python 3.13 turns it on, and the authorities of older clusters lack the key identifiers that it wants.
+            # Python 3.13 sets this flag; authorities of older clusters lack the key identifiers that it requires.
             context.verify_flags &= ~ssl.VERIFY_X509_STRICT
             if not verify:
                 context.check_hostname = False
                 context.verify_mode = ssl.CERT_NONE
             if cert:
                 context.load_cert_chain(cert, key or None)
-            self._known, self._context = held, context
+            self._known, self._context = contents, context
         return self._context
 
 

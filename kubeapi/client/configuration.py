@@ -1,4 +1,4 @@
-"""Where the API server is and how to authenticate: the service account of the pod, or a kubeconfig."""
+"""``Configuration``: the API server's address and credentials, from a pod's service account or a kubeconfig."""
 
 import time
 from collections.abc import Callable
@@ -13,13 +13,13 @@ from kubeapi.client.service_account import FOLDER, ServiceAccount
 
 
 class NoClusterError(Exception):
-    """There is no cluster to talk to; the text says why, for the person who started the program."""
+    """Neither a service account nor a kubeconfig can be used; the text says why, for the user."""
 
 
 class Configuration:
-    """The access that credentials give; they are read again when they are due, or were refused.
+    """The access that credentials give. Credentials are read again when they are due, or when they were refused.
 
-    Errors of the first reading are raised by the constructor.
+    The constructor reads them for the first time, and raises errors of that reading.
     """
 
     def __init__(self, credentials: Credentials, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -36,10 +36,10 @@ class Configuration:
         return self._access.server
 
     def access(self, *, refused: Access | None = None) -> Access:
-        """The access to use now; ``refused`` is the one that the API server did not take.
+        """The access to use now; ``refused`` is an access whose credentials the API server has refused.
 
-        It may read files or run a plugin, so it does not belong on an event loop. Where reading fails, the last access
-        stays in use, and ``trouble`` says why.
+        This method may read files or run a plugin, so it must not be called on an event loop. If reading fails, the
+        last access stays in use, and ``trouble`` says why.
         """
         try:
             if refused is self._access or self._clock() >= self._due:
@@ -48,25 +48,25 @@ class Configuration:
             elif (header := self._credentials.header()) != self._access.header:
                 self._access = replace(self._access, header=header)
             self.trouble = ""
-        except Exception as error:  # noqa: BLE001 damaged files, and plugins, lead to whatever they like
+        except Exception as error:  # noqa: BLE001 damaged files, and plugins, raise any exception
             self.trouble = _clause(error)
         return self._access
 
 
 def connect(context: str | None = None, *, account: Path = FOLDER) -> Configuration:
-    """The configuration of that kubeconfig context; by default of the pod's account, else of the current context.
+    """The configuration of the kubeconfig context; without one, of the pod's account, else of the current context.
 
-    ``account`` is the folder of the pod's service account. Raises :class:`NoClusterError` where there is none.
+    ``account`` is the folder of the pod's service account. Raises :class:`NoClusterError` if none can be used.
     """
     reasons = []
     if context is None:
         try:
             return Configuration(ServiceAccount(account))
-        except Exception as error:  # noqa: BLE001 whatever is wrong with the pod's files, there may be a kubeconfig
+        except Exception as error:  # noqa: BLE001 after any error with the pod's files, a kubeconfig is tried
             reasons.append(f"this is not a pod with a service account ({_clause(error)})")
     try:
         return Configuration(Kubeconfig(context))
-    except Exception as error:  # noqa: BLE001 damaged files, and plugins, lead to whatever they like
+    except Exception as error:  # noqa: BLE001 damaged files, and plugins, raise any exception
         reasons.append(f"there is no usable kubeconfig ({_clause(error)})")
     raise NoClusterError(f"there is no cluster to talk to: {', and '.join(reasons)}")
 

@@ -17,15 +17,16 @@ from kubeapi.client.decoding import ERRORS
 from kubeapi.client.errors import ApiError, Cause, FailedRequest
 
 CONNECT: Final = 5.0
-"""Seconds to open a connection: the API server is near, so after these another attempt is better than waiting."""
+"""Seconds to open a connection: the API server is near, so after this time another attempt is better than waiting."""
 
 CREDENTIALS: Final = 30.0
 """Seconds to read the credentials: a plugin may ask a service far away."""
 
 _ERROR_BYTES: Final = 65536
-"""Bytes read of an answer that is no success: a Status object has some 300."""
+"""Bytes read of an error answer: a Status object has some 300."""
 
 _AGENT: Final = "streams-placement"
+"""The ``User-Agent`` if none is given."""
 
 _DONE: Final = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED})
 """Status codes of success: the object, a created object, an object that will be deleted."""
@@ -78,9 +79,9 @@ def cause_of(code: int) -> Cause:
 class Connection:
     """Sends requests to one API server, for any number of tasks of one event loop.
 
-    It is an async context manager that several tasks may enter; the session ends when the last one leaves. ``agent`` is
-    the ``User-Agent``, which audit logs and ``managedFields`` show. No proxy is used but the one that the configuration
-    gives: the environment is not looked at.
+    A connection is an async context manager that several tasks may enter; the session ends when the last one leaves.
+    ``agent`` is the ``User-Agent``, which audit logs and ``managedFields`` show. Proxies are those of the configuration
+    only, not those of the environment.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class Connection:
             raise ApiError(Cause.UNREACHABLE, text, request=failed) from error
 
     async def _answered(self, request: Request) -> aiohttp.ClientResponse:
-        """Any answer, success or not.
+        """The answer, success or not.
 
         If the credentials or the server's certificate are refused, both are read again, and the request is repeated.
         """
@@ -156,7 +157,8 @@ class Connection:
         return await self._ask(await self._access(refused=access), request)
 
     async def _access(self, refused: Access | None = None) -> Access:
-        # One at a time: requests that are refused together renew once, as only the newest access can be refused.
+        # One reading at a time: if several requests are refused together, only the first one reads credentials again,
+        # because ``refused`` must be the newest access.
         try:
             async with asyncio.timeout(self._credential_seconds), self._asking:
                 return await asyncio.to_thread(self._configuration.access, refused=refused)
@@ -195,7 +197,10 @@ class Connection:
 
 
 async def _once(request: aiohttp.ClientRequest, sending: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Keep aiohttp from sending a request again that may have arrived: it does so when a kept connection breaks."""
+    """An aiohttp middleware that prevents retries: aiohttp would repeat a request when a kept connection breaks.
+
+    Such a request may have arrived, and must not be sent twice.
+    """
     try:
         return await sending(request)
     except aiohttp.ClientConnectorError:
@@ -205,7 +210,7 @@ async def _once(request: aiohttp.ClientRequest, sending: aiohttp.ClientHandlerTy
 
 
 async def _status(response: aiohttp.ClientResponse) -> Status:
-    """The Status in the answer; an empty one if something else than an API server answered."""
+    """The Status in the answer; an empty Status if the answer is not from an API server (a proxy's page)."""
     body = await response.content.read(_ERROR_BYTES)
     try:
         return msgspec.json.decode(body, type=Status)
@@ -214,7 +219,7 @@ async def _status(response: aiohttp.ClientResponse) -> Status:
 
 
 def _why(error: Exception) -> str:
-    """The reason that the system names, without the addresses of objects that aiohttp adds."""
+    """The text of the underlying system or certificate error, without what aiohttp adds to it."""
     return _text(getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error)
 
 

@@ -1,4 +1,4 @@
-"""Why JSON text could not be decoded, in words."""
+"""Messages for JSON text that msgspec cannot decode: ``reason`` of one of the exceptions in ``ERRORS``."""
 
 import re
 from typing import Final
@@ -6,13 +6,13 @@ from typing import Final
 import msgspec
 
 ERRORS: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What decoding with msgspec can raise; :func:`reason` puts it into words."""
+"""Exceptions that decoding with msgspec can raise; :func:`reason` turns each into a message."""
 
 _PLACE: Final = re.compile(r"(.*) - at `(?:key in )?\$\.?(.*)`", re.DOTALL)
 
 
 def reason(error: Exception) -> str:
-    """Why the text could not be decoded: the path in it, then the rule."""
+    """Why the text could not be decoded: the path of the value, a colon, and the rule that it breaks."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
     if isinstance(error, UnicodeDecodeError):

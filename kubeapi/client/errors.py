@@ -1,4 +1,4 @@
-"""Errors of requests to the API server."""
+"""``ApiError``: the exception of a failed request to the API server, with its ``Cause`` and the facts about it."""
 
 import enum
 import re
@@ -7,13 +7,13 @@ from typing import Final
 from msgspec import Struct
 
 _WIDTH: Final = 400
-"""Characters of one error text: a proxy may answer with a page."""
+"""Characters of one error text: a proxy may answer with a whole page."""
 
 _UNPRINTABLE: Final = re.compile(r"[^\x20-\x7e]")
 
 
 class Cause(enum.Enum):
-    """What a failed request means for its sender."""
+    """What a failed request means for its sender. The values explain the members to a reader of the code."""
 
     UNREACHABLE = "no connection, or one that broke or went silent"
     BROKEN = "the API server is there, but in trouble"
@@ -48,7 +48,7 @@ class ApiError(Exception):
     """A request failed, and may succeed later. The text is one line of printable ASCII, cut after 400 characters.
 
     ``wait`` is the number of seconds after which the API server wants to be asked again; 0 if it did not say.
-    ``request`` has the facts, where one request failed.
+    ``request`` has the facts of the request, if the error belongs to one.
     """
 
     def __init__(self, cause: Cause, text: str, *, wait: float = 0.0, request: FailedRequest | None = None) -> None:
@@ -62,6 +62,6 @@ class ApiError(Exception):
 def escape(text: str) -> str:
     r"""The text in printable ASCII: a line break becomes ``\n``, an escape ``\x1b``.
 
-    What a server or a file says reaches terminals and logs; escape sequences and line breaks must not act there.
+    Texts of a server or a file reach terminals and logs, where escape sequences and line breaks must have no effect.
     """
     return _UNPRINTABLE.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)

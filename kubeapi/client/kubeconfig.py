@@ -1,7 +1,7 @@
-"""A kubeconfig: contexts, client certificates, tokens, plugins, as the ``kubernetes`` package reads them.
+"""``Kubeconfig``: credentials of a kubeconfig (certificates, tokens, plugins), read by the package ``kubernetes``.
 
-That package is imported only when a kubeconfig is read: importing it takes a third of a second, and a pod does without.
-It ships no types for these functions, so what it returns is ``Any``.
+That package is imported only when a kubeconfig is read: importing it takes a third of a second, and a pod does not need
+it. The package has no types for these functions, so their results are ``Any``.
 """
 
 import importlib
@@ -16,7 +16,7 @@ from kubeapi.client.access import Access, header_of
 from kubeapi.client.client_tls import ClientTls
 
 DEFAULT: Final = "~/.kube/config"
-"""Where kubectl has the kubeconfig, if ``KUBECONFIG`` does not say otherwise."""
+"""The kubeconfig that kubectl reads if ``KUBECONFIG`` is not set."""
 
 
 def usual_files() -> str:
@@ -27,12 +27,13 @@ def usual_files() -> str:
 class Kubeconfig:
     """Credentials of one context of kubeconfig files; ``context`` ``None`` is the current one.
 
-    ``files`` is as in ``KUBECONFIG``; without any they are the usual ones, of which at least one must exist. Without
-    ``proxies`` the API server is always asked directly, whatever the files and the environment say.
+    ``files`` is a list as in ``KUBECONFIG``; if it is empty, the usual files are read, of which at least one must
+    exist. With ``proxies`` ``False``, proxies of the files and of the environment are ignored.
     """
 
     reread = math.inf
-    """Good until the API server refuses it; the package itself looks whether a plugin's token has expired."""
+    """Never due: read again only if the API server refuses the credentials. The package ``kubernetes`` itself renews a
+    plugin's token that has expired."""
 
     def __init__(self, context: str | None = None, *, files: str = "", proxies: bool = True) -> None:
         self._context = context
@@ -42,7 +43,7 @@ class Kubeconfig:
         self._found: Any = None
 
     def read(self) -> Access:
-        """Read the files now, and ask the plugin that they may name."""
+        """Read the files now, and run the plugin if the context names one."""
         files = self._files or _existing(usual_files())
         found = importlib.import_module("kubernetes.client").Configuration()
         importlib.import_module("kubernetes.config").load_kube_config(
@@ -64,20 +65,20 @@ class Kubeconfig:
         )
 
     def header(self) -> str | None:
-        """The token, or name and password; asking for it is what makes the package look whether it has expired."""
+        """The token, or name and password; this call makes the package ``kubernetes`` renew an expired token."""
         header = self._found.get_api_key_with_prefix("BearerToken")
         return header_of(header) if header else None
 
 
 def _existing(files: str) -> str:
-    """The same files; ``FileNotFoundError`` if none of them exists."""
+    """``files``, unchanged; raises ``FileNotFoundError`` if none of the files exists."""
     if not any(Path(path).expanduser().exists() for path in files.split(os.pathsep)):
         raise FileNotFoundError(f"there is no file {files}")
     return files
 
 
 def _proxy(server: str, stated: str | None) -> str | None:
-    """The proxy that the kubeconfig or the environment names, unless ``no_proxy`` of the environment has the server."""
+    """``stated``, the proxy of kubeconfig or environment; ``None`` if ``no_proxy`` of the environment has the host."""
     if not stated:
         return None
     if not stated.startswith(("http://", "https://")):
@@ -86,7 +87,7 @@ def _proxy(server: str, stated: str | None) -> str | None:
     environment = getproxies_environment()
     if stated in {environment.get(url.scheme), environment.get("all")}:
         host = url.hostname or ""
-        # As Go has it, what is on this machine is never asked for through a proxy.
+        # As in Go's net/http, a server on this machine is never reached through a proxy.
         if host in {"localhost", "::1"} or host.startswith("127.") or proxy_bypass(url.netloc):
             return None
     return stated

@@ -1,6 +1,7 @@
-"""A client for single objects: read, created, changed and deleted, each request bounded in time and size.
+"""``ObjectClient``: reads, creates, changes and deletes single objects; each request is bounded in time and size.
 
-No request is repeated here: a sender that got no answer does not know whether the change was made, and has to look.
+No request is repeated: a caller that got no answer does not know whether the change was made, and has to read the
+object again.
 """
 
 import asyncio
@@ -16,10 +17,10 @@ from kubeapi.client.connection import Connection, Request
 from kubeapi.client.errors import ApiError, Cause, FailedRequest
 
 SECONDS: Final = 10.0
-"""For one request as a whole; the API server itself answers within milliseconds, or is in trouble."""
+"""Time-out of one request as a whole; a healthy API server answers within milliseconds."""
 
 ANSWER_LIMIT: Final = 2 * (3 << 20)
-"""Bytes of an object: the API server takes 3 MiB at most (``MaxRequestBodyBytes``), and adds its own bookkeeping."""
+"""Bytes of an answer: the API server takes 3 MiB at most (``MaxRequestBodyBytes``), and adds ``managedFields``."""
 
 _JSON: Final = "application/json"
 _JSON_PATCH: Final = "application/json-patch+json"
@@ -27,11 +28,11 @@ _MERGE_PATCH: Final = "application/merge-patch+json"
 
 
 class ObjectClient:
-    """One object a request. Bodies are any value that msgspec writes as JSON, answers the JSON text of the object.
+    """Sends one request for one object. Bodies are values that msgspec writes as JSON, answers are JSON text.
 
-    Every failure is an :class:`ApiError`, after ``seconds`` at the latest; so is an answer of more than ``limit``
-    bytes. ``fence`` is called right before a change is sent, each time, and raises an exception of its own if it must
-    not be sent; reading passes no fence.
+    Every failure raises :class:`ApiError`, after ``seconds`` at the latest, and so does an answer of more than
+    ``limit`` bytes. ``fence`` is called right before each change is sent, and raises an exception of its own if the
+    change must not be sent; it is not called for :meth:`read`.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class ObjectClient:
         limit: int = ANSWER_LIMIT,
     ) -> None:
         self.now = datetime.now(UTC)
-        """The time of the API server at its last answer, to the second; this machine's where it did not say."""
+        """The time of the API server at its last answer, in whole seconds; this machine's time if it did not say."""
         self._connection = connection
         self._fence = fence
         self._seconds = seconds
@@ -58,19 +59,19 @@ class ObjectClient:
         return await self._change("POST", path, body)
 
     async def replace(self, path: str, body: object) -> bytes:
-        """Write the whole object; CONFLICT if it is not the ``metadata.resourceVersion`` of the body any more."""
+        """Write the whole object; CONFLICT if ``metadata.resourceVersion`` of the body is not the stored one."""
         return await self._change("PUT", path, body)
 
     async def json_patch(self, path: str, operations: object) -> bytes:
-        """Apply the operations in turn (RFC 6902), or none of them; one that sets the version makes it a condition."""
+        """Apply all operations (RFC 6902), or none. CONFLICT if one sets a ``resourceVersion`` that is not stored."""
         return await self._change("PATCH", path, operations, _JSON_PATCH)
 
     async def merge_patch(self, path: str, body: object) -> bytes:
-        """Change what the body names (RFC 7396); with a ``metadata.resourceVersion`` in it, only that version."""
+        """Merge the body into the object (RFC 7396); CONFLICT if it has a ``resourceVersion`` that is not stored."""
         return await self._change("PATCH", path, body, _MERGE_PATCH)
 
     async def delete(self, path: str, *, uid: str = "", version: str = "") -> bytes:
-        """Delete the object; with a ``uid`` or a ``version`` only that one, else CONFLICT."""
+        """Delete the object; CONFLICT if ``uid`` or ``version`` is given and not the stored one."""
         wanted = {name: value for name, value in (("uid", uid), ("resourceVersion", version)) if value}
         return await self._change("DELETE", path, {"preconditions": wanted})
 
@@ -102,7 +103,7 @@ class ObjectClient:
 
 
 def _date(response: aiohttp.ClientResponse) -> datetime | None:
-    """The ``Date`` of the answer, if it names a zone, as HTTP demands."""
+    """The header ``Date`` of the answer; ``None`` if it cannot be read, or has no time zone."""
     try:
         moment = parsedate_to_datetime(response.headers.get("Date", ""))
     except ValueError:

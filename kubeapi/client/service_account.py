@@ -1,4 +1,4 @@
-"""The service account of a pod: token and authority in files, the address of the API server in the environment."""
+"""``ServiceAccount``: credentials of a pod's service account: files of token and authority, address in variables."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from kubeapi.client.access import Access, header_of
 from kubeapi.client.client_tls import ClientTls
 
 FOLDER: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-"""Where Kubernetes mounts the account (client-go, ``rest/config.go``)."""
+"""The folder in which Kubernetes mounts the account (client-go, ``rest/config.go``)."""
 
 _HOST, _PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
 
@@ -28,12 +28,12 @@ def own_namespace(folder: Path = FOLDER) -> str:
 class ServiceAccount:
     """Credentials of the account in ``folder``.
 
-    The ``kubernetes`` package reads such an account, too, but importing that package takes a third of a second and
-    11 MB, in every replica, for two files and two variables.
+    The package ``kubernetes`` could read the account, too, but importing that package takes a third of a second and
+    11 MB in every replica.
     """
 
     reread = 60.0
-    """As client-go does; the kubelet replaces the token long before it expires."""
+    """Seconds until the token is read again, as in client-go; the kubelet replaces the token long before it expires."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""One process acts at a time: the holder of a Lease of coordination.k8s.io/v1 (client-go, ``leaderelection``).
+"""Leader election by a Lease of coordination.k8s.io/v1: only its holder acts (client-go, ``leaderelection``).
 
 In reading order:
 

@@ -1,9 +1,10 @@
-"""Leader election: wait for a Lease, run a coroutine while this process holds it, give the Lease back.
+"""``Election``: waits for a Lease, runs a coroutine while this process holds the Lease, and gives the Lease back.
 
-No two clocks are ever compared. A candidate takes the Lease over when it has *seen* it unrenewed for its duration, by
-its own clock. The holder acts for two thirds of that duration, counted from when it *sent* its last renewal. So one
-lead ends before another one can begin, as long as no clock runs half as fast again as another. ``leading`` is computed
-at every call, so a process that was paused finds out at its next look that it leads no longer.
+Clocks of two machines are never compared. A candidate takes the Lease over when, by the candidate's own clock, the
+Lease was not renewed for its duration. The holder acts for two thirds of that duration, counted by the holder's clock
+from the moment at which it *sent* its last renewal. So one lead ends before another one can begin, unless one clock
+runs half as fast again as another. ``leading`` is computed at every call, so a process that was paused knows at its
+next call that it does not lead any more.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ from kubeapi.leaderelection.lease_timing import LeaseTiming
 
 
 class Observation(Struct):
-    """When a candidate saw the Lease change last; ``duration`` is for a Lease that does not say its own."""
+    """When a candidate last saw the Lease change; ``duration`` (seconds) counts if the Lease does not state one."""
 
     clock: Clock
     duration: float
@@ -33,14 +34,14 @@ class Observation(Struct):
     _promised: float = 0.0
 
     def left(self, record: Record | None, identity: str) -> float:
-        """Seconds until the Lease, as it was just read, may be taken; ``None`` is a Lease that does not exist.
+        """Seconds until the Lease, just read as ``record``, may be taken; ``record`` is ``None`` if there is no Lease.
 
-        The holder of a Lease that somebody deletes goes on for a while. So a candidate that has seen the Lease waits
-        as if it still had its holder. A candidate that has never seen one need not: an installation begins at once.
+        If a Lease is deleted, its holder still acts for a while. So a candidate that has seen the Lease waits as if it
+        were still held. A candidate that has never seen the Lease does not wait, so a new installation begins at once.
         """
         version = record.version if record else ("", "")
         if version != self._version:
-            # After the answer, not before the question: the holder may have renewed in between.
+            # The time after the answer counts, because the holder may have renewed while the request was under way.
             self._version, self._since = version, self.clock()
         if record is not None:
             self._promised = record.duration or self.duration
@@ -56,12 +57,12 @@ _log: Final = logging.getLogger(__name__)
 
 
 def own_identity() -> str:
-    """A name for this process that no other one has, not even an earlier one of the same pod."""
+    """An identity for this process that no other process has, not even an earlier one of the same pod."""
     return f"{socket.gethostname()}_{uuid.uuid4()}"
 
 
 class Election:
-    """One candidate for the Lease ``namespace/name``; no other process may have the same ``identity``."""
+    """A candidate for the Lease ``namespace/name``; no other process may have the same ``identity``."""
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class Election:
         self._turns = asyncio.Lock()
         self._tell: Callable[[ApiError], object] = self._warn
         self._owed = False
-        """Whether this process may hold the Lease while nobody works under it."""
+        """Whether this process may hold the Lease while no work runs, so that the Lease has to be given back."""
         self._logged = ""
 
     @property
@@ -95,7 +96,7 @@ class Election:
         return self._hold.left > 0
 
     def check(self) -> None:
-        """Raise LostError unless this process may act now. It is the fence of clients that write."""
+        """Raise LostError unless this process may act now. Clients that write use this method as their fence."""
         self._hold.check()
 
     async def run(self, work: Callable[[], Awaitable[T]], *, tell: Callable[[ApiError], object] | None = None) -> T:
@@ -153,7 +154,7 @@ class Election:
             finished = task.done()
         finally:
             try:
-                await _end(task)  # the Lease is renewed meanwhile: the work may take its time to end
+                await _end(task)  # the Lease is renewed meanwhile, because the work may take long to end
                 self._owed = True
             finally:
                 await _end(keeping)
@@ -181,7 +182,7 @@ class Election:
             return pause
 
     async def _give_back(self) -> None:
-        """Give the Lease back; a second time if need be, as a late renewal of this process may come in between."""
+        """Give the Lease back; try twice, because a late renewal of this process may cause a conflict."""
         for _ in range(2):
             try:
                 await self._hold.give_back()
@@ -195,20 +196,20 @@ class Election:
         return self._timing.retry * _dice.uniform(1.0, 1.0 + self._timing.jitter)
 
     def _after(self, failure: ApiError, pause: float) -> float:
-        """Tell of the failure; returns the seconds until the next try."""
+        """Report the failure, unless another candidate was faster; returns the seconds until the next try."""
         if failure.cause not in RACE:
             self._tell(failure)
         return max(pause, min(failure.wait, self._timing.request))
 
     def _warn(self, failure: ApiError) -> None:
-        """Log the failure, once while it lasts."""
+        """Log the failure once while it lasts."""
         if str(failure) != self._logged:
             self._logged = str(failure)
             _log.warning("the lease %s: %s", self._hold.name, failure)
 
 
 async def _end(task: asyncio.Task[T]) -> None:
-    """Cancel the task, and wait until it has ended, whatever its result."""
+    """Cancel the task and wait for its end; log an error that the task raises after the cancellation."""
     ended = task.done()
     task.cancel()
     await asyncio.wait({task})

@@ -1,6 +1,6 @@
-"""A Lease of coordination.k8s.io/v1, as a candidate reads and writes it. Pure.
+"""``Record``: a Lease of coordination.k8s.io/v1 as it was read, and the Leases to write from it. Pure.
 
-The times in a Lease were taken from other machines' clocks. They are kept and shown; no decision uses them.
+The times in a Lease come from other machines' clocks. They are written for people; no decision uses them.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from kubeapi.client.errors import ApiError, Cause
 API: Final = "coordination.k8s.io/v1"
 
 Document = Mapping[str, Any]
-"""An object as JSON has it."""
+"""A JSON object."""
 
 
 class Record(Struct, frozen=True):
@@ -40,7 +40,7 @@ class Record(Struct, frozen=True):
         except ERRORS as error:
             raise ApiError(Cause.UNREADABLE, f"the lease cannot be read: {reason(error)}") from None
         if not identity.version:
-            # Without one a write would be taken whatever happened meanwhile, and two could hold the lease.
+            # Without a resourceVersion a write would always succeed, and two processes could hold the Lease.
             raise ApiError(Cause.UNREADABLE, "the lease cannot be read: it has no resourceVersion")
         spec = document.get("spec")
         return cls(document, (identity.uid, identity.version), _holder(spec), _count(spec, "leaseDurationSeconds"))

@@ -1,4 +1,4 @@
-"""One process's hold on a Lease: how long it lasts, and how it is taken, renewed and given back."""
+"""``LeaseHold``: one process's hold on a Lease: takes, renews and gives it back, and knows how long it may act."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -10,7 +10,7 @@ from kubeapi.leaderelection.lease import API, Record, made
 from kubeapi.leaderelection.lease_timing import LeaseTiming
 
 RACE: Final = frozenset({Cause.CONFLICT, Cause.EXISTS})
-"""Causes of a write that came second: another process has changed the Lease. That is no trouble; look again."""
+"""Causes of a write that failed because another process has changed the Lease: the Lease has to be read again."""
 
 _NEVER: Final = float("-inf")
 
@@ -18,7 +18,7 @@ _NEVER: Final = float("-inf")
 class LostError(Exception):
     """This process does not hold the Lease, or no longer, so it must change nothing. The text is a sentence.
 
-    ``taken`` tells a Lease that was seen to be another's from one that was not renewed in time.
+    ``taken`` is whether another process was seen to hold the Lease; else the Lease was not renewed in time.
     """
 
     def __init__(self, text: str, *, taken: bool = False) -> None:
@@ -27,7 +27,7 @@ class LostError(Exception):
 
 
 class Leases(Protocol):
-    """The API server, as far as a Lease needs it; every failure is an :class:`ApiError`."""
+    """The requests that a Lease needs; every failure raises :class:`ApiError`. ``ObjectClient`` implements them."""
 
     async def read(self, path: str) -> bytes:
         """The object as it is now; the cause of the error is MISSING if there is none."""
@@ -38,7 +38,7 @@ class Leases(Protocol):
         ...
 
     async def replace(self, path: str, body: object) -> bytes:
-        """Write an object; the cause of the error is CONFLICT if it is not the version of the body any more."""
+        """Write an object; the cause of the error is CONFLICT if the version in the body is not the stored one."""
         ...
 
 
@@ -66,7 +66,7 @@ class LeaseHold:
 
     @property
     def left(self) -> float:
-        """Seconds for which this process may act from now on; 0 if it may not. It is computed anew at every call."""
+        """Seconds for which this process may act from now on; 0 if it may not act. Computed at every call."""
         return max(0.0, self._until - self._clock())
 
     def check(self) -> None:
@@ -102,7 +102,7 @@ class LeaseHold:
         self.certain = True
 
     async def renew(self) -> None:
-        """Renew the Lease; raises LostError if it is another's."""
+        """Renew the Lease; raises LostError if another process holds it."""
         record = self._written if self.certain else await self.look()
         if record is not None and record.holder != self.identity:
             self.end()
@@ -110,7 +110,7 @@ class LeaseHold:
         await self.take(record)
 
     async def give_back(self) -> None:
-        """End the hold, and write that nobody holds the Lease if this process does: another one may take it at once."""
+        """End the hold, and clear the Lease's holder if that is this process, so that another one can lead at once."""
         self.end()
         record = await self.look()
         if record is not None and record.holder == self.identity:
@@ -118,7 +118,7 @@ class LeaseHold:
             await self._bounded("PUT", self._path, free)
 
     async def _bounded(self, method: str, path: str, answer: Awaitable[bytes]) -> bytes:
-        """The answer, within the time-out of a request and, while the Lease is held, within the hold."""
+        """The answer; raises ApiError after the time-out of a request, and no later than the end of the hold."""
         seconds = min(self._timing.request, self.left or self._timing.request)
         try:
             async with asyncio.timeout(seconds):

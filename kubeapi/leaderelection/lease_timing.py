@@ -1,4 +1,4 @@
-"""How long a Lease lasts, and how often it is renewed."""
+"""``LeaseTiming``: how long a Lease lasts, how often its holder renews it, and the time-out of these requests."""
 
 from typing import Self
 
@@ -6,25 +6,25 @@ from msgspec import Struct
 
 
 class LeaseTiming(Struct, frozen=True, kw_only=True):
-    """Seconds; by default those of Kubernetes' own components (component-base, ``config/v1alpha1/defaults.go``)."""
+    """Durations in seconds; defaults as in Kubernetes (component-base, ``config/v1alpha1/defaults.go``)."""
 
     lease: int = 15
-    """How long nobody else takes the Lease after a renewal; whole seconds, as the API has it."""
+    """How long no other process takes the Lease after a renewal; whole seconds, as in the API."""
     deadline: float = 10.0
-    """How long the holder may act after it sent a renewal: shorter, so that clocks may run apart by half."""
+    """How long the holder may act after it sent a renewal; shorter than the lease, in case its clock is slower."""
     retry: float = 2.0
     """The pause between two renewals, or between two looks at a Lease that another process holds."""
     jitter: float = 0.2
-    """The pause is longer by a random part of it, up to this one, so that candidates do not all look at once."""
+    """Each pause is longer by a random share of up to this, so that candidates do not send requests all at once."""
 
     def __post_init__(self) -> None:
-        """Refuse a timing by which a Lease could not be kept, or could be lost unnoticed."""
+        """Raise ``ValueError`` if the Lease could not be renewed in time, or could be taken before the deadline."""
         if not 0 < self.retry * (1 + self.jitter) < self.deadline < self.lease:
             raise ValueError("the retry period must be shorter than the deadline, and that shorter than the lease")
 
     @classmethod
     def in_proportion(cls, lease: int, *, jitter: float) -> Self:
-        """The usual deadline and retry, scaled to a Lease of so many seconds."""
+        """The timing for a Lease of ``lease`` seconds, with the default deadline and retry in proportion."""
         usual = cls()
         scale = lease / usual.lease
         return cls(lease=lease, deadline=usual.deadline * scale, retry=usual.retry * scale, jitter=jitter)

@@ -18,7 +18,7 @@ import pytest
 from tests.golden import EXAMPLES
 from webhook.cli import main
 from webhook.server.lifecycle import Announce
-from webhook.server.site import bind
+from webhook.server.listener import bind
 from webhook.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("own_logs")

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import bound_pod, cluster, node, nodes, pool, sleeper
-from webhook.placement.checks.binding import closed, obstacle, waiting
+from webhook.placement.checks.waiting_pods import is_exclusive, obstacle, waiting_pod
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import NodeDemand, Phase, PodInfo, Pool
 from webhook.placement.inventory.policy import Policy
@@ -83,12 +83,12 @@ SECOND: Final = pod(NodeDemand("pe-1"), uid="two")
     ],
 )
 def test_a_pod_that_waits_is_found(uid: str, namespace: str, name: str, expected: PodInfo | None) -> None:
-    assert waiting(uid, namespace, name, there(FIRST, SECOND)) == expected
+    assert waiting_pod(uid, namespace, name, there(FIRST, SECOND)) == expected
 
 
 @pytest.mark.parametrize(("on", "expected"), [("node-a", True), ("node-b", False), ("gone", False)])
 def test_a_node_is_closed_if_it_is_exclusive_to_a_pool(on: str, *, expected: bool) -> None:
-    assert closed(on, World(cluster(nodes(2), [RESERVED]), Policy())) is expected
+    assert is_exclusive(on, World(cluster(nodes(2), [RESERVED]), Policy())) is expected
 
 
 def test_only_pods_with_a_claim_are_kept_while_they_wait() -> None:

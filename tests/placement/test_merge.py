@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.builders import pod, typed
-from webhook.placement.constraints import pod_terms as neighbours
+from webhook.placement.constraints import pod_terms
 from webhook.placement.decision.additions import Additions, PodTerms
 from webhook.placement.decision.merge import foreign_labels, merge
 from webhook.placement.kube.pod import NodeTerm, Pod, PreferredNodeTerm, Requirement, Toleration, WeightedPodTerm
@@ -24,7 +24,7 @@ from webhook.placement.text.problem import render
 
 A = NodeTerm((Requirement("a", "Exists"),))
 TOLERATION = Toleration("k", "Equal", "v", "NoSchedule")
-TERM = neighbours.with_label("k", "v", "parallel")
+TERM = pod_terms.with_label("k", "v", "parallel")
 TERM_JSON = {
     "labelSelector": {
         "matchExpressions": [

@@ -6,7 +6,15 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import GATES, Json, asked, cluster, node, nodes, pod, pool, sleeper, typed
-from webhook.placement.checks.sleepers import LOOSE, NARROWED, in_words, opening, sleepers, stir, stirred
+from webhook.placement.checks.waiting_pods import (
+    LOOSE,
+    NARROWED,
+    opening,
+    refuse_sleeper,
+    sleeper_changed,
+    sleepers,
+    sleepers_text,
+)
 from webhook.placement.decision.verdict import constraints_of
 from webhook.placement.inventory.objects import PodInfo, Pool, Taint
 from webhook.placement.inventory.policy import Policy
@@ -35,7 +43,7 @@ def wrong(found: Json, world: World | None = None) -> list[Problem]:
     """What is wrong with a pod whose gates have changed, or its nodes."""
     world = world or there()
     ask = asked(found, world.inventory, world.policy)
-    return list(stir(ask, constraints_of(ask, world).constraints, world))
+    return list(refuse_sleeper(ask, constraints_of(ask, world).constraints, world))
 
 
 def plain(placement: str | None = None, **spec: Any) -> Json:
@@ -100,7 +108,7 @@ GATED: Final = plain(tolerations=[ALL], schedulingGates=GATES)
     ],
 )
 def test_when_a_sleeper_is_looked_at(new: Json, old: Json, *, expected: bool) -> None:
-    assert stirred(typed(new), typed(old)) is expected
+    assert sleeper_changed(typed(new), typed(old)) is expected
 
 
 def test_tolerations_that_may_open_exclusive_hosts() -> None:
@@ -164,4 +172,4 @@ def test_sleepers_are_known_until_they_have_a_node_or_are_gone() -> None:
     ],
 )
 def test_they_are_told_in_words(number: int, said: str) -> None:
-    assert in_words(number) == said
+    assert sleepers_text(number) == said

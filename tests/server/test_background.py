@@ -10,8 +10,8 @@ import pytest
 
 from webhook.server.background import run_background
 from webhook.server.fatal_error import FatalError
+from webhook.server.listener import bind
 from webhook.server.metrics import Metrics
-from webhook.server.site import bind
 from webhook.settings import Settings
 
 pytestmark = pytest.mark.integration

@@ -12,8 +12,8 @@ from tests.server.running import QUICK, Running, Wire, allow, post, running
 from webhook.admission.responses import Answer
 from webhook.server.fatal_error import FatalError
 from webhook.server.lifecycle import Service, run_server
+from webhook.server.listener import bind
 from webhook.server.metrics import Metrics
-from webhook.server.site import bind
 from webhook.settings import Settings
 
 pytestmark = pytest.mark.integration

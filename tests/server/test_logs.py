@@ -139,12 +139,12 @@ def record(second: int, text: str = "text") -> logging.LogRecord:
 
 
 def test_a_flood_is_cut_off() -> None:
-    flood = logs.Flood(per_second=2)
+    flood = logs.RateLimit(per_second=2)
     assert [flood.filter(record(second)) for second in (1, 1, 1, 1, 2)] == [True, True, False, False, True]
 
 
 def test_the_next_second_tells_how_much_was_left_out() -> None:
-    flood, told = logs.Flood(per_second=1), record(2, "next")
+    flood, told = logs.RateLimit(per_second=1), record(2, "next")
     for each in (record(1), record(1), record(1), told):
         flood.filter(each)
     assert told.getMessage() == "next (2 records before this were left out)"

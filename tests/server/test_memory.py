@@ -8,55 +8,55 @@ import pytest
 
 from webhook.server import memory
 from webhook.server.budget import Budget
-from webhook.server.connection import Connections, HttpConnection
+from webhook.server.connection import ClientConnection, Connections
 from webhook.server.health import Health
 from webhook.server.limits import HEALTH, MIB
-from webhook.server.memory import Tide
+from webhook.server.memory import HeapTrimmer
 from webhook.server.metrics import Metrics
 
 
-async def _tide() -> tuple[Tide, Connections, Budget]:
+async def _trimmer() -> tuple[HeapTrimmer, Connections, Budget]:
     connections = Connections(Health(lambda: None, Metrics()), HEALTH, Metrics())
     budget = Budget(32 * MIB, 16 * MIB)
-    return Tide(connections, budget), connections, budget
+    return HeapTrimmer(connections, budget), connections, budget
 
 
-def _open(connections: Connections, count: int) -> list[HttpConnection]:
-    return [connections.welcome("a") for _ in range(count)]
+def _open(connections: Connections, count: int) -> list[ClientConnection]:
+    return [connections.accept("a") for _ in range(count)]
 
 
 async def test_in_quiet_times_nothing_is_done() -> None:
-    tide, connections, _ = await _tide()
+    trimmer, connections, _ = await _trimmer()
     _open(connections, 19)
-    assert not tide.ebbed()
+    assert not trimmer.flood_is_over()
     connections.open.clear()
-    assert not tide.ebbed()
+    assert not trimmer.flood_is_over()
 
 
 async def test_many_connections_that_are_gone_are_a_flood_that_is_over_once() -> None:
-    tide, connections, _ = await _tide()
+    trimmer, connections, _ = await _trimmer()
     _open(connections, 20)
-    full = tide.ebbed()
+    full = trimmer.flood_is_over()
     connections.open.clear()
-    assert (full, tide.ebbed(), tide.ebbed()) == (False, True, False)
+    assert (full, trimmer.flood_is_over(), trimmer.flood_is_over()) == (False, True, False)
 
 
 async def test_many_bytes_that_passed_are_a_flood_that_is_over_when_none_is_left() -> None:
-    tide, _, budget = await _tide()
+    trimmer, _, budget = await _trimmer()
     for _ in range(2):
         await budget.reserve(4 * MIB, "a", 0)
     budget.release(4 * MIB, "a")
-    under_way = tide.ebbed()
+    under_way = trimmer.flood_is_over()
     budget.release(4 * MIB, "a")
-    assert (under_way, tide.ebbed(), tide.ebbed()) == (False, True, False)
+    assert (under_way, trimmer.flood_is_over(), trimmer.flood_is_over()) == (False, True, False)
 
 
 async def test_the_heap_is_trimmed_when_a_flood_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    tide, connections, _ = await _tide()
+    trimmer, connections, _ = await _trimmer()
     _open(connections, 20)
     trimmed = asyncio.Event()
     monkeypatch.setattr(memory, "trim", trimmed.set)
-    watching = asyncio.create_task(tide.watch(0.01))
+    watching = asyncio.create_task(trimmer.watch(0.01))
     await asyncio.sleep(0.05)
     early = trimmed.is_set()
     connections.open.clear()

@@ -13,7 +13,7 @@ from msgspec import Struct
 from webhook.admission.responses import Answer, CheckResult, Objection, allowed, answered
 from webhook.admission.review import Review
 from webhook.placement.checks.completion import complete
-from webhook.placement.checks.sleepers import in_words, sleepers
+from webhook.placement.checks.waiting_pods import sleepers, sleepers_text
 from webhook.placement.inventory.intent import read_intent
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Pool
@@ -74,7 +74,7 @@ def _completed(pool: Pool, world: World) -> Iterator[CheckResult]:
     elif not world.policy.guard_bindings:
         count = sleepers(pool, union(map(world.named, found.hosts)), world.inventory, world.policy)
         if count:
-            yield f"{in_words(count)}: only the setting strict keeps such pods off"
+            yield f"{sleepers_text(count)}: only the setting strict keeps such pods off"
 
 
 def _value(new: SubmittedHostPool, namespace: str) -> Pool:

@@ -25,9 +25,8 @@ from webhook.admission.responses import (
     unreadable_object,
 )
 from webhook.admission.review import MALFORMED, Review
-from webhook.placement.checks.binding import closed, obstacle, waiting
-from webhook.placement.checks.sleepers import stir, stirred
 from webhook.placement.checks.verification import undone
+from webhook.placement.checks.waiting_pods import is_exclusive, obstacle, refuse_sleeper, sleeper_changed, waiting_pod
 from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.decision import guard
 from webhook.placement.decision.tolerated_hosts import refuse_tolerations
@@ -109,10 +108,10 @@ def _changes(review: Review, inventory: Inventory, policy: Policy) -> Iterator[P
         if opens and toleration not in known:
             message = f"a toleration of {keys.EXCLUSIVE} cannot be added to a pod: name the HostPool when you create it"
             yield Problem(f"spec.tolerations[{at}]", message, fault=Fault.FORBIDDEN)
-    if stirred(new, old):
+    if sleeper_changed(new, old):
         world = World(inventory, policy)
         ask, _ = read(new, review.namespace, world)
-        yield from stir(ask, constraints_of(ask, world).constraints, world)
+        yield from refuse_sleeper(ask, constraints_of(ask, world).constraints, world)
 
 
 def _changed(field: str, old: dict[str, str], new: dict[str, str]) -> Iterator[Problem]:
@@ -156,10 +155,10 @@ def bound(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     except MALFORMED as error:
         return answered(review, [unreadable_object("Binding", error)], policy)
     name, uid, node = binding.metadata.name or review.name, binding.metadata.uid or "", binding.target.name
-    pod = waiting(uid, review.namespace, name, inventory)
+    pod = waiting_pod(uid, review.namespace, name, inventory)
     if pod:
         return _bound(review, name, node, inventory, policy, pod)
-    if closed(node, World(inventory, policy)):
+    if is_exclusive(node, World(inventory, policy)):
         resume = functools.partial(_bound, review, name, node, inventory, policy)
         return replace(allowed(review), question=PodQuestion(PodRef(review.namespace, name, uid), resume))
     return allowed(review)

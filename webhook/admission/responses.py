@@ -6,16 +6,18 @@ these from what a check has found. Nothing here talks to an API server: a questi
 
 import enum
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 from msgspec.json import Encoder
 
 from webhook.admission.review import KIND, VERSION, Review, User
-from webhook.placement.decision.decision import Decision
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, escape, render
+
+if TYPE_CHECKING:  # whoever only logs answers shall not wait for the decision core
+    from webhook.placement.decision.decision import Decision
 
 
 class Outcome(enum.StrEnum):
@@ -285,7 +287,7 @@ def answered(review: Review, findings: Iterable[CheckResult], policy: Policy) ->
     return denied(review, Fault.FORBIDDEN, objections[0], warnings) if objections else allowed(review, warnings)
 
 
-def audit_annotations(decision: Decision) -> dict[str, str]:
+def audit_annotations(decision: "Decision") -> dict[str, str]:
     """The decision for the API server's audit log: verdict, the clauses behind it, and how many nodes were left."""
     clauses = decision.refusal.clauses if decision.refusal else map(str, decision.ask.clauses)
     rule = escape("; ".join(clauses))[:MESSAGE_LIMIT]

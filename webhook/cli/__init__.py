@@ -1,7 +1,12 @@
-"""``streams-placement``: one command per file, and the only place that prints.
+"""The command line program ``streams-placement``: the entry point ``main``, and one file for each command.
 
-A command's file offers ``add(subparsers)``, which declares its flags, and ``run(arguments)``, which returns the exit
-code. Only the file of the chosen command is imported: ``version`` shall not wait for a web server.
+A command's file (``controller``, ``explain``, ``release``, ``serve``, ``tour``, ``version``) has ``add(subparsers)``,
+which declares its flags, and ``run(arguments)``, which returns the exit code. ``main`` imports the file of the chosen
+command only, so that ``version`` need not wait for the import of a web server.
+
+What commands share: ``exits`` (exit codes), ``flags`` (flags for settings), ``explanation`` and ``pool_explanation``
+(one pod, or HostPool, explained), ``client`` (sends reviews to a server), ``screen`` and ``differences`` (output for a
+person). Only this package prints.
 """
 
 import argparse
@@ -17,7 +22,7 @@ from webhook.cli.exits import Exit, WrongUse
 from webhook.placement.text.problem import escape
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 -- see below
-"""What ``add_subparsers`` returns; argparse has no public name for it, and no brackets at run time."""
+"""Type of what ``add_subparsers`` returns; argparse has no public name for it, and cannot subscript it at run time."""
 
 COMMANDS: Final[Mapping[str, str]] = {
     "controller": "give host pools their hosts",
@@ -27,32 +32,33 @@ COMMANDS: Final[Mapping[str, str]] = {
     "tour": "try everything out: the real server, every example, no cluster",
     "version": "print the version",
 }
-"""Each command, which is also the name of its file, and what it does."""
+"""The name of each command, which is also the name of its file, and its line in the help."""
 
 _EXITS: Final = "Exit codes: 0 done, 1 refused, 2 wrong use, 3 trouble."
 
 
 class Command(Protocol):
-    """What a command's file offers."""
+    """The functions that the file of a command has."""
 
     def add(self, subparsers: Subparsers) -> None:
         """Declare the command and its flags."""
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Do it; returns the exit code."""
+        """Run the command; returns the exit code."""
 
 
 class _Help(argparse.HelpFormatter):
-    """Help with every command in one line."""
+    """Help text with one line for every command."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog)
-        # argparse forgets that commands are indented twice, and would put the help of the longest one below it.
+        # argparse forgets that commands are indented twice, and would put the help of the longest command on a line
+        # of its own.
         self._action_max_length = 2 * self._indent_increment + max(map(len, COMMANDS))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code."""
+    """Run one command; ``argv`` are the words after the program's name. Returns the exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
     name = words[0] if words and words[0] in COMMANDS else None
     command: Command | None = None if name is None else importlib.import_module(f"webhook.cli.{name}")
@@ -65,14 +71,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _say(str(wrong), Exit.WRONG_USE)
     except KeyboardInterrupt:
         return _say("interrupted", Exit.TROUBLE)
-    except Exception as trouble:  # noqa: BLE001 -- the person at the keyboard wants a sentence; debug shows the rest
+    except Exception as error:  # noqa: BLE001 -- the user wants a sentence; with log level debug also the traceback
         if logging.getLogger().isEnabledFor(logging.DEBUG):
             traceback.print_exc()
-        return _say(str(trouble) or type(trouble).__name__, Exit.TROUBLE)
+        return _say(str(error) or type(error).__name__, Exit.TROUBLE)
 
 
 def _parser(name: str | None, command: Command | None) -> argparse.ArgumentParser:
-    """The parser of everything, with the flags of the chosen command only."""
+    """The parser of the whole command line; it has all commands, but only the flags of the chosen command."""
     parser = argparse.ArgumentParser(
         prog=_program(),
         description="Streams host constraints for Kubernetes: honoured, or refused when the pod is submitted.",
@@ -91,25 +97,26 @@ def _parser(name: str | None, command: Command | None) -> argparse.ArgumentParse
 
 
 def _program() -> str:
-    """The program's name as it was called: by itself, or through kubectl."""
+    """The program's name in messages, as it was called: by itself, or as a plugin of kubectl."""
     return "kubectl streams-placement" if Path(sys.argv[0]).name.startswith("kubectl-") else "streams-placement"
 
 
 class _Version(argparse.Action):
-    """``--version``: what the command of that name prints."""
+    """``--version``: runs the command ``version`` and exits."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        """Print it, and leave."""
+        """Print the version and exit."""
         version = importlib.import_module("webhook.cli.version")
         version.run(argparse.Namespace())
         parser.exit()
 
 
 def warn(sentence: str) -> None:
-    """Say on standard error what the person at the keyboard should know, though the command goes on."""
+    """Print a warning for the user on standard error; the command goes on."""
     _say(f"warning: {sentence}", Exit.OK)
 
 
 def _say(sentence: str, code: Exit) -> Exit:
+    """Print the sentence on standard error; returns ``code``."""
     print(f"{_program()}: {escape(sentence)}", file=sys.stderr)
     return code

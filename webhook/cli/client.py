@@ -1,4 +1,7 @@
-"""A client of the running server, which sends reviews over HTTPS as the API server does."""
+"""HTTPS client that sends AdmissionReviews to a running webhook, as the API server does; used by ``tour``.
+
+:func:`review` makes the AdmissionReview of creating an object; ``explain -o review`` prints it.
+"""
 
 import base64
 import http.client
@@ -16,11 +19,11 @@ from webhook.admission.unstructured import Unstructured
 from webhook.placement.text.api_kinds import WORKLOADS
 
 _SECONDS = 10
-"""For one answer: the API server's own default for a webhook."""
+"""Time-out for one answer in seconds: the API server's default for a webhook."""
 
 
 class Reply(Struct, frozen=True):
-    """What the server said about an object: ``after`` is it with the patch applied, ``None`` if it was refused."""
+    """The webhook's answer about an object: ``after`` is the object with the patch applied, ``None`` if refused."""
 
     after: Unstructured | None
     message: str
@@ -29,34 +32,34 @@ class Reply(Struct, frozen=True):
 
 
 class Client:
-    """One keep-alive connection for reviews."""
+    """One keep-alive connection to the server at ``url``; ``authority`` is the file of the CA that is trusted."""
 
     def __init__(self, url: str, authority: Path) -> None:
-        place = urlsplit(url)
+        target = urlsplit(url)
         context = ssl.create_default_context(cafile=str(authority))
         self._connection = http.client.HTTPSConnection(
-            place.hostname or "", place.port, context=context, timeout=_SECONDS
+            target.hostname or "", target.port, context=context, timeout=_SECONDS
         )
 
     def create(self, pod: Unstructured, namespace: str) -> Reply:
-        """Submit the pod to ``/mutate`` as the API server does; ``ConnectionError`` if that is not answered."""
+        """Send the review of creating the pod to ``/mutate``; ``ConnectionError`` if the answer is an HTTP error."""
         return self._ask("/mutate", pod, namespace)
 
     def submit(self, workload: Unstructured, namespace: str) -> Reply:
-        """Submit the workload that has pods like that to ``/validate``, in the same way."""
+        """Send the review of creating the workload to ``/validate``; ``ConnectionError`` as for :meth:`create`."""
         return self._ask("/validate", workload, namespace)
 
     def _ask(self, path: str, document: Unstructured, namespace: str) -> Reply:
         body = json.dumps(review(document, namespace), separators=(",", ":"))
         self._connection.request("POST", f"{path}?timeout=10s", body, {"Content-Type": "application/json"})
-        answer = self._connection.getresponse()
-        said = json.loads(answer.read())
-        if answer.status != http.client.OK:
-            raise ConnectionError(f"the server answered {answer.status}: {said.get('message', '')}")
-        return _reply(document, said["response"])
+        response = self._connection.getresponse()
+        content = json.loads(response.read())
+        if response.status != http.client.OK:
+            raise ConnectionError(f"the server answered {response.status}: {content.get('message', '')}")
+        return _reply(document, content["response"])
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._connection.close()
 
 
@@ -79,12 +82,12 @@ def review(document: Unstructured, namespace: str) -> Unstructured:
 
 
 def kind_of(document: Unstructured) -> tuple[str, str]:
-    """Group and kind of the object; a pod's unless it says so."""
+    """Group and kind of the object; those of a Pod if the object states none."""
     return str(document.get("apiVersion", "")).rpartition("/")[0], str(document.get("kind", "Pod"))
 
 
 def is_workload(document: Unstructured) -> bool:
-    """Whether the webhook decides about all pods of the object when it is created."""
+    """Whether the object is a workload, which the webhook validates for all its pods when it is created."""
     return kind_of(document) in ((kind.group, kind.name) for kind in WORKLOADS)
 
 

@@ -1,4 +1,4 @@
-"""``controller``: makes host pools true, until a signal says stop."""
+"""``controller``: runs the HostPool controller until a signal asks it to stop."""
 
 import argparse
 from typing import Final

@@ -1,4 +1,4 @@
-"""What a patch changes, as lines of YAML that were added to the pod or taken from it."""
+"""Differences between two objects as lines of YAML, such as a pod before and after a patch; and YAML as kubectl's."""
 
 import difflib
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ import yaml
 from webhook.placement.text.problem import escape
 
 CONTEXT = 3
-"""Unchanged lines shown around a change, as in ``diff -u``."""
+"""Unchanged lines that are shown around a change, as in ``diff -u``."""
 
 
 class _Dumper(yaml.CSafeDumper):
-    """Texts of several lines as blocks, as people write them."""
+    """A YAML dumper that writes texts of several lines as literal blocks (``|``)."""
 
 
 def _text(dumper: yaml.CSafeDumper, value: str) -> yaml.ScalarNode:
@@ -24,12 +24,12 @@ _Dumper.add_representer(str, _text)
 
 
 def as_yaml(document: object) -> str:
-    """The document as kubectl prints it: keys in their order, lists not indented."""
+    """The document as YAML as kubectl prints it: keys in their order, lists not indented."""
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, default_flow_style=False, width=1000)
 
 
 def changed_lines(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
-    """Lines that begin with ``+``, ``-`` or a space; a line of three dots where unchanged ones are left out."""
+    """Lines that begin with ``+``, ``-`` or a space; three dots stand for unchanged lines that are left out."""
     old, new = (as_yaml(document).splitlines() for document in (before, after))
     found = difflib.unified_diff(old, new, n=CONTEXT, lineterm="")
     first = True

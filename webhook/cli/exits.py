@@ -1,4 +1,4 @@
-"""Exit codes of the commands, and the error of wrong use."""
+"""Exit codes of the commands, and ``WrongUse``, the error for wrong flags and arguments."""
 
 import enum
 
@@ -8,12 +8,12 @@ class Exit(enum.IntEnum):
 
     OK = 0
     REFUSED = 1
-    """The command did its work, and the answer is no."""
+    """The command did its work, and the answer is that an object is refused."""
     WRONG_USE = 2
-    """A flag, a variable or an argument is wrong."""
+    """A flag, an environment variable or an argument is wrong."""
     TROUBLE = 3
-    """Used rightly, but the machine, the network or the program itself would not."""
+    """The use was right, but the machine, the network or the program itself failed."""
 
 
 class WrongUse(Exception):  # noqa: N818 -- named after the exit code that it leads to
-    """One sentence for the person at the keyboard: what is wrong, and what would be right."""
+    """A flag, variable or argument is wrong. The text is one sentence: what is wrong, and what would be right."""

@@ -1,4 +1,7 @@
-"""``explain``: what admission would make of a manifest, against a snapshot or a cluster, and why."""
+"""``explain``: what admission would make of manifests, against a snapshot or a cluster, and why.
+
+The flags that name manifests are those of kubectl: ``-f``, ``-R`` and ``-n``.
+"""
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,17 +12,23 @@ import msgspec
 from webhook import app
 from webhook.admission.templates import origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.cli import COMMANDS, Subparsers, flags, manifests, warn
+from webhook.cli import COMMANDS, Subparsers, flags, warn
 from webhook.cli.client import review
 from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE, Explanation, explain
-from webhook.cli.manifests import Manifests
 from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.cli.screen import Screen
+from webhook.cluster.snapshot.manifests import ManifestError, read_named
 from webhook.placement.request.world import World
-from webhook.placement.text.problem import enumerated
+from webhook.placement.text.problem import enumerated, quote
 from webhook.settings import Settings
+
+Manifests = Sequence[tuple[str, Unstructured]]
+"""Objects in the order in which the user named their files, each with the name of its file."""
+
+_CLUSTER_SCOPED: Final = frozenset({("v1", "Node"), ("v1", "Namespace")})
+"""``apiVersion`` and ``kind`` of objects that are in no namespace."""
 
 _FLAGS: Final = (
     "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "exclusive_strangers",
@@ -32,7 +41,7 @@ _DESCRIPTION: Final = (
     "With -o review nothing is judged: the AdmissionReview of each pod is written, one a line, to be sent to /mutate."
 )
 _NAMED: Final = 5
-"""Objects that are named where there is nothing to judge."""
+"""Objects that the warning names when there is nothing to judge."""
 
 
 def add(subparsers: Subparsers) -> None:
@@ -40,7 +49,7 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "explain", help=COMMANDS["explain"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
     )
-    manifests.add(parser)
+    _add_manifests(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -55,9 +64,9 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Explain every pod and host pool; the exit code says whether one would be refused."""
+    """Explain every pod and host pool; returns ``Exit.REFUSED`` if one of them would be refused."""
     settings = flags.read(arguments)
-    given = manifests.read(arguments)
+    given = _manifests(arguments)
     if arguments.output == "review":
         reviews = list(_reviews(given))
         _note_nothing(
@@ -75,7 +84,50 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.REFUSED if any(found.refused for found in explanations) else Exit.OK
 
 
+def _add_manifests(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags that name manifests."""
+    parser.add_argument(
+        "-f",
+        "--filename",
+        action="extend",
+        nargs="+",
+        required=True,
+        metavar="FILE",
+        help="Manifests: files of YAML or JSON, folders of them, or - for standard input; may be repeated.",
+    )
+    parser.add_argument(
+        "-R", "--recursive", action="store_true", help="Look through the folders below the folders as well."
+    )
+    parser.add_argument(
+        "-n", "--namespace", metavar="NAME", help="Namespace of objects that state none (default: default)."
+    )
+
+
+def _manifests(arguments: argparse.Namespace) -> Manifests:
+    """Every object of the named files; raises :class:`WrongUse` if a file is unreadable, or a namespace contradicts."""
+    try:
+        found = list(read_named(arguments.filename, recursive=arguments.recursive))
+    except ManifestError as error:
+        raise WrongUse(str(error)) from error
+    return found if arguments.namespace is None else list(_in_namespace(found, arguments.namespace))
+
+
+def _in_namespace(manifests: Manifests, namespace: str) -> Iterator[tuple[str, Unstructured]]:
+    """The objects with that namespace; as kubectl does, raises :class:`WrongUse` if one states another namespace."""
+    for file, document in manifests:
+        metadata = mapping(document, "metadata")
+        stated = metadata.get("namespace")
+        if (document.get("apiVersion"), document["kind"]) in _CLUSTER_SCOPED:
+            yield file, document
+        elif stated and stated != namespace:
+            what = f"{file}: {origin_of(document)} states the namespace {quote(str(stated))}"
+            raise WrongUse(f"{what}, but --namespace is {quote(namespace)}: give --namespace {stated}, or none")
+        else:
+            yield file, {**document, "metadata": {**metadata, "namespace": namespace}}
+
+
 def _judged(given: Manifests, settings: Settings) -> list[Explanation]:
+    """The explanation of every pod and host pool, in a world in which the manifests are applied."""
     try:
         world = app.explain.explaining(settings, given, warn)
     except ValueError as error:
@@ -93,7 +145,7 @@ def _explained(file: str, document: Unstructured, world: World) -> Sequence[Expl
 
 
 def _note_nothing(nothing: str, found: Sequence[object], given: Manifests, *, strict: bool) -> None:
-    """Warn, or refuse, where nothing was found: an empty rendering, only a Service, a kind without a pod template."""
+    """Warn, or with ``strict`` raise :class:`WrongUse`, if ``found`` is empty (only a Service, for example)."""
     if found:
         return
     objects = [origin_of(document) for _, document in given]
@@ -104,7 +156,7 @@ def _note_nothing(nothing: str, found: Sequence[object], given: Manifests, *, st
 
 
 def _reviews(given: Manifests) -> Iterator[bytes]:
-    """The review of every pod, as the API server sends it to ``/mutate``."""
+    """The AdmissionReview of every pod, as the API server sends it to ``/mutate``, as JSON."""
     for _, document in given:
         for found in pods_of(document):
             namespace = mapping(found.pod, "metadata").get("namespace") or NAMESPACE
@@ -127,10 +179,11 @@ def _as_yaml(explanations: object) -> str:
 
 
 _FORMS: Final[Mapping[str, Callable[[object], str]]] = {"json": _as_json, "yaml": _as_yaml}
-"""Forms of the answer for programs."""
+"""Values of ``--output`` for programs, and the functions that write these forms."""
 
 
 def _show(explanations: Iterable[Explanation]) -> None:
+    """Print the explanations as text for a person."""
     screen = Screen()
     for found in explanations:
         if isinstance(found, PoolExplanation):

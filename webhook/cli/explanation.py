@@ -1,6 +1,7 @@
-"""One pod explained: verdict, patch, candidate nodes with their costs, and the nodes that each constraint rules out.
+"""Explanation of one pod: verdict, patch, candidate nodes with their costs, and what removed each other node.
 
-Names of nodes appear: the user reads the cluster, or a snapshot of it, with rights of their own.
+Explanations name nodes, which refusals of the webhook do not: the user of the command line reads the cluster, or a
+snapshot, with rights of their own.
 """
 
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from webhook.admission.patch import encode, operations
 from webhook.admission.templates import DescribedPod, pod_metadata, with_misplaced
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.annotations.stray_keys import stray_keys
+from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.verdict import Verdict
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.pod import Pod
 from webhook.placement.request.world import World
@@ -23,18 +26,17 @@ from webhook.placement.workload.ranking import Ranked, rank
 from webhook.placement.workload.workload import decide_replicas, guard_replicas
 
 NAMESPACE = "default"
-"""Where a manifest without a namespace goes, as for kubectl."""
+"""The namespace of a manifest that states none, as for kubectl."""
 
 _UNREAD = "the pod asks for no placement: on a cluster it is let through all the same, and waits for a node"
-"""Warning for a pod that no node can run, and that nobody refuses."""
-
+"""Warning for a pod that no node can run, and that admission lets through."""
 
 _RIGHT = f"its pods tolerate exclusive hosts: on a cluster, creating it takes {RIGHT}"
-"""Warning for a DaemonSet that only some users may create: who will is not known here."""
+"""Warning for a DaemonSet that only some users may create: ``explain`` does not know which user will create it."""
 
 
 class Removed(Struct, frozen=True):
-    """Nodes that one constraint is the first to rule out; ``clause`` is empty where the user wrote none (taints)."""
+    """Nodes that one constraint is the first to rule out; ``clause`` is empty if no user wrote it (taints)."""
 
     clause: str
     reason: str
@@ -42,7 +44,7 @@ class Removed(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """What would become of an object; ``after`` is it with the patch applied, ``None`` for a refused one."""
+    """What would become of an object; ``after`` is the object with the patch applied, ``None`` if it is refused."""
 
     file: str
     origin: str
@@ -59,15 +61,15 @@ class Explanation(Struct, frozen=True):
 
     @property
     def refused(self) -> bool:
-        """Whether the pod would be refused."""
+        """Whether the object would be refused."""
         return self.after is None
 
 
 class PodExplanation(Explanation, frozen=True):
     """What would become of a pod.
 
-    ``ranking`` are the candidates, cheapest first, with their shares of replicas; ``asks`` is whether the pod asks for
-    placement: one that does not is judged in the same way, but admission lets it through as it is.
+    ``ranking`` are the candidates, cheapest first, with their shares of replicas. ``asks`` is whether the pod asks for
+    placement: a pod that does not is judged in the same way, but admission lets it through unchanged.
     """
 
     ranking: list[Ranked]
@@ -75,22 +77,22 @@ class PodExplanation(Explanation, frozen=True):
 
 
 def explain(file: str, document: Unstructured, found: DescribedPod, world: World) -> PodExplanation:
-    """Decide the pod of the document as admission would if it asks for placement, and say why.
+    """Decide about the pod as admission would if the pod asked for placement, and explain the decision.
 
-    Raises ``msgspec.ValidationError`` for an object that is no pod.
+    ``found`` is the pod, or pod template, in ``document``. Raises ``msgspec.ValidationError`` if it is no pod.
     """
     pod = msgspec.convert(found.pod, Pod)
     namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE
     decision = decide_replicas(pod, namespace, world.inventory, world.policy, found.replicas)
     decision = with_misplaced(decision, found.misplaced, world.policy)
     asks = concerned(pod, namespace, world.inventory)
-    unread = decision.refused and not asks and not _objectionable(pod, namespace, found, world)
     steps = operations(pod, decision.additions) if decision.additions and asks else []
     patch = msgspec.json.decode(encode(steps))
     verdict = decision.verdict
-    # Where it was decided: the live pods of a workload that is being changed are no neighbours to its new ones.
+    # The world of the decision: when a workload is changed, its live pods are going to leave their nodes.
     now = World(world.inventory, world.policy, leaving=found.replicas.owner)
     decided_in = (now.recovered() if decision.recovered else None) or now
+    unread = decision.refused and not asks and not _objectionable(pod, namespace, found, world)
     return PodExplanation(
         file=file,
         origin=found.origin,
@@ -98,18 +100,9 @@ def explain(file: str, document: Unstructured, found: DescribedPod, world: World
         verdict="refused" if decision.refused else "admitted",
         code=decision.fault.value if decision.refused else 200,
         message=decision.message,
-        warnings=[
-            *_doubts(document, found),
-            *([_UNREAD] if unread else []),
-            *([_RIGHT] if found.replicas.everywhere and tolerates_exclusive(decision.ask, world) else []),
-            *decision.warnings,
-        ],
+        warnings=[*_doubts(document, found), *([_UNREAD] if unread else []), *_warnings(decision, found, world)],
         candidates=names(verdict.candidates, world) if verdict else [],
-        removed=[
-            Removed(judged.constraint.clause, reason.one, names(reason.nodes, world))
-            for judged, out in (verdict.removed() if verdict else ())
-            for reason in judged.constraint.explain(decided_in, out)
-        ],
+        removed=list(_removed(verdict, decided_in)) if verdict else [],
         patch=patch,
         before=found.pod,
         after=None if decision.refused else jsonpatch.apply_patch(found.pod, patch),
@@ -118,21 +111,35 @@ def explain(file: str, document: Unstructured, found: DescribedPod, world: World
     )
 
 
+def _warnings(decision: Decision, found: DescribedPod, world: World) -> Iterator[str]:
+    """The warnings of the decision, after that for a DaemonSet which takes a right to be created."""
+    if found.replicas.everywhere and tolerates_exclusive(decision.ask, world):
+        yield _RIGHT
+    yield from decision.warnings
+
+
+def _removed(verdict: Verdict, world: World) -> Iterator[Removed]:
+    """The nodes that each constraint is the first to rule out, by reason; ``world`` is that of the verdict."""
+    for judged, out in verdict.removed():
+        for reason in judged.constraint.explain(world, out):
+            yield Removed(judged.constraint.clause, reason.one, names(reason.nodes, world))
+
+
 def _objectionable(pod: Pod, namespace: str, found: DescribedPod, world: World) -> bool:
-    """Whether a pod that asks for nothing is refused all the same, or its workload for what it says itself."""
+    """Whether a pod that asks for no placement is refused all the same, or its workload for misplaced annotations."""
     decision = guard_replicas(pod, namespace, world, found.replicas)
     return with_misplaced(decision, found.misplaced, world.policy).refused
 
 
 def _doubts(document: Unstructured, found: DescribedPod) -> Iterator[str]:
-    """Warnings of what admission does not check: an unknown kind, and keys that were probably meant to be ours."""
+    """Warnings that admission does not give: of unknown kinds, and of misspelt annotation and label keys."""
     if found.note:
         yield found.note
     where = pod_metadata(document)
     written = [(found.pod, "metadata")] if document is found.pod else [(document, "metadata"), (found.pod, where)]
-    for holder, place in written:
+    for document_part, place in written:
         annotations, labels = (
-            list(map(str, mapping(holder, "metadata", field))) for field in ("annotations", "labels")
+            list(map(str, mapping(document_part, "metadata", field))) for field in ("annotations", "labels")
         )
         yield from stray_keys(annotations, labels, place=place, pods=where)
 

@@ -1,4 +1,4 @@
-"""Flags for settings: name, default and help come from the settings' own declaration."""
+"""Command line flags for the fields of ``Settings``: name, type, default and help come from the field's declaration."""
 
 import argparse
 from collections.abc import Iterable
@@ -19,14 +19,14 @@ _METAVARS: Final[dict[object, str]] = {int: "NUMBER", float: "SECONDS", str: "TE
 
 
 def add(parser: argparse.ArgumentParser, fields: Iterable[str]) -> None:
-    """Offer a flag for each of these settings; without the flag the environment decides."""
+    """Declare a flag for each of these fields of ``Settings``; without the flag the environment variable counts."""
     for name in fields:
         field = Settings.model_fields[name]
         parser.add_argument(settings.flag(name), default=argparse.SUPPRESS, help=_help(name, field), **_kind(field))
 
 
 def read(arguments: argparse.Namespace) -> Settings:
-    """The settings that these flags and the environment give."""
+    """The settings from flags and environment; raises :class:`WrongUse` if a value is wrong."""
     flags = {name: value for name, value in vars(arguments).items() if name in Settings.model_fields}
     try:
         return settings.read(flags)
@@ -35,7 +35,7 @@ def read(arguments: argparse.Namespace) -> Settings:
 
 
 def _kind(field: FieldInfo) -> dict[str, Any]:
-    """The keywords of argparse for the field's type; the settings themselves check values."""
+    """Arguments of ``add_argument`` for the field's type; ``Settings`` checks the value."""
     if field.annotation is bool:
         return {"action": argparse.BooleanOptionalAction}
     if get_origin(field.annotation) is Literal:

@@ -1,7 +1,4 @@
-"""One HostPool explained: whether it could have its hosts now, which, and what rules out each of the other nodes.
-
-Names of nodes appear, as in :mod:`webhook.cli.explanation`.
-"""
+"""Explanation of one HostPool: whether it could get its hosts now, which ones, and what rules out each other node."""
 
 from webhook.admission.unstructured import Unstructured
 from webhook.cli.explanation import NAMESPACE, Explanation, Removed, names
@@ -14,19 +11,19 @@ from webhook.placement.text.problem import Fault
 class PoolExplanation(Explanation, frozen=True):
     """What would become of a pool: ``hosts`` are the nodes that it would get, by index.
 
-    ``candidates`` are those that could serve it; none for a pool that lists its hosts itself.
+    ``candidates`` are the nodes that could be its hosts; empty for a pool that lists its hosts itself.
     """
 
     hosts: list[str]
 
 
 def is_pool(document: Unstructured) -> bool:
-    """Whether the manifest is one of a host pool."""
+    """Whether the object is a HostPool."""
     return (document.get("apiVersion"), document.get("kind")) == (HOST_POOL.api_version, HOST_POOL.name)
 
 
 def explain_pool(file: str, document: Unstructured, world: World) -> PoolExplanation:
-    """Judge the pool as admission would; it counts as applied, so the world knows it."""
+    """Explain the pool as admission would judge it. ``world`` must contain the pool (manifests count as applied)."""
     metadata = document["metadata"]
     name, namespace = metadata["name"], metadata.get("namespace") or NAMESPACE
     pool = world.inventory.pools[namespace, name]

@@ -1,4 +1,4 @@
-"""``release``: gives hosts of HostPools back: labels and taints of nodes, and the finalizer of the pool."""
+"""``release``: gives hosts of HostPools back, without a controller: removes node marks and the pools' finalizers."""
 
 import argparse
 from typing import Final
@@ -21,13 +21,13 @@ _DESCRIPTION: Final = (
     "Done again, it does what is left."
 )
 _NAMED: Final = 10
-"""Hosts that are named in one line."""
+"""Hosts that one line names at most."""
 
 _WAIT: Final = 30.0
-"""Seconds: a controller that was killed holds the Lease for 15 more."""
+"""Default of ``--wait`` in seconds: a controller that was killed holds the Lease for 15 more."""
 
 _LONGEST: Final = 3600.0
-"""Seconds."""
+"""Largest value of ``--wait`` in seconds."""
 
 
 def add(subparsers: Subparsers) -> None:
@@ -61,31 +61,32 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Give back; the exit code says whether all of it was."""
+    """Release the hosts; returns ``Exit.TROUBLE`` if some could not be released."""
     settings = flags.read(arguments)
     wish = Wish(_scopes(arguments), arguments.dry_run, arguments.delete_controller, arguments.wait)
     if wish.end_controllers and not settings.lease_namespace:
         raise WrongUse("--delete-controller needs --lease-namespace: the namespace of the Deployment, and of the Lease")
     if not 0 < wish.wait <= _LONGEST:
         raise WrongUse(f"--wait is {wish.wait:g}, but it should be more than 0 and at most {_LONGEST:g} seconds")
-    told: list[Freed] = []
+    released: list[Freed] = []
 
-    def tell(freed: Freed) -> None:
-        told.append(freed)
+    def report(freed: Freed) -> None:
+        released.append(freed)
         print(_line(freed, dry_run=wish.dry_run), flush=True)
 
-    uvloop.run(app.release.release(settings, wish, tell))
-    if not told:
+    uvloop.run(app.release.release(settings, wish, report))
+    if not released:
         print("HostPools: nothing to give back")
-    if not wish.dry_run and not wish.end_controllers and any(freed.stays and freed.hosts for freed in told):
+    if not wish.dry_run and not wish.end_controllers and any(freed.stays and freed.hosts for freed in released):
         warn("HostPools that are not deleted get hosts again as soon as a controller runs")
-    failed = sum(bool(freed.failure) for freed in told)
+    failed = sum(bool(freed.failure) for freed in released)
     if failed:
-        warn(f"{failed} of {len(told)} could not be released altogether: do it again")
+        warn(f"{failed} of {len(released)} could not be released altogether: do it again")
     return Exit.TROUBLE if failed else Exit.OK
 
 
 def _scopes(arguments: argparse.Namespace) -> list[Scope]:
+    """What to release, from the arguments; raises :class:`WrongUse` if these say nothing, or contradict ``--all``."""
     if arguments.all:
         if arguments.scopes:
             raise WrongUse(f"--all is everything: leave out {', '.join(arguments.scopes)}, or --all")
@@ -103,7 +104,7 @@ def _scope(text: str) -> Scope:
 
 
 def _line(freed: Freed, *, dry_run: bool) -> str:
-    """One line for what came of a pool."""
+    """The line that is printed for one released pool, or for marks that belong to no pool."""
     if freed.failure:
         return f"{freed.what}: not released: {freed.failure}"
     done = []

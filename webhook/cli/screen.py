@@ -1,4 +1,4 @@
-"""Text for a person: coloured on a terminal, plain anywhere else."""
+"""Output of ``explain`` and ``tour`` for a person: coloured on a terminal, plain text anywhere else."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -14,27 +14,27 @@ from webhook.placement.workload.ranking import Ranked
 
 _STYLES = {"+": "green", "-": "red"}
 _LISTED = 12
-"""Names of nodes on one line; ``-o json`` has all of them."""
+"""Names of nodes that one line lists at most; ``-o json`` has all."""
 _BEST = 5
-"""Nodes that are shown with their cost: whoever asks for the best rarely looks further."""
+"""Nodes that are shown with their cost, the cheapest first."""
 
 
 class Screen:
-    """Where results are shown; ``console`` decides by itself whether it may use colour."""
+    """Prints results; ``console`` (rich) uses colour if standard output is a terminal."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(highlight=False, soft_wrap=True)
 
     def say(self, text: str, style: str = "") -> None:
-        """One or more lines, exactly as they are."""
+        """Print one or more lines, exactly as they are."""
         self._console.print(Text(text, style=style))
 
     def heading(self, text: str) -> None:
-        """What the following lines are about."""
+        """Print a heading for the following lines."""
         self.say(text, "bold")
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, fixed: Collection[str]) -> None:
-        """A line for each row; on a terminal the last column is wrapped, others are cut unless they are ``fixed``."""
+        """Print a line for each row; a terminal wraps the last column, and cuts others unless ``fixed``."""
         widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
         if not self._console.is_terminal:
             for row in (head, *rows):
@@ -51,19 +51,19 @@ class Screen:
         self._console.print(table, soft_wrap=False)
 
     def refusal(self, message: str) -> None:
-        """A refusal, as the person at kubectl would see it."""
+        """Print a refusal as kubectl would show it to the user."""
         first, _, rest = message.partition("\n")
         self.say(f"  {first}", "bold red")
         for line in rest.splitlines():
             self.say(f"  {line}")
 
     def difference(self, lines: Iterable[str]) -> None:
-        """Lines of a difference, added ones green, removed ones red."""
+        """Print the lines of a difference: added lines green, removed lines red."""
         for line in lines:
             self.say(f"  {line}", _STYLES.get(line[:1], "dim"))
 
     def explanation(self, found: Explanation) -> None:
-        """Everything about one pod."""
+        """Print the explanation of one pod."""
         self._verdict(found, "can run it")
         if found.after is None:
             self.refusal(found.message)
@@ -72,7 +72,7 @@ class Screen:
         self._nodes(found)
 
     def pool(self, found: PoolExplanation) -> None:
-        """Everything about one host pool."""
+        """Print the explanation of one HostPool."""
         self._verdict(found, "could be its hosts")
         if found.refused:
             self.refusal(found.message)
@@ -101,7 +101,7 @@ class Screen:
             self.say(f"  out: {_listed(removed.nodes)} ({clause}{escape(removed.reason)})", "dim")
 
     def _ranking(self, ranking: Sequence[Ranked]) -> None:
-        """What the nodes cost, if there is a choice, and how replicas would share them."""
+        """Print the cheapest candidates with their costs, if there are several, and how replicas would be spread."""
         if len(ranking) > 1:
             self.say(f"  cheapest: {_listed([f'{ranked.node} ({ranked.cost})' for ranked in ranking], _BEST)}")
         if shares := "; ".join(_shares(ranking)):
@@ -109,7 +109,7 @@ class Screen:
 
 
 def _outcome(cell: str) -> str:
-    """The style of a cell that says what became of something."""
+    """The style of a table cell: green for ``admitted``, red for ``refused``, else none."""
     return {"admitted": "green", "refused": "red"}.get(cell.partition(" ")[0], "")
 
 
@@ -118,7 +118,7 @@ def _listed(names: Sequence[str], most: int = _LISTED) -> str:
 
 
 def _shares(ranking: Iterable[Ranked]) -> Iterator[str]:
-    """Which nodes would get how many replicas, the largest number first."""
+    """Texts that say which nodes would get how many replicas, the largest number first."""
     nodes: dict[int, list[str]] = {}
     for ranked in ranking:
         nodes.setdefault(ranked.replicas or 0, []).append(ranked.node)

@@ -1,4 +1,4 @@
-"""``serve``: the webhook, until a signal says stop."""
+"""``serve``: runs the webhook server until a signal asks it to stop."""
 
 import argparse
 import subprocess
@@ -15,10 +15,10 @@ from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
 _CERTIFICATE_SECONDS: Final = 60
-"""For making a certificate, which takes a tenth of a second: a stuck file system must not hide the start for ever."""
+"""Time-out for making a certificate, which takes a tenth of a second: a stuck file system shall lead to an error."""
 
-_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- to be recognized, not to be bound
-"""Addresses that stand for every address."""
+_ALL_ADDRESSES: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- to be recognized, not to be bound
+"""Addresses that stand for every address of the machine."""
 
 _DESCRIPTION: Final = (
     "Answer the API server's admission reviews over HTTPS. Prints one line when ready: the URLs of reviews and of "
@@ -28,7 +28,7 @@ _DESCRIPTION: Final = (
 
 
 def add(subparsers: Subparsers) -> None:
-    """Declare the command: it takes every setting."""
+    """Declare the command; it has a flag for every setting."""
     parser = subparsers.add_parser(
         "serve", help=COMMANDS["serve"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
     )
@@ -36,19 +36,19 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve; returns when that is over."""
+    """Run the server; returns when it has stopped."""
     settings = flags.read(arguments)
-    _part_ports(settings)
+    _check_ports(settings)
     settings = _with_certificate(settings)
     logs.configure(settings.log_level)
     uvloop.run(app.serve.serve(settings, _announce))
     return Exit.OK
 
 
-def _part_ports(settings: Settings) -> None:
-    """Refuse one port for two things; with addresses that only turn out to be the same, listening fails."""
+def _check_ports(settings: Settings) -> None:
+    """Raise :class:`WrongUse` if both listeners have the same port; host names are not resolved for that."""
     hosts = {settings.host, settings.health_host}
-    if settings.port == settings.health_port != 0 and (len(hosts) == 1 or hosts & _EVERYWHERE):
+    if settings.port == settings.health_port != 0 and (len(hosts) == 1 or hosts & _ALL_ADDRESSES):
         where = f"both {settings.port} on {' and '.join(sorted(hosts))}"
         raise WrongUse(f"--port and --health-port are {where}: give two different numbers, or 0 for free ones")
 
@@ -58,7 +58,7 @@ def _announce(reviews: str, health: str) -> None:
 
 
 def _with_certificate(settings: Settings) -> Settings:
-    """The settings with a pair in them; makes one if asked to."""
+    """The settings with the paths of a certificate and its key; makes these if ``--tls-self-signed`` is given."""
     if settings.tls_self_signed:
         _make_certificate(settings)
         pair = {"tls_cert": settings.tls_dir / "tls.crt", "tls_key": settings.tls_dir / "tls.key"}
@@ -75,6 +75,6 @@ def _make_certificate(settings: Settings) -> None:
     command = (sys.executable, "-P", "-m", "certs", "create", "--loopback", "--dir", str(settings.tls_dir))
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=_CERTIFICATE_SECONDS)  # noqa: S603 -- our own program, no shell
-    except subprocess.SubprocessError as trouble:
-        said = (getattr(trouble, "stderr", None) or str(trouble)).strip()
-        raise FatalError(f"cannot make a certificate: {said}") from trouble
+    except subprocess.SubprocessError as error:
+        reason = (getattr(error, "stderr", None) or str(error)).strip()
+        raise FatalError(f"cannot make a certificate: {reason}") from error

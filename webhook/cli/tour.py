@@ -1,4 +1,4 @@
-"""``tour``: the real server over real TLS on loopback, and every example sent to it as a real review."""
+"""``tour``: starts the server on a loopback port with TLS, sends it every example as a review, shows the answers."""
 
 import argparse
 import contextlib
@@ -28,19 +28,19 @@ from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, escape, quote, shorten
 
 EXAMPLES: Final = Path(__file__).parents[2] / "examples"
-"""The examples of the repository that this file belongs to."""
+"""Folder of the examples of this repository."""
 
 _STOP_SECONDS: Final = 20
-"""For the server to stop; it needs a tenth of a second without a drain."""
+"""Time-out for the server to stop; without a drain it takes a tenth of a second."""
 
 _FULL: Final = ("pool-tagged", "refused-pool-and-exlocation", "refused-replicas")
-"""Examples that are shown in full unless others are asked for: a patch, a refusal of a pod, and one of a workload."""
+"""Examples that are shown in full by default: a patch, a refused pod, and a refused workload."""
 
 _ASKED_WIDTH: Final = 48
-"""Characters of what was asked for in a line of the table."""
+"""Width in characters of the table column that shows what the example asks for."""
 
-_LONG: Final = "kubernetes.worker."
-"""With this begin the names of worker mapping in Twister2."""
+_WORKER_PREFIX: Final = "kubernetes.worker."
+"""The beginning of Twister2's names for worker mapping, which the table leaves out."""
 
 _DESCRIPTION: Final = (
     "Start the server with a certificate of its own on a free loopback port, against the snapshot in "
@@ -50,7 +50,7 @@ _DESCRIPTION: Final = (
 
 
 class Sent(Struct, frozen=True):
-    """A pod of an example, or the workload that would have it, and what the server said."""
+    """A pod of an example, or the workload that would have it, and the server's answer."""
 
     path: Path
     found: DescribedPod
@@ -58,25 +58,25 @@ class Sent(Struct, frozen=True):
 
     @property
     def outcome(self) -> str:
-        """The outcome in two words at the most."""
+        """``admitted``, or ``refused`` with the code."""
         return "admitted" if self.reply.after is not None else f"refused {self.reply.code}"
 
     @property
     def asked(self) -> dict[str, str]:
-        """The annotations of ours, by their keys."""
+        """The pod's annotations of this product, by their keys."""
         annotations = mapping(self.found.pod, "metadata", "annotations")
         return {key: str(value) for key, value in annotations.items() if key.startswith(PREFIX)}
 
     def row(self) -> tuple[str, str, str, str]:
-        """The example in one line: its name, what was asked, the outcome, the first line of what was said."""
-        said = [self.reply.message, *(f"warning: {warning}" for warning in self.reply.warnings)]
-        first = next(filter(None, said), "").partition("\n")[0]
-        return self.path.stem, shorten(self._in_short(), _ASKED_WIDTH), self.outcome, escape(first)
+        """The row of the table: the example's name, what it asks for, the outcome, the first line of the answer."""
+        messages = [self.reply.message, *(f"warning: {warning}" for warning in self.reply.warnings)]
+        first = next(filter(None, messages), "").partition("\n")[0]
+        return self.path.stem, shorten(self._summary(), _ASKED_WIDTH), self.outcome, escape(first)
 
-    def _in_short(self) -> str:
-        """What was asked, without defaults; for an example that asks elsewhere, the first line of its comment."""
+    def _summary(self) -> str:
+        """What the pod asks for in its annotations; the first line of the example's comment if it has none."""
         words = [
-            value if key == PLACEMENT else f"{key.removeprefix(PREFIX).removeprefix(_LONG)}: {value}"
+            value if key == PLACEMENT else f"{key.removeprefix(PREFIX).removeprefix(_WORKER_PREFIX)}: {value}"
             for key, value in self.asked.items()
             if (key, value) != (MAPPED, "true")
         ]
@@ -97,7 +97,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Send the examples and show them; returns when the server has stopped."""
+    """Send the examples to a server and show the answers; returns when the server has stopped."""
     examples: Path = arguments.examples
     files = sorted(path for path in examples.glob("*.yaml") if not path.name.endswith(".expected.yaml"))
     if not files or not (examples / "cluster").is_dir():
@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _matching(files: list[Path], pattern: str) -> list[Path]:
-    """The files whose names match, with or without their ending."""
+    """The files whose names match the pattern, with or without ``.yaml``; raises :class:`WrongUse` if none does."""
     found = [path for path in files if fnmatchcase(path.name, pattern) or fnmatchcase(path.stem, pattern)]
     if not found:
         near = nearest(pattern, [path.stem for path in files])
@@ -129,30 +129,30 @@ def _matching(files: list[Path], pattern: str) -> list[Path]:
 
 @contextlib.contextmanager
 def _server(examples: Path, folder: Path) -> Iterator[str]:
-    """The URL of a server that runs for as long as the context lasts."""
+    """Run a server inside the context, which yields its URL; ``folder`` gets the server's certificate."""
     flags = ("--tls-self-signed", "--tls-dir", folder, "--port", "0", "--health-port", "0", "--drain", "0")
     snapshot = ("--snapshot", examples / "cluster", "--log-level", "error")
     command = (sys.executable, "-P", "-m", "webhook", "serve", *flags, *snapshot)
     with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - ourselves
         try:
-            said = (process.stdout.readline() if process.stdout else "").split()
-            if not said:
+            ready = (process.stdout.readline() if process.stdout else "").split()
+            if not ready:
                 raise ConnectionError("the server did not start; what it said stands above")
-            yield said[1]
+            yield ready[1]
         finally:
             process.terminate()
             process.wait(_STOP_SECONDS)
 
 
 def _sent(path: Path, client: Client) -> Iterator[Sent]:
-    """What becomes of each pod of the manifest; of a workload that is refused there is none."""
+    """Send each pod and each workload of the manifest to the server."""
     for document in read_manifests(path):
         for found in pods_of(document):
             yield Sent(path, found, _reply(document, found, client))
 
 
 def _show(sent: list[Sent], screen: Screen, *, table: bool) -> None:
-    """The examples as a table with a few of them below it in full, or all of them in full."""
+    """Show the examples as a table with a few examples below it in full, or all in full."""
     full = sent
     if table:
         head = ("EXAMPLE", "ASKED", "OUTCOME", "SAID")
@@ -164,7 +164,7 @@ def _show(sent: list[Sent], screen: Screen, *, table: bool) -> None:
 
 
 def _reply(document: Unstructured, found: DescribedPod, client: Client) -> Reply:
-    """What becomes of the pod, and what is said of its workload; of a workload that is refused there is no pod."""
+    """The server's answer about the pod, with the warnings about its workload; that about a refused workload alone."""
     namespace = found.pod["metadata"].get("namespace", NAMESPACE)
     if not is_workload(document):
         return client.create(found.pod, namespace)
@@ -176,7 +176,7 @@ def _reply(document: Unstructured, found: DescribedPod, client: Client) -> Reply
 
 
 def _show_one(sent: Sent, screen: Screen) -> None:
-    """What was asked and what came of it."""
+    """Show one example in full: its comment, what it asks for, and the server's answer."""
     screen.heading(f"{sent.path.name}: {escape(sent.found.origin)}")
     for line in comment(sent.path):
         screen.say(f"  {line}", "italic")
@@ -194,6 +194,6 @@ def _show_one(sent: Sent, screen: Screen) -> None:
 
 
 def comment(path: Path) -> Iterator[str]:
-    """The lines of the comment that a manifest begins with."""
+    """The lines of the comment at the beginning of a manifest, without ``#``."""
     comment = itertools.takewhile(lambda line: line.startswith("#"), path.read_text().splitlines())
     return (escape(line.removeprefix("#").strip()) for line in comment)

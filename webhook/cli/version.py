@@ -1,4 +1,4 @@
-"""``version``: which version this is."""
+"""``version``: prints the name and version of the installed package."""
 
 import argparse
 from importlib import metadata
@@ -13,6 +13,6 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(_: argparse.Namespace) -> int:
-    """Print it."""
+    """Print the version."""
     print("streams-placement", metadata.version("streams-placement"))
     return Exit.OK

@@ -1,4 +1,4 @@
-"""A process that answers no reviews: work of its own, and a plain port for health checks and metrics."""
+"""Runs a program that answers no reviews: one coroutine of work, and a plain port for health checks and metrics."""
 
 import asyncio
 import logging
@@ -9,9 +9,9 @@ from webhook.server.connection import Connections
 from webhook.server.fatal_error import FatalError
 from webhook.server.health import Health
 from webhook.server.limits import HEALTH
+from webhook.server.listener import Listener, bind
 from webhook.server.metrics import Metrics
 from webhook.server.reviews import Readiness
-from webhook.server.site import Site, bind
 from webhook.server.stop import Stop
 from webhook.settings import Settings
 
@@ -26,34 +26,36 @@ async def run_background(
     metrics: Metrics,
     announce: Callable[[str], None],
 ) -> None:
-    """Work until a signal says stop, or the work ends; raises :class:`FatalError` when it fails, or cannot begin.
+    """Run ``work`` until a signal asks to stop, or until ``work`` ends.
 
-    ``announce`` is told the URL of health checks, which is answered from then on.
+    ``ready`` is what ``/readyz`` answers with. ``announce`` is called with the URL of the health port as soon as that
+    port is open. Raises :class:`FatalError` when the port cannot be bound, or when ``work`` raises.
     """
     stop = Stop()
 
     def readiness() -> str | None:
         return "the program is stopping" if stop.asked.is_set() else ready()
 
-    site = Site(
+    health = Listener(
         bind(settings.health_host, settings.health_port), Connections(Health(readiness, metrics), HEALTH, metrics)
     )
     metrics.gauge("ready", "Whether the program knows what it has to know: 1 or 0.", lambda: float(not readiness()))
     with stop.on_signals():
-        site.start()
-        announce(site.url)
+        health.start()
+        announce(health.url)
         working, asked = asyncio.ensure_future(work()), asyncio.create_task(stop.asked.wait())
         try:
             await asyncio.wait({working, asked}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             await _end(working, asked)
-            await site.stop(0)
+            await health.stop(0)
     if not working.cancelled() and (failure := working.exception()) is not None:
         _log.error("stopping, because the work failed", exc_info=failure)
         raise FatalError(f"the work failed: {failure}") from failure
 
 
 async def _end(*tasks: asyncio.Future[Any]) -> None:
+    """Cancel the tasks and wait for their end."""
     for task in tasks:
         task.cancel()
     await asyncio.wait(tasks)

@@ -1,8 +1,9 @@
-"""The memory that large request bodies may take, over all connections of a port.
+"""Budget of the memory that large request bodies may take, over all connections of a port.
 
-A body is reserved for before it is read. What finds no room waits unread, so that TCP holds its client back, and is
-given up after a bounded time. No address may take more than its share, so that one client's flood leaves room for the
-others. Small bodies need no reservation: the number of connections bounds them (``docs/operations.md``, Limits).
+Memory is reserved for a body before the body is read. A body for which there is no room waits unread, so that TCP holds
+its client back, and is given up after a bounded time. No address may reserve more than its share, so that one client's
+flood leaves room for other clients. Small bodies need no reservation: the number of connections bounds their memory
+(``docs/operations.md``, Limits).
 """
 
 import asyncio
@@ -12,11 +13,11 @@ from typing import Final
 from msgspec import Struct
 
 _QUEUE: Final = 256
-"""Bodies that wait for room at a time; each holds up to 0.3 MB that its connection has read ahead."""
+"""Bodies that may wait for room at a time; each one holds up to 0.3 MB that its connection has read ahead."""
 
 
 class _Waiter(Struct, eq=False):
-    """A body that waits: its size in bytes, the address of its client, and what tells that there is room."""
+    """A body that waits for room: its size in bytes, its client's address; ``granted`` is done when there is room."""
 
     size: int
     client: str
@@ -24,10 +25,10 @@ class _Waiter(Struct, eq=False):
 
 
 class Budget:
-    """At most ``total`` bytes are reserved at a time, and at most ``share`` of them by one address.
+    """Reserves at most ``total`` bytes at a time, and at most ``share`` of these for one address.
 
-    Both are at least the largest body. ``used`` is what is reserved now, and ``passed`` what was reserved since the
-    start.
+    ``total`` and ``share`` are at least the size of the largest body. ``used`` is the number of bytes that are reserved
+    now, ``passed`` the number of bytes that were ever reserved.
     """
 
     def __init__(self, total: int, share: int) -> None:
@@ -38,7 +39,7 @@ class Budget:
         self.used = self.passed = 0
 
     async def reserve(self, size: int, client: str, seconds: float) -> bool:
-        """Whether so many bytes were reserved for that address within so many seconds."""
+        """Reserve ``size`` bytes for the address ``client``; returns whether there was room within ``seconds``."""
         if not self._waiting and self._fits(size, client):
             self._take(size, client)
             return True
@@ -58,7 +59,7 @@ class Budget:
         return False
 
     def release(self, size: int, client: str) -> None:
-        """Give back what was reserved."""
+        """Give back ``size`` bytes that were reserved for the address ``client``."""
         self.used -= size
         self._held[client] -= size
         if not self._held[client]:
@@ -74,15 +75,15 @@ class Budget:
         self._held[client] += size
 
     def _give_up(self, waiter: _Waiter) -> None:
-        if waiter.granted.done():  # granted in the moment of its cancellation
+        if waiter.granted.done():  # room was granted in the same iteration of the loop as the cancellation
             self.release(waiter.size, waiter.client)
         else:
             self._waiting.remove(waiter)
 
     def _grant(self) -> None:
-        """Room for those that wait: the address that holds least goes first, and what is first is not overtaken."""
-        while eligible := [one for one in self._waiting if self._held[one.client] + one.size <= self._share]:
-            first = min(eligible, key=lambda one: self._held[one.client])
+        """Grant room to waiting bodies, the one of the address that holds least first; no smaller body overtakes it."""
+        while eligible := [each for each in self._waiting if self._held[each.client] + each.size <= self._share]:
+            first = min(eligible, key=lambda each: self._held[each.client])
             if self.used + first.size > self._total:
                 return
             self._waiting.remove(first)

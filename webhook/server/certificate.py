@@ -1,7 +1,8 @@
-"""The key pair in use, and its replacement while running (modelled on controller-runtime's certwatcher).
+"""The serving certificate, reloaded when its files change (modelled on controller-runtime's certwatcher).
 
-A changed pair serves new connections once all of it is there and fits; until then the last good one does. At the start
-there may be none yet: a Secret that is still to be written, or that lacks a key. The program waits for it, unready.
+A changed pair serves new connections as soon as certificate and key are both there and belong together; until then the
+last good pair is served. At the start there may be no usable pair: the Secret is not written yet, or lacks a key. The
+server is unready until there is one.
 """
 
 import asyncio
@@ -18,29 +19,33 @@ from webhook.server.fatal_error import FatalError
 from webhook.server.metrics import Metrics
 
 SIZE_LIMIT: Final = 1024 * 1024
-"""Bytes read of a file: a Kubernetes secret holds no more."""
+"""Bytes read of a file: a Kubernetes Secret holds at most 1 MiB."""
 
 POLL_SECONDS: Final = 1.0
-"""Three ``stat`` calls a second cost nothing, and see through the symlinks by which Kubernetes swaps a secret."""
+"""Three ``stat`` calls a second cost nothing, and follow the symlinks by which the kubelet swaps a mounted Secret."""
 
 PairSignature = tuple[tuple[int, int, int] | None, ...]
+"""Modification time in ns, size and inode of each file; ``None`` where there is no file."""
 
 _log = logging.getLogger(__name__)
 
 
 class Files(Struct, frozen=True):
-    """Where the PEM files are; ``client_ca`` holds the authorities that must vouch for clients, if any must."""
+    """Paths of the PEM files; clients must show a certificate of an authority in ``client_ca``, if that is given."""
 
     cert: Path
     key: Path
     client_ca: Path | None = None
 
     def signature(self) -> PairSignature:
-        """Changes when a file does: time, size and inode of each, ``None`` where there is no file."""
+        """A value that changes whenever one of the files changes."""
         return tuple(_state(path) for path in (self.cert, self.key, self.client_ca) if path is not None)
 
     def load(self) -> tuple[ssl.SSLContext, float]:
-        """A context for what the files hold now, and when the certificate expires, in seconds since 1970."""
+        """A TLS context of what the files hold now, and when the certificate expires, in seconds since 1970.
+
+        Raises :class:`tls.UnusableError` if a file cannot be read, or the pair cannot serve.
+        """
         chain, key = _read(self.cert), _read(self.key)
         client_ca = None if self.client_ca is None else _read(self.client_ca)
         context = tls.context(chain, key, client_ca)
@@ -50,19 +55,19 @@ class Files(Struct, frozen=True):
         return context, expires
 
     def __str__(self) -> str:
-        """As a subject for a sentence."""
+        """The paths, separated by commas, for messages."""
         return ", ".join(str(path) for path in (self.cert, self.key, self.client_ca) if path is not None)
 
 
 class Certificate:
-    """The TLS context that the files made last; at the start none, until they hold a pair that can be used."""
+    """The TLS context of the last usable pair that the files held; none until they hold a usable pair."""
 
     def __init__(self, files: Files, metrics: Metrics) -> None:
         self._files = files
         self._failures = metrics.reload_failures
         self._signature: PairSignature | None = None
         self._context: ssl.SSLContext | None = None
-        self._trouble = ""
+        self._problem = ""
         self.expires = 0.0
         """When the certificate expires, in seconds since 1970; 0 while there is none."""
         self.refresh()
@@ -74,43 +79,43 @@ class Certificate:
 
     @property
     def context(self) -> ssl.SSLContext:
-        """What the next handshake is made with; Trouble while there is nothing to serve."""
+        """The context for the next handshake; raises :class:`FatalError` while there is no usable pair."""
         if self._context is None:
             raise FatalError(str(self.reason()))
         return self._context
 
     def reason(self) -> str | None:
-        """Why nothing can be served; ``None`` if it can. Once there was a usable pair there always is one."""
-        return None if self._context else f"cannot serve TLS with {self._files}: {self._trouble}"
+        """Why TLS cannot be served; ``None`` if it can, which stays so after the first usable pair."""
+        return None if self._context else f"cannot serve TLS with {self._files}: {self._problem}"
 
     def refresh(self) -> None:
-        """Take what the files hold, if they changed since the last look and it can be used."""
+        """Read the files if they changed since the last look, and serve their pair from now on if it is usable."""
         signature = self._files.signature()
         if self._context is not None and signature == self._signature:
             return
-        self._signature = signature  # before reading: whatever is written from now on is seen at the next look
+        self._signature = signature  # taken before the files are read: a write from now on is seen at the next look
         try:
             context, self.expires = self._files.load()
-        except tls.UnusableError as trouble:
-            self._tell(str(trouble))
+        except tls.UnusableError as error:
+            self._report(str(error))
             return
-        if self._context or self._trouble:
+        if self._context or self._problem:
             _log.info("serving a new certificate, which expires at %s", tls.date(self.expires))
         self._context = context
 
     async def watch(self, seconds: float = POLL_SECONDS) -> None:
-        """Refresh for ever, once in so many seconds."""
+        """Call :meth:`refresh` once in so many seconds, until cancelled."""
         while True:
             await asyncio.sleep(seconds)
             self.refresh()
 
-    def _tell(self, trouble: str) -> None:
-        """Say what is wrong: once a change, and while nothing is served yet once a reason."""
+    def _report(self, problem: str) -> None:
+        """Log and count an unusable pair: once for each change, and while nothing is served once for each problem."""
         if self._context is not None:
             self._failures.inc()
-            _log.warning("%s changed and cannot be used, so the last good pair keeps serving: %s", self._files, trouble)
-        elif trouble != self._trouble:
-            self._trouble = trouble
+            _log.warning("%s changed and cannot be used, so the last good pair keeps serving: %s", self._files, problem)
+        elif problem != self._problem:
+            self._problem = problem
             self._failures.inc()
             _log.warning("%s; unready until it can be used", self.reason())
 
@@ -127,8 +132,8 @@ def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             content = file.read(SIZE_LIMIT + 1)
-    except OSError as trouble:
-        raise tls.UnusableError(f"{path}: {trouble.strerror}") from trouble
+    except OSError as error:
+        raise tls.UnusableError(f"{path}: {error.strerror}") from error
     if len(content) > SIZE_LIMIT:
         raise tls.UnusableError(f"{path} is over 1 MiB")
     return content

@@ -1,6 +1,7 @@
-"""What one client may do on its connection, and all connections of one port.
+"""The connections of one port: time-outs and limits on everything that a client can leave unfinished.
 
-aiohttp parses and answers; this adds a clock on everything that a client can leave unfinished, and counts.
+aiohttp parses requests and writes responses; this module ends connections that are too slow, hold too many unread
+answers, or are too many, and counts each by its cause.
 """
 
 import asyncio
@@ -12,10 +13,10 @@ from typing import Any, cast
 
 from aiohttp import web
 
+from webhook.server.fair_queue import ClientFlows, FairQueue
 from webhook.server.limits import Limits
 from webhook.server.metrics import Metrics
 from webhook.server.replies import HttpFault, failure
-from webhook.server.turns import Asker, Turns
 
 Handler = Callable[[web.BaseRequest, float], Awaitable[web.Response]]
 """Answers a request whose first byte arrived at the given ``perf_counter`` time."""
@@ -23,51 +24,54 @@ Handler = Callable[[web.BaseRequest, float], Awaitable[web.Response]]
 _log = logging.getLogger(__name__)
 
 
-class HttpConnection(web.RequestHandler):
-    """A connection that knows since when its client owes something; times are ``perf_counter`` seconds.
+class ClientConnection(web.RequestHandler):
+    """One client's connection, which keeps the times since which its client owes something (``perf_counter`` seconds).
 
-    ``greeting`` is the task of its handshake, until that is done; ``opened`` is when it was done, and 0 once a request
-    was complete; ``arrived`` the first byte of a request whose header is not complete, else 0; ``stalled`` since when
-    answers wait to be read, else 0; ``last`` when the latest request began; ``busy`` whether one is being answered;
-    ``receiving`` since when the rest of its body is waited for, else 0. ``asker`` is whose it is.
+    * ``handshake``: the task of the TLS handshake, until that is done.
+    * ``opened``: when the handshake was done; 0 as soon as the header of a request was complete.
+    * ``arrived``: the first byte of a request whose header is not complete; 0 if there is none.
+    * ``receiving``: since when the rest of a request's body is waited for; 0 if it is not.
+    * ``stalled``: since when answers wait to be read by the client; 0 if none does.
+    * ``last``: when the latest request began. ``busy``: whether a request is being answered.
+    * ``flows``: the usage of the fair queue that this connection is charged for.
     """
 
-    __slots__ = ("_all", "_unparsed", "arrived", "asker", "busy", "greeting", "last", "opened", "receiving", "stalled")
+    __slots__ = ("_all", "_unparsed", "arrived", "busy", "flows", "handshake", "last", "opened", "receiving", "stalled")
 
     def __init__(
         self,
         connections: "Connections",
-        asker: Asker,
+        flows: ClientFlows,
         *,
         loop: asyncio.AbstractEventLoop,
         **bounds: Any,  # noqa: ANN401 -- aiohttp's own keywords
     ) -> None:
         super().__init__(connections, loop=loop, **bounds)
         self._all = connections
-        self._msg_queue_resume_size = 0  # aiohttp's: of requests sent ahead, none is read while another one waits
+        self._msg_queue_resume_size = 0  # aiohttp's attribute: reads no further request while a request waits
         self._unparsed = 0
-        self.asker = asker
+        self.flows = flows
         self.opened = self.arrived = self.stalled = self.receiving = 0.0
         self.last = perf_counter()
         self.busy = False
-        self.greeting: asyncio.Task[None] | None = None
+        self.handshake: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Start the clock: the first header is owed from now on. Bound what is read ahead, and what waits unread."""
+        """The handshake is done: the client owes a header from now on. Bounds the read and write buffers."""
         super().connection_made(transport)
         limits = self._all.limits
         cast("asyncio.WriteTransport", transport).set_write_buffer_limits(high=limits.unsent)
-        if hasattr(transport, "set_read_buffer_limits"):  # that of TLS, in uvloop: for what is not decrypted yet
+        if hasattr(transport, "set_read_buffer_limits"):  # uvloop's TLS transport has a buffer of undecrypted bytes
             transport.set_read_buffer_limits(high=limits.read_ahead)
         self.opened = self.last = perf_counter()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Make room."""
+        """Forget the connection, which has ended."""
         super().connection_lost(exc)
         self._all.open.discard(self)
 
     def data_received(self, data: bytes) -> None:
-        """Note when a request's first byte came, then parse; requests that are sent ahead wait unread."""
+        """Note when a request's first byte came, then parse. Requests sent ahead of an answer are left unread."""
         if not self.arrived:
             self.arrived = perf_counter()
         super().data_received(data)
@@ -80,23 +84,23 @@ class HttpConnection(web.RequestHandler):
                 self._all.end(self, "capacity")
 
     def pause_writing(self) -> None:
-        """Start the clock: answers are not being read."""
+        """The client does not read its answers: it owes that from now on."""
         super().pause_writing()
         self.stalled = perf_counter()
         self._all.bound_unread()
 
     @property
     def unread(self) -> int:
-        """Bytes of answers that the client has yet to read."""
+        """Bytes of answers that the client has not read yet."""
         return 0 if self.transport is None else self.transport.get_write_buffer_size()
 
     def resume_writing(self) -> None:
-        """Stop that clock."""
+        """The client reads its answers again."""
         super().resume_writing()
         self.stalled = 0.0
 
     def begin(self) -> float:
-        """A header is complete; returns when it began."""
+        """The header of a request is complete; returns when its first byte came."""
         self.last = self.arrived or perf_counter()
         self.opened = self.arrived = 0.0
         self._unparsed = 0
@@ -104,27 +108,27 @@ class HttpConnection(web.RequestHandler):
         return self.last
 
     def end(self) -> None:
-        """The answer is known; what comes next is another request."""
+        """The answer to the request is known; bytes that arrive from now on belong to another request."""
         self.arrived = self.receiving = 0.0
         self.busy = False
 
     def owes_since(self) -> float:
-        """Since when the client keeps us waiting, or infinity."""
+        """Since when the client owes a header, or the reading of an answer; infinity if it owes neither."""
         return self.stalled or (not self.busy and (self.opened or self.arrived)) or float("inf")
 
     def unfinished(self, now: float) -> bool:
-        """Whether a request is under way, or bound to come because the connection was only just made."""
+        """Whether a request is under way, or expected because the connection was opened a moment ago."""
         fresh = now - self.opened < self._all.limits.farewell_seconds
-        return self.busy or fresh or self.arrived > 0 or self.greeting is not None
+        return self.busy or fresh or self.arrived > 0 or self.handshake is not None
 
     def close_unread(self) -> None:
-        """Have the connection end after the next answer, with what the client is still sending left unread."""
+        """Close the connection after the next answer, without reading the rest of what the client sends."""
         self._lingering_time = 0.0
 
     def abort(self) -> None:
-        """End it without a farewell."""
-        if self.greeting is not None:
-            self.greeting.cancel()
+        """End the connection, or its handshake, at once, without TLS closure."""
+        if self.handshake is not None:
+            self.handshake.cancel()
         if self.transport is not None:
             self.transport.abort()
 
@@ -133,9 +137,9 @@ class HttpConnection(web.RequestHandler):
         request: web.BaseRequest,  # noqa: ARG002 -- aiohttp's signature
         status: int = 500,
         exc: BaseException | None = None,
-        message: str | None = None,  # noqa: ARG002 -- aiohttp's parser quotes the input in it; that goes nowhere
+        message: str | None = None,  # noqa: ARG002 -- aiohttp's parser quotes the input in it; an answer must not
     ) -> web.StreamResponse:
-        """What aiohttp could not read, or we not answer, as a Status that repeats nothing of the input."""
+        """The answer to a request that aiohttp could not parse, or that failed: a Status without any of the input."""
         if status == web.HTTPBadRequest.status_code:
             _log.debug("a request could not be read", exc_info=exc)
             fault = HttpFault(status, "the request is not HTTP/1.1, or its header is too large")
@@ -149,12 +153,9 @@ class HttpConnection(web.RequestHandler):
 
 
 class Connections(web.Server):
-    """All connections of one port. Answers say ``HttpConnection: close`` while ``draining``.
+    """All connections of one port. While ``draining``, answers say ``Connection: close``."""
 
-    ``turns`` is the order in which the handler decides, if it keeps one: it knows what clients used lately.
-    """
-
-    def __init__(self, handler: Handler, limits: Limits, metrics: Metrics, turns: Turns | None = None) -> None:
+    def __init__(self, handler: Handler, limits: Limits, metrics: Metrics) -> None:
         super().__init__(
             self._serve,
             access_log=None,
@@ -169,56 +170,58 @@ class Connections(web.Server):
         self._answer = handler
         self.limits = limits
         self.metrics = metrics
-        self._turns = turns or Turns()
-        self.open: set[HttpConnection] = set()
+        # A queue that holds addresses only: namespaces, which clients can make up, cannot push addresses out of it.
+        self._queue = FairQueue()
+        self.open: set[ClientConnection] = set()
         self.draining = False
 
-    def welcome(self, address: str) -> HttpConnection:
-        """A new connection from that address, which counts as open from now on."""
-        connection = HttpConnection(self, self._turns.asker(address), loop=self._loop, **self._kwargs)
+    def accept(self, address: str) -> ClientConnection:
+        """A new connection from that address; it counts as open from now on."""
+        connection = ClientConnection(self, self._queue.client(address), loop=self._loop, **self._kwargs)
         self.open.add(connection)
         return connection
 
     async def _serve(self, request: web.BaseRequest) -> web.Response:
-        connection = cast("HttpConnection", request.protocol)
+        connection = cast("ClientConnection", request.protocol)
         arrived = connection.begin()
         try:
             reply = await self._answer(request, arrived)
         finally:
             connection.end()
-        if self.draining or not request.content.is_eof():  # the rest of an unread body is not worth reading
+        if self.draining or not request.content.is_eof():  # closing is cheaper than reading the rest of a refused body
             reply.force_close()
         return reply
 
     def make_room(self) -> bool:
-        """End a connection, or handshake, of the address that has most of them; whether there was one.
+        """End one connection of the address that has most connections; returns whether one could be ended.
 
-        Of these the one that has been idle longest, else the one whose body has been arriving longest.
+        Only connections that are idle, in their handshake, or slow to send a body are ended: the one that has been idle
+        longest, else the one whose request began first.
         """
         late = perf_counter() - self.limits.patience_seconds
         endable = [each for each in self.open if not each.busy or 0 < each.receiving < late]
         if not endable:
             return False
-        count = Counter(each.asker.address for each in self.open)
-        self.end(min(endable, key=lambda each: (-count[each.asker.address], each.busy, each.last)), "capacity")
+        count = Counter(each.flows.address for each in self.open)
+        self.end(min(endable, key=lambda each: (-count[each.flows.address], each.busy, each.last)), "capacity")
         return True
 
     def bound_unread(self) -> None:
-        """End the connections that leave most unread, until all together hold no more answers than bodies may take."""
+        """End the connections with most unread answers, until those of all connections fit into ``limits.bodies``."""
         stalled = sorted((each for each in self.open if each.stalled), key=lambda each: each.unread)
         total = sum(each.unread for each in stalled)
         while total > self.limits.bodies:
             total -= stalled[-1].unread
             self.end(stalled.pop(), "capacity")
 
-    def end(self, connection: HttpConnection, cause: str) -> None:
-        """End the connection at once, and count why."""
+    def end(self, connection: ClientConnection, cause: str) -> None:
+        """End the connection at once, and count it under ``cause`` (``handshake``, ``timeout``, ``capacity``)."""
         self.open.discard(connection)
         connection.abort()
         self.metrics.connection_failed(cause)
 
     async def sweep(self) -> None:
-        """End, for ever, the connections whose clients keep us waiting for too long."""
+        """End connections whose clients have owed something for ``header_seconds``; runs until cancelled."""
         while True:
             await asyncio.sleep(self.limits.header_seconds / 10)
             latest = perf_counter() - self.limits.header_seconds

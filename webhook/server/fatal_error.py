@@ -1,5 +1,5 @@
-"""What ends a program that was used rightly."""
+"""``FatalError``: ends the program with exit code 3, although its flags and settings are right."""
 
 
 class FatalError(Exception):
-    """One sentence for the person who started the program; exit code 3."""
+    """The program cannot go on (a port is taken, a chore failed). Its text is one sentence for the operator."""

@@ -1,4 +1,4 @@
-"""The second, plain port: is the loop alive, can reviews be answered, what do the metrics say."""
+"""Handler of the plain HTTP port for health: ``/healthz``, ``/readyz`` and ``/metrics``."""
 
 from aiohttp import hdrs, web
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -10,15 +10,15 @@ from webhook.server.reviews import Readiness
 
 
 class Health:
-    """The handler of the port for health."""
+    """Answers health checks: alive while the event loop runs, ready when ``ready`` returns ``None``; and metrics."""
 
     def __init__(self, ready: Readiness, metrics: Metrics) -> None:
         self._ready = ready
         self._metrics = metrics
-        self._pages = {"/healthz": self._alive, "/readyz": self._readiness, "/metrics": self._figures}
+        self._pages = {"/healthz": self._alive, "/readyz": self._readiness, "/metrics": self._metrics_text}
 
-    async def __call__(self, request: web.BaseRequest, arrived: float) -> web.Response:  # noqa: ARG002 -- nobody is timed here
-        """The page of that path."""
+    async def __call__(self, request: web.BaseRequest, arrived: float) -> web.Response:  # noqa: ARG002 -- health checks have no deadline
+        """The page of the request's path; 404 for any other path, 405 for other methods than GET and HEAD."""
         path = request.raw_path.partition("?")[0]
         page = self._pages.get(path)
         if page is None:
@@ -36,7 +36,7 @@ class Health:
         reason = self._ready()
         return text(200, "ok") if reason is None else text(503, reason)
 
-    def _figures(self) -> web.Response:
+    def _metrics_text(self) -> web.Response:
         return web.Response(
             body=self._metrics.text(), headers={hdrs.CONTENT_TYPE: CONTENT_TYPE_LATEST, hdrs.SERVER: SERVER}
         )

@@ -1,7 +1,8 @@
-"""One line of JSON per record on standard error; nothing in it can be forged by those it is about.
+"""Log output: one line of JSON per record on standard error, at most 200 records a second.
 
-Every text is escaped to printable ASCII and cut. Besides the message only the fields named here are written, from the
-mapping ``facts`` of a record, so that no body and no secret ever gets in.
+A client cannot forge log lines through what it sends: every text is escaped to printable ASCII and cut. Besides the
+message only the fields in :data:`FIELDS` are written, from the mapping ``facts`` of a record, so no body and no secret
+gets into the log.
 """
 
 import logging
@@ -15,15 +16,16 @@ from webhook.admission.responses import Answer, Outcome
 from webhook.placement.text.problem import escape
 
 MESSAGE_LIMIT: Final = 2048
-"""Characters: a refusal has at most 1,024 bytes."""
+"""Characters of a message: a refusal has at most 1,024 bytes."""
 FIELD_LIMIT: Final = 256
-"""Characters: the longest name of an object has 253."""
+"""Characters of a field: the longest name of an object has 253."""
 TRACE_LINES: Final = 50
-"""Innermost lines of a traceback."""
+"""Lines of a traceback that are kept, the innermost ones."""
 RECORDS_PER_SECOND: Final = 200
-"""Whoever can reach the port can cause records; this many bound what they cost: 0.5 MB/s at the very longest."""
+"""Records written in one second, because every client can cause records: 0.5 MB/s if all have the full length."""
 
 FIELDS: Final = ("path", "method", "code", "uid", "namespace", "name", "kind", "operation", "outcome", "reason")
+"""Keys of ``facts`` that are written; ``facts`` is passed to the logger as ``extra={"facts": ...}``."""
 
 _LEVELS: Final = {
     Outcome.ALLOWED: logging.DEBUG,
@@ -35,10 +37,10 @@ _LEVELS: Final = {
 
 
 class Line(logging.Formatter):
-    """A record as one line of JSON."""
+    """A logging formatter: one line of JSON for each record."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, without its end."""
+        """The line, without its newline."""
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         line: dict[str, object] = {
             "time": moment.replace("+00:00", "Z"),
@@ -56,8 +58,8 @@ class Line(logging.Formatter):
         return msgspec.json.encode(line).decode()
 
 
-class Flood:
-    """A logging filter: so many records a second, then a count of those left out."""
+class RateLimit:
+    """A logging filter: lets ``per_second`` records of each second pass, and drops the others."""
 
     def __init__(self, per_second: int = RECORDS_PER_SECOND) -> None:
         self._per_second = per_second
@@ -65,7 +67,7 @@ class Flood:
         self._seen = 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is written; the first of a second tells how many were not, in the one before."""
+        """Whether the record is written; the first record of a second says how many of the second before were not."""
         second = int(record.created)
         if second != self._second:
             left_out = max(0, self._seen - self._per_second)
@@ -77,15 +79,15 @@ class Flood:
 
 
 def configure(level: str) -> None:
-    """Send every record of that level (``info``) and above to standard error as JSON."""
+    """Send every record of that level (such as ``info``) and above to standard error as JSON."""
     handler = logging.StreamHandler()
     handler.setFormatter(Line())
-    handler.addFilter(Flood())
+    handler.addFilter(RateLimit())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
 
 
 def review(log: logging.Logger, path: str, answer: Answer) -> None:
-    """Record a review: refusals and trouble always, what was let through only at level debug."""
+    """Log one review: a refusal, an unreadable review or an error at its level, an admitted object at level debug."""
     level = _LEVELS[answer.outcome]
     if not log.isEnabledFor(level):
         return

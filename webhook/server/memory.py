@@ -1,8 +1,9 @@
-"""The process's memory: what a flood of requests took is given back to the system.
+"""Returns freed heap to the system after a flood of requests (``mallopt`` and ``malloc_trim`` of glibc).
 
-glibc keeps freed blocks for later. It returns a block to the system only if that was mapped by itself, and raises the
-size from which blocks are as soon as a large one is freed (``mallopt(3)``, ``M_MMAP_THRESHOLD``): after a flood of
-large bodies the next ones are carved out of the heap, which small objects keep from shrinking.
+glibc keeps freed blocks for later use. It returns a block to the system at once only if the block was mapped by itself,
+and it raises the size from which blocks are mapped as soon as a large block is freed (``mallopt(3)``,
+``M_MMAP_THRESHOLD``). After a flood of large bodies, further large bodies would therefore lie in the heap, which cannot
+shrink below the small objects that lie above them.
 """
 
 import asyncio
@@ -16,24 +17,24 @@ from webhook.server.limits import MIB
 _TRIM_THRESHOLD: Final = -1
 _MMAP_THRESHOLD: Final = -3
 _ARENA_MAX: Final = -8
-"""Parameters of ``mallopt`` (glibc, malloc.h)."""
+"""Numbers of the parameters of ``mallopt`` (glibc, malloc.h)."""
 
 _MAPPED: Final = 512 * 1024
-"""Bytes from which a block is mapped by itself: above the 256 KiB that every read of TLS takes for a moment."""
+"""Bytes from which a block is mapped by itself: more than the 256 KiB that every read of TLS allocates for a moment."""
 
 _ARENAS: Final = 2
-"""Heaps of the process: the event loop works on one, and its few helper threads share the other."""
+"""Heaps of the process: the event loop uses one, and the few other threads share the second."""
 
-_LOOK: Final = 2.0
-"""Seconds between two looks whether a flood is over."""
+_INTERVAL: Final = 2.0
+"""Seconds between two checks whether a flood is over."""
 
 _BODIES: Final = 8 * MIB
 _CONNECTIONS: Final = 20
-"""Bytes of large bodies, and connections that were closed, that make a flood: both take some ten megabytes."""
+"""Bytes of large bodies, or number of closed connections, that count as a flood: either takes some ten megabytes."""
 
 
 def bound_heap() -> None:
-    """Have large blocks returned as soon as they are freed, from now on. Does nothing where there is no glibc."""
+    """Have glibc return large blocks to the system as soon as they are freed. Does nothing without glibc."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_MMAP_THRESHOLD, _MAPPED)
@@ -42,30 +43,30 @@ def bound_heap() -> None:
 
 
 def trim() -> None:
-    """Return all free pages of the heap; takes some milliseconds. Does nothing where there is no glibc."""
+    """Return all free pages of the heap to the system, which takes some milliseconds. Does nothing without glibc."""
     malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if malloc_trim is not None:
         malloc_trim(0)
 
 
-class Tide:
-    """Trims the heap whenever a flood is over: no large body is in memory, and fewer connections are open than were."""
+class HeapTrimmer:
+    """Trims the heap whenever a flood of large bodies, or of connections, is over."""
 
     def __init__(self, connections: Connections, budget: Budget) -> None:
         self._connections = connections
         self._budget = budget
         self._most = self._passed = 0
 
-    async def watch(self, seconds: float = _LOOK) -> None:
-        """Look for ever, once in so many seconds; bounds the heap first."""
+    async def watch(self, seconds: float = _INTERVAL) -> None:
+        """Bound the heap, then check once in so many seconds whether a flood is over; runs until cancelled."""
         bound_heap()
         while True:
             await asyncio.sleep(seconds)
-            if self.ebbed():
+            if self.flood_is_over():
                 trim()
 
-    def ebbed(self) -> bool:
-        """Whether so much was freed since the last time that this is true, that it is worth giving back."""
+    def flood_is_over(self) -> bool:
+        """Whether enough was freed since this method last returned ``True``, and no large body is in memory now."""
         count = len(self._connections.open)
         self._most = max(self._most, count)
         calm = not self._budget.used

@@ -1,7 +1,8 @@
-"""Metrics for Prometheus (``docs/operations.md``): one registry for each ``Metrics``, nothing global.
+"""Prometheus metrics of a server process: ``Metrics``, and the histogram and counter that it uses for reviews.
 
-Counts and durations of reviews are plain numbers that are turned into metrics at a scrape: the objects of
-``prometheus_client`` take a lock, and one method call for each bucket.
+What each metric means stands in ``docs/operations.md``. Every :class:`Metrics` has a registry of its own. Durations and
+counts of reviews are kept as plain numbers, which are turned into samples at a scrape only: the metric objects of
+``prometheus_client`` take a lock at every observation, and reviews are the hot path.
 """
 
 from bisect import bisect_left
@@ -14,9 +15,25 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, M
 from webhook.admission.responses import Answer
 from webhook.placement.text.api_kinds import REVIEWED
 
+PREFIX: Final = "streams_placement_"
+OTHER: Final = "other"
+"""Label value that stands for every kind or reason not in the lists below: clients could make up any number."""
+
+KINDS: Final = frozenset({*(kind.name for kind in REVIEWED), "ProcessingElement"})
+"""Kinds that have a label value of their own."""
+REASONS: Final = frozenset(
+    {"", "BadRequest", "Conflict", "Forbidden", "InternalError", "Invalid", "NotFound", "ServiceUnavailable", "Timeout"}
+)
+"""Reasons of Kubernetes that an answer can carry (apimachinery, ``StatusReason``)."""
+
+REVIEW_BUCKETS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Bucket bounds in seconds: from a review over loopback to the shortest time-out that the API server allows, 1 s."""
+DECISION_BUCKETS: Final = (1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2)
+"""Bucket bounds in seconds: around the expected 0.1 ms, up to the 20 ms that the worst input may take."""
+
 
 class Durations:
-    """A histogram of seconds; only the event loop's thread may observe."""
+    """A Prometheus histogram of seconds. Only the event loop's thread may call ``observe``, which takes no lock."""
 
     __slots__ = ("_bounds", "_counts", "_documentation", "_name", "_sum")
 
@@ -29,12 +46,12 @@ class Durations:
         registry.register(self)
 
     def observe(self, seconds: float) -> None:
-        """Count a duration; a bucket holds those of at most its bound."""
+        """Count one duration; a bucket counts durations of at most its bound."""
         self._counts[bisect_left(self._bounds, seconds)] += 1
         self._sum += seconds
 
     def collect(self) -> Iterator[Metric]:
-        """The histogram as it is now."""
+        """The histogram at the time of a scrape (``prometheus_client``, custom collectors)."""
         total, buckets = 0, []
         for bound, count in zip((*map(str, self._bounds), "+Inf"), self._counts, strict=True):
             total += count
@@ -43,7 +60,10 @@ class Durations:
 
 
 class Counts:
-    """A counter by labels; only the event loop's thread may count, and the caller bounds the values of labels."""
+    """A Prometheus counter with labels. Only the event loop's thread may call ``count``, which takes no lock.
+
+    The caller bounds the number of label values.
+    """
 
     __slots__ = ("_documentation", "_labels", "_name", "_values")
 
@@ -55,36 +75,19 @@ class Counts:
         registry.register(self)
 
     def count(self, *labels: str) -> None:
-        """Add one for these labels."""
+        """Add one to the counter of these label values."""
         self._values[labels] = self._values.get(labels, 0) + 1
 
     def collect(self) -> Iterator[Metric]:
-        """The counter as it is now."""
+        """The counter at the time of a scrape (``prometheus_client``, custom collectors)."""
         family = CounterMetricFamily(self._name, self._documentation, labels=self._labels)
         for labels, value in sorted(self._values.items()):
             family.add_metric(labels, value)
         yield family
 
 
-PREFIX: Final = "streams_placement_"
-OTHER: Final = "other"
-"""Stands for every value that callers could make up."""
-
-KINDS: Final = frozenset({*(kind.name for kind in REVIEWED), "ProcessingElement"})
-"""Kinds that are told apart."""
-REASONS: Final = frozenset(
-    {"", "BadRequest", "Conflict", "Forbidden", "InternalError", "Invalid", "NotFound", "ServiceUnavailable", "Timeout"}
-)
-"""Kubernetes' reasons that an answer can carry (apimachinery, ``StatusReason``)."""
-
-REVIEW_BUCKETS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-"""Seconds: from a review over loopback to the shortest time-out the API server allows, 1 s."""
-DECISION_BUCKETS: Final = (1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2)
-"""Seconds: around the expected 0.1 ms, up to the 20 ms that the worst of inputs may take."""
-
-
 class Metrics:
-    """The metrics of one server; ``registry`` is open for more."""
+    """The metrics of one server process; other parts add gauges with :meth:`gauge`, or register in ``registry``."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -117,7 +120,7 @@ class Metrics:
         )
 
     def reviewed(self, path: str, answer: Answer, seconds: float) -> None:
-        """Count a review, and observe the seconds from its first byte to its answer."""
+        """Count one answered review; ``seconds`` is the time from its first byte to its answer."""
         self._seconds.observe(seconds)
         reason = answer.reason if answer.reason in REASONS else OTHER
         kind = answer.kind if answer.kind in KINDS else OTHER
@@ -126,19 +129,19 @@ class Metrics:
             self._waiting.count(answer.waits)
 
     def decided(self, seconds: float) -> None:
-        """Observe the seconds of one decision."""
+        """Count one decision that took so many seconds."""
         self._decision.observe(seconds)
 
     def http_error(self, code: int) -> None:
-        """Count a request answered with an HTTP error."""
+        """Count one request that was answered with an HTTP error."""
         self._errors.labels(str(code)).inc()
 
     def connection_failed(self, cause: str) -> None:
-        """Count a connection that was ended for that cause."""
+        """Count one connection that the server ended for that cause."""
         self._connections.labels(cause).inc()
 
     def gauge(self, name: str, documentation: str, value: Callable[[], float]) -> None:
-        """Add a gauge ``streams_placement_<name>`` whose value is asked for at every scrape."""
+        """Add a gauge ``streams_placement_<name>``; ``value`` is called at every scrape."""
         Gauge(PREFIX + name, documentation, registry=self.registry).set_function(value)
 
     def text(self) -> bytes:

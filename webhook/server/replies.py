@@ -1,4 +1,4 @@
-"""HTTP answers: a review's, and errors in the API server's own words."""
+"""HTTP responses of the server: JSON, plain text, and errors as the ``metav1.Status`` that the API server shows."""
 
 from typing import Final
 
@@ -16,32 +16,32 @@ REASONS: Final = {
     500: "InternalError",
     503: "ServiceUnavailable",
 }
-"""Kubernetes' reason for each HTTP error of this server (apimachinery, ``StatusReason``)."""
+"""The reason of Kubernetes for each HTTP error of this server (apimachinery, ``StatusReason``)."""
 
 SERVER: Final = "streams-placement"
-"""Names the program, not its version: a version only helps those who look for old ones."""
+"""Value of the header ``Server``: without a version, which would help only attackers who look for old versions."""
 
 _JSON: Final = {"Content-Type": "application/json", "Server": SERVER}
 _TEXT: Final = {"Content-Type": "text/plain; charset=utf-8", "Server": SERVER}
 
 
 class HttpFault(Struct, frozen=True, gc=False):
-    """Why a request is not answered: an HTTP status and a text for the person who will read it."""
+    """Why a request is answered with an HTTP error: the status code, and a message for the user."""
 
     code: int
     message: str
 
 
 def json(status: int, body: bytes) -> web.Response:
-    """A JSON body as it is."""
+    """A response with a body that is JSON already."""
     return web.Response(status=status, body=body, headers=_JSON)
 
 
 def text(status: int, message: str) -> web.Response:
-    """A line of plain text, for people and probes."""
+    """A response with one line of plain text, for people and probes."""
     return web.Response(status=status, body=f"{message}\n".encode(), headers=_TEXT)
 
 
 def failure(fault: HttpFault) -> web.Response:
-    """The fault as a ``metav1.Status``: the API server shows its message to the user."""
+    """The error response for a fault: a ``metav1.Status``, whose message the API server shows to the user."""
     return json(fault.code, status_body(fault.code, REASONS[fault.code], fault.message))

@@ -1,4 +1,8 @@
-"""A POST with an AdmissionReview in, its answer out: guard clauses, cheapest first, then one call."""
+"""The HTTP handler for AdmissionReviews: checks the request, reads its body, calls the reviewer of the path, answers.
+
+Checks are made in order of their cost. A large body waits for memory (``budget``), and a review waits for its turn when
+there are too many (``fair_queue``); everything ends in time for the API server to get an answer.
+"""
 
 import asyncio
 import logging
@@ -10,24 +14,24 @@ from aiohttp import hdrs, web
 
 from webhook.admission.responses import Answer, errored
 from webhook.placement.text.problem import quote
-from webhook.server import logs, target
+from webhook.server import logs, request_target
 from webhook.server.budget import Budget
-from webhook.server.connection import HttpConnection
+from webhook.server.connection import ClientConnection
+from webhook.server.fair_queue import ClientFlows, FairQueue, FlowUsage
 from webhook.server.limits import MIB, REVIEWS, Limits
 from webhook.server.metrics import Metrics
 from webhook.server.replies import HttpFault, failure, json
-from webhook.server.turns import Account, Asker, Turns
 
 Reviewer = Callable[[bytes], Answer | Awaitable[Answer]]
-"""Answers the body of one review in much less than a millisecond; or later, when somebody else has to be asked."""
+"""Answers the body of one review: within a millisecond, or as an awaitable if the API server has to be asked first."""
 
 Readiness = Callable[[], str | None]
-"""``None``, or why reviews cannot be answered yet."""
+"""Returns ``None``, or why reviews cannot be answered yet."""
 
 _JSON: Final = "application/json"
 _OK: Final = 200
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
-"""What a client waits for that said ``Expect``; curl does so before a large body."""
+"""What a client waits for that sent the header ``Expect: 100-continue``, as curl does before a large body."""
 
 _UNDECIDED: Final = "the review was not decided in time; try again"
 
@@ -35,9 +39,9 @@ _log = logging.getLogger(__name__)
 
 
 class Reviews:
-    """The handler of the port for reviews; ``reviewers`` are by path (``/mutate``).
+    """The handler of the port for reviews; ``reviewers`` has the reviewer of each path (``/mutate``).
 
-    ``budget`` is the memory for large bodies, ``turns`` the order in which reviews are decided.
+    ``budget`` is the memory for large bodies, ``queue`` the reviews that wait to be decided.
     """
 
     def __init__(
@@ -48,26 +52,26 @@ class Reviews:
         self._metrics = metrics
         self._limits = limits
         self.budget = Budget(limits.bodies, limits.share)
-        self.turns = Turns()
+        self.queue = FairQueue()
 
     async def __call__(self, request: web.BaseRequest, arrived: float) -> web.Response:
-        """The answer to one request whose first byte arrived then (``perf_counter``)."""
-        goal = target.parse(request.raw_path)
-        fault = self._fault(request, goal.path)
+        """The answer to one request whose first byte arrived at the ``perf_counter`` time ``arrived``."""
+        target = request_target.parse(request.raw_path)
+        fault = self._fault(request, target.path)
         if fault is not None:
             return self._refuse(request, fault)
-        give_up = arrived + self._limits.allowance(goal.timeout)
+        give_up = arrived + self._limits.allowance(target.timeout)
         content, size = request.content, request.content_length
-        if content.is_eof():  # most often it came with the header, and nothing has to be waited for
-            return await self._answer(request, goal.path, content.read_nowait(), arrived, give_up)
+        if content.is_eof():  # most often the body came together with the header
+            return await self._answer(request, target.path, content.read_nowait(), arrived, give_up)
         if size is not None and size <= self._limits.small_body:
-            return await self._received(request, goal.path, arrived, give_up)
-        return await self._large(request, goal.path, arrived, give_up)
+            return await self._received(request, target.path, arrived, give_up)
+        return await self._large(request, target.path, arrived, give_up)
 
     async def _large(self, request: web.BaseRequest, path: str, arrived: float, give_up: float) -> web.Response:
-        """The answer to a request for whose body room has to be reserved; without a length, as for the largest."""
-        connection = cast("HttpConnection", request.protocol)
-        address = connection.asker.address
+        """The answer to a request whose body needs a reservation: of its length, or of the limit if it states none."""
+        connection = cast("ClientConnection", request.protocol)
+        address = connection.flows.address
         size = request.content_length or self._limits.body
         if not await self.budget.reserve(size, address, min(self._limits.room_seconds, give_up - perf_counter())):
             connection.close_unread()
@@ -81,7 +85,7 @@ class Reviews:
     async def _received(
         self, request: web.BaseRequest, path: str, arrived: float, give_up: float, latest: float | None = None
     ) -> web.Response:
-        """The answer to a request whose body is still to come, until ``latest``."""
+        """The answer to a request whose body has to arrive by ``latest``, or else by ``give_up``."""
         body = await self._body(request, give_up if latest is None else latest)
         if not isinstance(body, HttpFault):
             return await self._answer(request, path, body, arrived, give_up)
@@ -90,20 +94,20 @@ class Reviews:
     async def _answer(
         self, request: web.BaseRequest, path: str, body: bytes, arrived: float, give_up: float
     ) -> web.Response:
-        """The answer to a body that is there."""
+        """The answer to a request whose body has arrived."""
         if len(body) > self._limits.body:
             return self._refuse(request, self._too_large())
         if not body:
             return self._refuse(
                 request, HttpFault(400, "the body of the request is empty; it must be an AdmissionReview")
             )
-        connection = cast("HttpConnection", request.protocol)
-        kin = None
-        if not self.turns.free:
-            kin = await self.turns.wait(connection.asker, body, give_up - perf_counter())
-            if kin is None or request.transport is None:  # nobody is there any more
+        connection = cast("ClientConnection", request.protocol)
+        of_namespace = None
+        if not self.queue.free:
+            of_namespace = await self.queue.wait(connection.flows, body, give_up - perf_counter())
+            if of_namespace is None or request.transport is None:  # its time is over, or the client has hung up
                 return self._refuse(request, _late(_UNDECIDED))
-        answer = self._review(path, body, connection.asker, kin)
+        answer = self._review(path, body, connection.flows, of_namespace)
         if not isinstance(answer, Answer):
             answer = await self._later(path, answer, give_up)
         if perf_counter() > give_up:
@@ -115,7 +119,7 @@ class Reviews:
         return json(answer.status, answer.body)
 
     def _fault(self, request: web.BaseRequest, path: str) -> HttpFault | None:
-        """What is wrong before the body is looked at."""
+        """What is wrong with the request, apart from its body; ``None`` if nothing is."""
         if path not in self._reviewers:
             return HttpFault(404, f"no such path: {quote(path)}; there are {', '.join(sorted(self._reviewers))}")
         if request.method != hdrs.METH_POST:
@@ -132,20 +136,20 @@ class Reviews:
         return None if reason is None else HttpFault(503, f"the webhook is not ready: {reason}")
 
     async def _body(self, request: web.BaseRequest, latest: float) -> bytes | HttpFault:
-        """The whole body, if it arrives in time."""
-        connection = cast("HttpConnection", request.protocol)
+        """The whole body, or a fault if it does not arrive by ``latest``, or not completely."""
+        connection = cast("ClientConnection", request.protocol)
         connection.receiving = perf_counter()
         try:
             return await self._collect(request, latest)
         except TimeoutError:
             return _late("the body of the request did not arrive in time")
-        except (ConnectionError, RuntimeError):  # hung up, now or before (aiohttp's second), so that nobody reads this
+        except (ConnectionError, RuntimeError):  # the client hung up; aiohttp raises the second if it did so before
             return HttpFault(400, "the body of the request is incomplete")
         finally:
             connection.receiving = 0.0
 
     async def _collect(self, request: web.BaseRequest, latest: float) -> bytes:
-        """What arrives until the end, the deadline, or the first byte too many."""
+        """Read until the end of the body, or until it is over the limit; ``TimeoutError`` at ``latest``."""
         if hdrs.EXPECT in request.headers and request.transport is not None:
             request.transport.write(_CONTINUE)
         body = bytearray()
@@ -155,33 +159,37 @@ class Reviews:
                     body += piece
             return bytes(body)
         finally:
-            body.clear()  # where the client hung up, the exception keeps this frame until garbage is collected
+            body.clear()  # if the client hung up, the exception keeps this frame until garbage is collected
 
-    def _review(self, path: str, body: bytes, asker: Asker, kin: Account | None) -> Answer | Awaitable[Answer]:
+    def _review(
+        self, path: str, body: bytes, flows: ClientFlows, of_namespace: FlowUsage | None
+    ) -> Answer | Awaitable[Answer]:
+        """Call the reviewer of the path; the time that it takes is charged to the flows of the review."""
         before = perf_counter()
         try:
             return self._reviewers[path](body)
-        except Exception:  # noqa: BLE001 -- the boundary: whatever fails in there, the API server is told so
+        except Exception:  # noqa: BLE001 -- whatever a reviewer raises, the API server gets an answer
             return _failed(path)
         finally:
             seconds = perf_counter() - before
             self._metrics.decided(seconds)
-            self.turns.charge(seconds, asker, kin)
+            self.queue.charge(seconds, flows, of_namespace)
 
     async def _later(self, path: str, answer: Awaitable[Answer], give_up: float) -> Answer:
-        """The answer as soon as it is there, and no later than it is of use."""
+        """Await the answer; an answer of failure if it is not there at ``give_up``."""
         try:
             async with asyncio.timeout(give_up - perf_counter()):
                 return await answer
         except TimeoutError:
             return errored(_UNDECIDED)
-        except Exception:  # noqa: BLE001 -- the same boundary
+        except Exception:  # noqa: BLE001 -- whatever a reviewer raises, the API server gets an answer
             return _failed(path)
 
     def _too_large(self) -> HttpFault:
         return HttpFault(413, f"the body of the request is over {self._limits.body / MIB:g} MiB")
 
     def _refuse(self, request: web.BaseRequest, fault: HttpFault) -> web.Response:
+        """The response with an HTTP error, counted and logged."""
         self._metrics.http_error(fault.code)
         _log.warning("%s", fault.message, extra={"facts": {"code": fault.code, "method": request.method}})
         reply = failure(fault)
@@ -191,10 +199,11 @@ class Reviews:
 
 
 def _failed(path: str) -> Answer:
-    """Something went wrong in deciding; to be called where it is caught."""
+    """Log the exception that is being handled, and return the answer for it."""
     _log.exception("the review failed", extra={"facts": {"path": path}})
     return errored("the webhook failed to decide; its log has the details")
 
 
 def _late(message: str) -> HttpFault:
+    """The fault for a request that could not be answered in time."""
     return HttpFault(503, message)

@@ -1,4 +1,4 @@
-"""The wish to stop: by signal, or because something failed."""
+"""``Stop``: the events by which a process learns that it shall stop, set by signals or by a failure."""
 
 import asyncio
 import contextlib
@@ -7,35 +7,37 @@ from collections.abc import Iterator
 from typing import Final
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-"""Signals that ask to stop; SIGHUP comes when the terminal goes away."""
+"""Signals that ask a process to stop; SIGHUP is sent when the terminal is closed."""
 
 
 class Stop:
-    """The wish to stop, by signal: the first asks for it, the second insists on it."""
+    """Two events: ``asked`` is set by the first signal, ``insisted`` by the second."""
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()
         self.insisted = asyncio.Event()
 
     def __call__(self) -> None:
-        """Note one more wish."""
+        """Handle one signal."""
         (self.insisted if self.asked.is_set() else self.asked).set()
 
     @contextlib.contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Listen to the signals meanwhile, but not to a SIGHUP that whoever started the program (nohup) has ignored."""
+        """Handle :data:`SIGNALS` inside the context; not SIGHUP if the process was started ignoring it (``nohup``)."""
         loop = asyncio.get_running_loop()
-        heard = [number for number in SIGNALS if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
-        for number in heard:
+        handled = [
+            number for number in SIGNALS if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
+        ]
+        for number in handled:
             loop.add_signal_handler(number, self)
         try:
             yield
         finally:
-            for number in heard:
+            for number in handled:
                 loop.remove_signal_handler(number)
 
 
 async def wait(event: asyncio.Event, seconds: float) -> None:
-    """Until the event, and no longer than so many seconds."""
+    """Wait for the event, at most so many seconds; returns in both cases."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(event.wait(), seconds)

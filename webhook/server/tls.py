@@ -1,4 +1,4 @@
-"""TLS contexts, made from bytes: what was checked is what serves."""
+"""Server TLS contexts, made from certificate and key in memory, so that the bytes that were checked are served."""
 
 import contextlib
 import os
@@ -11,14 +11,15 @@ from cryptography import x509
 
 
 class UnusableError(ValueError):
-    """Certificate, key or authority cannot be used; the text is a clause that says why."""
+    """A certificate, key or authority cannot be used; the text is a clause that says why."""
 
 
 def context(chain: bytes, key: bytes, client_ca: bytes | None = None) -> ssl.SSLContext:
-    """A server's context for this PEM chain and key; with ``client_ca``, only for clients that it vouches for.
+    """A server's TLS context for this PEM chain and key; raises :class:`UnusableError` if these cannot be used.
 
-    TLS 1.2 or later, HTTP/1.1, and no session tickets: connections live long, and a resumed session would not be
-    checked against a replaced ``client_ca``.
+    With ``client_ca``, clients must show a certificate that one of its authorities issued. TLS 1.2 or later, HTTP/1.1,
+    and no session tickets: connections live long, and a resumed session would not be checked against a replaced
+    ``client_ca``.
     """
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -44,7 +45,7 @@ def context(chain: bytes, key: bytes, client_ca: bytes | None = None) -> ssl.SSL
 
 
 def expiry(chain: bytes) -> float:
-    """When the first certificate of the PEM chain expires, in seconds since 1970."""
+    """When the first certificate of the PEM chain expires, in seconds since 1970; may raise :class:`UnusableError`."""
     try:
         return x509.load_pem_x509_certificate(chain).not_valid_after_utc.timestamp()
     except ValueError as trouble:
@@ -52,16 +53,16 @@ def expiry(chain: bytes) -> float:
 
 
 def date(moment: float) -> str:
-    """A moment, in seconds since 1970, as text: ``2030-01-31T12:00:00Z``."""
+    """The moment, in seconds since 1970, as text: ``2030-01-31T12:00:00Z``."""
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @contextlib.contextmanager
 def _path(content: bytes) -> Iterator[str]:
-    """A path that reads exactly these bytes, because OpenSSL takes nothing else.
+    """A path from which exactly these bytes are read, because OpenSSL loads a chain and its key from paths only.
 
-    In memory, and only this process has it: a private key is not copied to a disk, nor is a writable one needed. Where
-    the system has no such files (it is not Linux), in a file that only this user can read, and only for the moment.
+    On Linux the path is that of a file in memory, so a private key is not copied to a disk, and no writable folder is
+    needed. On other systems the path is that of a temporary file that only this user can read.
     """
     if not hasattr(os, "memfd_create"):
         with tempfile.NamedTemporaryFile() as file:
@@ -79,5 +80,5 @@ def _path(content: bytes) -> Iterator[str]:
 
 
 def _no_password() -> str:
-    """Instead of asking at the terminal for ever."""
+    """Raise :class:`UnusableError`: without this callback OpenSSL would ask for the password at the terminal."""
     raise UnusableError("the key is encrypted, and there is nobody to ask for its password")

@@ -22,7 +22,7 @@ from certs.managed.bundle import read_bundle, write_bundle
 from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.keeper import StabilityTimer
 from certs.managed.observed import Observed, RotationPolicy
-from certs.managed.rotation import SETTLING, decide
+from certs.managed.rotation import SHORT_PROPAGATION, decide
 from tests.certs.managed.places import holding, terms
 from tests.certs.samples import NOW
 
@@ -123,7 +123,7 @@ class Cluster(RuleBasedStateMachine):
         leaf = self.holding.leaf
         if leaf and (not self.served or self.served[-1][1].certificate != leaf.certificate):
             lost = bool(self.served) and expired(self.served[-1][1].certificate, self.moment)
-            self.served.append((self.moment, Served(leaf.certificate, SETTLING if lost else self.lag)))
+            self.served.append((self.moment, Served(leaf.certificate, SHORT_PROPAGATION if lost else self.lag)))
 
     def trust(self, name: str, bundle: bytes) -> None:
         self.bundles[name] = bundle
@@ -179,7 +179,7 @@ def ended(values: list[tuple[float, T]]) -> list[tuple[T, float]]:
 class Mishaps(Cluster):
     """Whole objects vanish; API servers are quick then, or there would be nothing to serve for a minute."""
 
-    lag = SETTLING
+    lag = SHORT_PROPAGATION
 
     @rule()
     def secret_is_deleted(self) -> None:

@@ -155,4 +155,4 @@ def test_a_kubeconfig_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_lives_are_days() -> None:
-    assert asked(*NEEDED, "--days", "1").terms.lifetime == timedelta(days=1)
+    assert asked(*NEEDED, "--days", "1").policy.lifetime == timedelta(days=1)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.builders import JOB, bound_pod, cluster, decided, job, node, nodes, pod
-from webhook.placement.constraints.colocation import group_mark, token_mark
+from webhook.placement.constraints.colocation import group_label, token_label
 from webhook.placement.decision.additions import Additions
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import PodInfo
@@ -34,7 +34,7 @@ def added(placement: str, inventory: Inventory, annotations: Mapping[str, str] =
 
 def member(on: str, token: str = "t", *, requests: Mapping[str, int] = {}) -> PodInfo:  # noqa: S107 - a token of SPL
     """A live pod with the token."""
-    return bound_pod(on, labels=dict([token_mark(token)]), requests=requests)
+    return bound_pod(on, labels=dict([token_label(token)]), requests=requests)
 
 
 def test_one_token_is_a_label_and_a_term() -> None:
@@ -58,12 +58,12 @@ def test_one_token_written_twice_is_one_token() -> None:
 def test_tokens_that_meet_are_one_group_with_one_term(placement: str, labels: list[str]) -> None:
     found = added(placement, cluster(nodes(1), jobs=[job({"parallel-0": TWO, "parallel-1": placement})]))
     assert sorted(found.labels.values()) == labels
-    key, value = group_mark(("a", "b") if "group" in labels else ("c",))
+    key, value = group_label(("a", "b") if "group" in labels else ("c",))
     assert (found.labels[key], found.near.required) == (value, (near(key, value),))
 
 
 def test_the_label_of_a_group_hashes_its_tokens_line_by_line() -> None:
-    assert group_mark(("a", "b")) == (keys.COLOCATION + keys.digest("a\nb"), "group")
+    assert group_label(("a", "b")) == (keys.COLOCATION + keys.digest("a\nb"), "group")
 
 
 def test_a_preference_is_a_weighted_term() -> None:
@@ -90,12 +90,12 @@ def test_a_preference_that_cannot_be_met_never_refuses() -> None:
         pytest.param([], 0b111, id="nobody yet"),
         pytest.param([member("node-b")], 0b010, id="where the others are"),
         pytest.param([member("node-b", "u")], 0b111, id="another token"),
-        pytest.param([bound_pod("node-b", job="other", labels=dict([token_mark("t")]))], 0b111, id="another job"),
+        pytest.param([bound_pod("node-b", job="other", labels=dict([token_label("t")]))], 0b111, id="another job"),
         pytest.param(
-            [bound_pod("node-b", namespace="other", labels=dict([token_mark("t")]))], 0b111, id="another namespace"
+            [bound_pod("node-b", namespace="other", labels=dict([token_label("t")]))], 0b111, id="another namespace"
         ),
         pytest.param(
-            [bound_pod("node-b", labels=dict([token_mark("t")]), terminating=True)], 0b111, id="one that is leaving"
+            [bound_pod("node-b", labels=dict([token_label("t")]), terminating=True)], 0b111, id="one that is leaving"
         ),
     ],
 )

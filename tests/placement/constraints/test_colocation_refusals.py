@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, decided, job, node, nodes, pod
-from webhook.placement.constraints.colocation import token_mark
+from webhook.placement.constraints.colocation import token_label
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Job, PodInfo, Taint
 
@@ -18,7 +18,7 @@ BOTH = 'hostColocation("a") and hostColocation("b")'
 
 def member(on: str, token: str = "t", *, requests: Mapping[str, int] = {}) -> PodInfo:  # noqa: S107 - a token of SPL
     """A live pod with the token."""
-    return bound_pod(on, labels=dict([token_mark(token)]), requests=requests)
+    return bound_pod(on, labels=dict([token_label(token)]), requests=requests)
 
 
 REFUSALS: dict[str, tuple[str, Inventory, str]] = {

@@ -1,6 +1,7 @@
-"""Texts of a HostPool as patterns that Go's and Python's engines read alike; to be matched as a whole.
+"""Regular expressions for texts in a HostPool: label values, pool names, node names and IP addresses.
 
-What cannot be said in a pattern: that two spellings of an IPv6 address are the same one. Admission refuses that.
+Each pattern is anchored at both ends, and has the same meaning in Go (the API server) and in Python. No pattern can
+express that two spellings of an IPv6 address are the same address; admission refuses such duplicates.
 """
 
 from typing import Final
@@ -8,7 +9,7 @@ from typing import Final
 from webhook.placement.text.keys import LABEL_VALUE
 
 VALUE: Final = f"^{LABEL_VALUE.pattern}$"
-"""A label value, or nothing."""
+"""A label value, which may be empty."""
 
 NAME: Final = f"^_*{LABEL_VALUE.pattern}_*$"
 """A label value that may begin and end with underscores, as SPL identifiers may."""
@@ -21,7 +22,7 @@ _LAST: Final = rf"(?:{_GROUP}:{_GROUP}|{_OCTET}(?:\.{_OCTET}){{3}})"
 
 
 def _before(gap: int) -> str:
-    """At most ``gap`` groups before the ``::`` that stands for the missing ones."""
+    """A pattern of at most ``gap`` groups before the ``::`` that stands for missing groups."""
     return f"(?:(?:{_GROUP}:){{0,{gap - 1}}}{_GROUP})?" if gap else ""
 
 
@@ -33,9 +34,9 @@ _IPV6: Final = "|".join(
         f"{_before(7)}::",
     )
 )
-"""The nine forms of RFC 3986, section 3.2.2."""
+"""An IPv6 address: the nine forms of RFC 3986, section 3.2.2."""
 
 _ZONE: Final = r"(?:%[^\t-\r %/]+)?"
 
 HOST: Final = rf"^(?:{_LABEL}(?:\.{_LABEL})*|(?:{_IPV6}){_ZONE})$"
-"""A node name, or an IP address; IPv4 addresses have the form of a name."""
+"""A node name or an IP address; an IPv4 address has the form of a node name."""

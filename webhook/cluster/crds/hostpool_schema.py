@@ -1,4 +1,7 @@
-"""The schema of a HostPool: what the API server itself checks and shows (``docs/hostpool.md``)."""
+"""OpenAPI schema, CEL rules and printer columns of HostPool: what the API server checks and ``kubectl get`` shows.
+
+The fields are described in ``docs/hostpool.md``.
+"""
 
 from typing import Final
 
@@ -21,11 +24,11 @@ _EXCLUDED: Final = {
     "mode Exclusive": _IS_EXCLUSIVE,
     "elastic": "has(self.elastic) && self.elastic",
 }
-"""What a literal pool cannot have; what a default fills in is let pass."""
+"""Fields that a literal pool cannot have, as CEL expressions; values that a default fills in are let pass."""
 
 
 def _fixed(field: str, value: str = "", default: str = "") -> Schema:
-    """A field that never changes; its absence means ``default``, or something of its own."""
+    """The rule that a field never changes. Its absence is equal to ``default``, or differs from every value."""
     new, old = (f"has({one}.{field})" for one in ("self", "oldSelf"))
     if default:
         sides = (f"(has({one}.{field}) ? {one}.{field}{value} : {default})" for one in ("self", "oldSelf"))
@@ -36,6 +39,7 @@ def _fixed(field: str, value: str = "", default: str = "") -> Schema:
 
 
 _IN_ORDER: Final = ".map(entry, entry)"
+"""CEL suffix that turns a list of type ``set`` into a plain list: sets are compared without regard to order."""
 
 RULES: Final = [
     *(
@@ -56,13 +60,13 @@ RULES: Final = [
     _fixed("selector"),
     _fixed("mode", default=f"'{SHARED}'"),
 ]
-
+"""CEL rules of the spec."""
 
 _CONDITION_LIMIT: Final = 16
-"""Conditions of one pool; there are three types."""
+"""Conditions of one pool at most; three types are in use."""
 
 _REASON_LIMIT, _MESSAGE_LIMIT = 1024, 32_768
-"""Characters, as in ``metav1.Condition``."""
+"""Characters of the reason and of the message of a condition, as in ``metav1.Condition``."""
 
 _SPEC: Final = obj(
     "What was asked for; everything but elastic is immutable.",
@@ -95,7 +99,7 @@ _SPEC: Final = obj(
             "default": False,
         },
     },
-    default={},  # so that a spec is there to be compared with when fields come later
+    default={},  # the immutability rules compare with the old spec, which must be there when fields are added later
 ) | {"x-kubernetes-validations": RULES}
 
 _HOST: Final = obj(
@@ -162,4 +166,4 @@ COLUMNS: Final[list[Schema]] = [
     {"name": "Status", "type": "string", "jsonPath": ".status.phase"},
     {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
 ]
-"""What ``kubectl get`` shows; kubectl writes heads in capitals."""
+"""Printer columns, which ``kubectl get`` shows with their names in capitals."""

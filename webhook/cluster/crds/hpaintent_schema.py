@@ -1,4 +1,8 @@
-"""The schema of an HPAIntent: what the API server itself checks and shows (``docs/hpaintent.md``)."""
+"""OpenAPI schema, CEL rules and printer columns of HPAIntent: what the API server checks and ``kubectl get`` shows.
+
+The fields are described in ``docs/hpaintent.md``. Several fields have two names or two places, as in EMCO's HPA; the
+rules see to it that both say the same.
+"""
 
 import itertools
 from typing import Final
@@ -18,46 +22,47 @@ _REQUIRED: Final = "FieldValueRequired"
 
 
 def _cel(path: str) -> str:
-    """The path as CEL writes it, which has no hyphens in names."""
+    """The path of a field in CEL, which writes a hyphen in a name as ``__dash__``."""
     return path.replace("-", "__dash__")
 
 
 def _has(path: str) -> str:
-    """Whether there is such a field, and all that it is in."""
+    """CEL: whether the field exists, and every object that contains it."""
     parts = _cel(path).split(".")
     return " && ".join(f"has(self.{'.'.join(parts[:end])})" for end in range(1, len(parts) + 1))
 
 
 def _there(*fields: str) -> str:
-    """Whether one of the fields stands in one of its two places."""
+    """CEL: whether one of the fields exists, beside ``resource`` or in it."""
     places = [place for field in fields for place in (field, f"resource.{field}")]
     return f"({' || '.join(_has(place) for place in places)})"
 
 
 def _same(one: str, other: str) -> str:
-    """Whether two fields say the same, if both are there."""
+    """CEL: whether two fields are equal, unless one of them is absent."""
     return f"(!({_has(one)} && {_has(other)}) || self.{_cel(one)} == self.{_cel(other)})"
 
 
 def _alike(one: str, other: str) -> Schema:
-    """Two fields that mean the same say the same."""
+    """The rule that two fields with the same meaning have the same value."""
     return rule(_same(one, other), f"means the same as {one}, and must not say something else", fieldPath=f".{other}")
 
 
 def _more(place: str) -> str:
-    """Whether more is requested there than may be had, as far as numbers tell."""
-    asked, most = f"{place}.requests", f"{place}.limits"
-    return f"(has({asked}) && has({most}) && type({asked}) == int && type({most}) == int && {asked} > {most})"
+    """CEL: whether the requests in an object are greater than its limits, if both are numbers."""
+    requests, limits = f"{place}.requests", f"{place}.limits"
+    numbers = f"type({requests}) == int && type({limits}) == int"
+    return f"(has({requests}) && has({limits}) && {numbers} && {requests} > {limits})"
 
 
 _LABEL: Final = f"(has(self.allocatable) ? !self.allocatable : {_there('value')})"
-"""Whether a requirement is a label of the node, and no amount."""
+"""CEL: whether a requirement asks for a node label, not for an amount of a resource."""
 
 _TWICE: Final = (
     ("name", "resource.key"), ("key", "resource.name"),
     *((field, f"resource.{field}") for field in ("name", "key", *AMOUNTS, "value")),
 )  # fmt: skip
-"""What may stand at the top, and below ``resource``."""
+"""Fields that may stand beside ``resource`` and in it, as pairs of equal meaning."""
 
 REQUIREMENT: Final = [
     rule(_there("name", "key"), "needs a name: of a resource, or of a node label", reason=_REQUIRED),
@@ -89,7 +94,7 @@ REQUIREMENT: Final = [
         fieldPath=".resource",
     ),
 ]
-"""At what a requirement says."""
+"""Rules of the fields of a requirement."""
 
 _BESIDE: Final = (
     "key", "mandatory", "weight", "allocatable", *AMOUNTS, "value", "container-name", "container", "resource",
@@ -100,16 +105,16 @@ WRAPPED: Final = rule(
     "with a spec of its own a requirement has a name beside it, and nothing else",
     reason=_FORBIDDEN,
 )
-"""At a requirement that may say everything below ``spec``."""
+"""Rule of a requirement in EMCO's form, which has its fields below ``spec``."""
 
 ENTRY: Final = [WRAPPED, *(one | {"rule": f"has(self.spec) || {one['rule']}"} for one in REQUIREMENT)]
-"""At an entry of ``requirements``, in either form."""
+"""Rules of an entry of ``requirements``, whose fields are below ``spec`` or not."""
 
 WORKLOAD: Final = [_alike("container-name", "container")]
-"""At what says which workload it is."""
+"""Rules of ``consumer``, which names the workload."""
 
 CONSUMER: Final = [_alike("consumer.container-name", "container"), _alike("consumer.container", "container")]
-"""At a consumer."""
+"""Rules of an entry of ``consumers``."""
 
 _NAME: Final = "(has({0}.name) ? {0}.name : {0}.consumer.name)"
 
@@ -122,24 +127,24 @@ SPEC: Final = [
         fieldPath=".consumers",
     ),
 ]
-"""At the spec."""
-
+"""Rules of the spec."""
 
 KEY_LIMIT: Final = NAME_LIMIT + 1 + LABEL_LIMIT
-"""Characters of a label key, or of a resource: a domain, a slash and a name (Kubernetes, ``IsQualifiedName``)."""
+"""Characters of a label key or resource name: a domain, a slash and a name (Kubernetes, ``IsQualifiedName``)."""
 
 _NOTE_LIMIT: Final = 1024
-"""Characters of what people write for one another."""
+"""Characters of a free text."""
 
 _RULES: Final = "x-kubernetes-validations"
 
 
 def _amount(about: str) -> Schema:
-    """A number, or a quantity as text."""
+    """The schema of an amount: a number, or a quantity as text."""
     return {"x-kubernetes-int-or-string": True, "description": about, "maxLength": LENGTH_LIMIT}
 
 
 def _switch(about: str) -> Schema:
+    """The schema of a Boolean field."""
     return {"type": "boolean", "description": about}
 
 
@@ -232,4 +237,5 @@ COLUMNS: Final[list[Schema]] = [
     {"name": "First consumer", "type": "string", "jsonPath": ".spec.consumers[0].consumer.name"},
     {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
 ]
-"""What ``kubectl get`` shows; kubectl writes heads in capitals, and the API server the first of many names only."""
+"""Printer columns, which ``kubectl get`` shows with their names in capitals. A column has one value, hence only the
+first consumer."""

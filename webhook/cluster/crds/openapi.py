@@ -1,27 +1,28 @@
-"""The words of a structural OpenAPI schema, as CustomResourceDefinitions have it."""
+"""Functions that write parts of a structural OpenAPI schema (CustomResourceDefinitions): object, text, number, list."""
 
 from typing import Any
 
 Schema = dict[str, Any]
+"""A schema, or a part of one, as JSON."""
 
 
 def obj(about: str, properties: Schema, **rules: object) -> Schema:
-    """An object with these properties."""
+    """The schema of an object with these properties; ``about`` is its description, ``rules`` are further keywords."""
     return {"type": "object", "description": about, **rules, "properties": properties}
 
 
 def text(about: str, **rules: object) -> Schema:
-    """A string."""
+    """The schema of a string."""
     return {"type": "string", "description": about, **rules}
 
 
 def number(about: str, *, at_least: int, **rules: object) -> Schema:
-    """A whole number of 32 bits."""
+    """The schema of an integer of 32 bits."""
     return {"type": "integer", "format": "int32", "description": about, "minimum": at_least, **rules}
 
 
 def listed(about: str, entry: Schema, *, kind: str, limit: int, **rules: object) -> Schema:
-    """A list of at most ``limit`` entries; ``kind`` is atomic, set or map (Kubernetes, merge strategy)."""
+    """The schema of a list of at most ``limit`` entries; ``kind``: atomic, set or map (Kubernetes, merge strategy)."""
     return {
         "type": "array",
         "description": about,
@@ -33,5 +34,5 @@ def listed(about: str, entry: Schema, *, kind: str, limit: int, **rules: object)
 
 
 def rule(expression: str, message: str, **more: object) -> Schema:
-    """A rule in CEL over ``self``, and ``oldSelf`` if it is about changes."""
+    """A validation rule: a CEL expression over ``self`` and, for changes, ``oldSelf``; and what its refusal says."""
     return {"rule": expression, "message": message, **more}

@@ -1,4 +1,4 @@
-"""The schema of a label selector with the six operators of node selectors (``webhook/placement/kube/selector.py``)."""
+"""OpenAPI schema of a label selector with the six operators of node selectors (see ``placement/kube/selector.py``)."""
 
 from typing import Final
 
@@ -9,10 +9,11 @@ from webhook.placement.kube.selector import OPERATORS
 from webhook.placement.text.keys import LABEL_LIMIT
 
 _EXPRESSION_LIMIT: Final = 64
-"""Expressions of a selector: as many as a pool has tags, each of which is an expression, too."""
+"""Expressions of a selector: as many as a pool may have tags, because each tag becomes an expression, too."""
 
 _VALUE_LIMIT: Final = 1000
-"""Values of one expression, as many as a pod has node selector terms; rules need a bound to be priced by."""
+"""Values of one expression: as many as a pod may have node selector terms. The API server needs a bound to compute the
+cost of rules."""
 
 _KEY_LIMIT: Final = NAME_LIMIT + 1 + LABEL_LIMIT
 """Characters of a label key: a DNS subdomain, a slash and a name (Kubernetes, labels and selectors)."""
@@ -45,7 +46,7 @@ _REQUIREMENT: Final = obj(
             fieldPath=".values",
         ),
         rule(
-            # int() fails beyond 64 bits, and a rule that fails refuses
+            # int() fails for more than 64 bits, and a rule that fails refuses the object
             f"!(self.operator in ['Gt', 'Lt']) || ({_COUNT} == 1 && self.values[0].matches('^0*[0-9]{{1,19}}$')"
             " && int(self.values[0]) <= 9223372036854775807)",
             "must be one whole number of 64 bits when the operator is Gt or Lt",
@@ -56,7 +57,7 @@ _REQUIREMENT: Final = obj(
 
 
 def selector_schema(about: str) -> Schema:
-    """A label selector."""
+    """The schema of a label selector; ``about`` is its description."""
     labels = {
         "type": "object",
         "description": "Labels that must be there, each with its value.",

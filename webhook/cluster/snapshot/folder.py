@@ -1,6 +1,7 @@
-"""The files of a snapshot: every ``*.json``, ``*.yaml`` and ``*.yml`` below a folder, but for hidden ones.
+"""Finds and reads the files of a snapshot: every ``*.json``, ``*.yaml`` and ``*.yml`` below a folder.
 
-A mounted ConfigMap has this shape as well: its data are in hidden folders, to which visible links lead.
+Hidden files and folders are left out, so that a mounted ConfigMap is read once: its data are in hidden folders, to
+which visible links point.
 """
 
 import os
@@ -11,13 +12,14 @@ from webhook.cluster.objects.report import SnapshotError
 SUFFIXES = (".json", ".yaml", ".yml")
 
 FILE_LIMIT = 10_000
-"""Files of one snapshot: 15,000 nodes and 150,000 pods in lists of 250 are 660. A wrong folder may hold any number."""
+"""Files of one snapshot: 15,000 nodes and 150,000 pods in lists of 250 are 660 files. A folder that was named by
+mistake may hold any number."""
 
 SIZE_LIMIT = 2 << 30
 """Bytes of one file: 150,000 pods in a single list of indented JSON, at up to 14 KB each."""
 
 FolderSignature = tuple[tuple[str, int, int, int], ...]
-"""Path, time of change in ns, size and inode of every file."""
+"""Path, modification time in ns, size and inode of every file."""
 
 
 def files(folder: Path) -> list[Path]:
@@ -41,7 +43,7 @@ def read(path: Path) -> bytes:
 
 
 def signature(folder: Path) -> FolderSignature:
-    """A value that differs when any of the files has changed; empty if the folder cannot be listed."""
+    """A value that changes when any of the folder's files changes; empty if the folder cannot be listed."""
     try:
         paths = files(folder)
     except SnapshotError:
@@ -51,7 +53,7 @@ def signature(folder: Path) -> FolderSignature:
         try:
             state = path.stat()
         except OSError:
-            continue  # gone since it was listed: the next signature differs
+            continue  # the file was removed after it was listed; the next signature will differ
         found.append((str(path), state.st_mtime_ns, state.st_size, state.st_ino))
     return tuple(found)
 

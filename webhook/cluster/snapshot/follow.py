@@ -1,4 +1,4 @@
-"""A snapshot that is read again when its files change."""
+"""``SnapshotCluster``: an inventory that is read from a folder of files, and read again when the files change."""
 
 import asyncio
 import threading
@@ -14,15 +14,16 @@ from webhook.cluster.snapshot.snapshot import read_snapshot
 I = TypeVar("I", bound=Sink)  # noqa: E741 stands for Inventory
 
 INTERVAL = 2.0
-"""Seconds between two looks at the folder; a change is read after two looks that saw the same."""
+"""Seconds between two looks at the folder; a change is read after two looks that found the same files."""
 
 
 async def follow(
     folder: Path, interval: float, on_change: Callable[[], Awaitable[object]], *, known: FolderSignature | None = None
 ) -> NoReturn:
-    """Await ``on_change`` whenever the folder's files differ from ``known`` (default: from now), until cancelled.
+    """Await ``on_change`` whenever the folder's files differ from ``known`` (default: the files now), until cancelled.
 
-    It is called once the files have looked the same twice, ``interval`` seconds apart: half-written ones do not count.
+    ``on_change`` is called after two looks, ``interval`` seconds apart, that found the same files, so that files are
+    not read while they are being written.
     """
     before = await asyncio.to_thread(signature, folder)
     known = before if known is None else known
@@ -36,10 +37,10 @@ async def follow(
 
 
 class SnapshotCluster(Generic[I]):
-    """A folder of files as a cluster: ``inventory`` is what they said when they were last read.
+    """Serves the files of a folder as a cluster: ``inventory`` is what the files said when they were last read.
 
-    ``make`` builds an empty inventory. A new one is filled for every reading and takes the place of the old one as a
-    whole, so nobody ever sees half a cluster. ``tell`` learns how every reading by :meth:`run` ended.
+    ``make`` returns an empty inventory. A new inventory is filled for every reading, and replaces the old one when it
+    is complete. ``tell`` is called with the report, or the error, of every reading by :meth:`run`.
     """
 
     def __init__(
@@ -65,11 +66,11 @@ class SnapshotCluster(Generic[I]):
         return self.report is not None
 
     def reason(self) -> str | None:
-        """Why nothing can be decided now; ``None`` if it can."""
+        """Why decisions cannot be made on the inventory now; ``None`` if they can."""
         return None if self.synced else "the snapshot is not read yet"
 
     def ages(self) -> dict[str, float]:
-        """Nothing: files have no age that matters."""
+        """Seconds since each resource was last heard about: empty, because files do not age."""
         return {}
 
     def load(self) -> Report:
@@ -77,9 +78,9 @@ class SnapshotCluster(Generic[I]):
         return self._take(*self._read(lambda: False))
 
     async def run(self) -> NoReturn:
-        """Read the folder unless that is done, then again after every change, until cancelled.
+        """Read the folder unless it has been read, then again after every change, until cancelled.
 
-        Raises :class:`SnapshotError` if the first reading fails; after that the last good inventory stays.
+        Raises :class:`SnapshotError` if the first reading fails. If a later one fails, the last good inventory stays.
         """
         self._closed.clear()
         try:
@@ -92,11 +93,11 @@ class SnapshotCluster(Generic[I]):
     async def _read_again(self) -> None:
         try:
             self._tell(self._take(*await asyncio.to_thread(self._read, self._closed.is_set)))
-        except Exception as error:  # noqa: BLE001 whatever it is, the last good inventory answers, and ``tell`` gets it
+        except Exception as error:  # noqa: BLE001 after any error the last good inventory stays, and ``tell`` is called
             self._tell(error)
 
     def _read(self, abandoned: Callable[[], bool]) -> tuple[FolderSignature, I, Report]:
-        # The signature is taken first: what changes while the files are read is seen as a change afterwards.
+        # The signature is taken before the files are read, so that a change during the reading is found afterwards.
         known, inventory = signature(self.folder), self._make()
         return known, inventory, read_snapshot(self.folder, inventory, abandoned=abandoned)
 

@@ -1,6 +1,6 @@
-"""Manifests as a user writes them: files, folders and standard input of YAML or JSON, with lists and several documents.
+"""Reads manifests that a user names: files, folders, standard input; YAML or JSON, found as by ``kubectl apply -f``.
 
-Files and folders are found as ``kubectl apply -f`` finds them.
+A file may hold several documents and lists of objects.
 """
 
 import os
@@ -17,21 +17,22 @@ from webhook.cluster.snapshot.yaml_documents import UnreadableDocument, document
 from webhook.placement.text.problem import escape
 
 STDIN: Final = "stdin"
-"""What messages call the manifests of standard input."""
+"""The name of standard input in messages."""
 
 _DASH: Final = "-"
 _URL: Final = re.compile(r"https?://", re.IGNORECASE)
 
 
 class ManifestError(Exception):
-    """A file cannot be read; the text is a sentence for whoever named it."""
+    """A manifest cannot be read; the text is a sentence for the user."""
 
 
 def read_named(names: Iterable[str], *, recursive: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every object of what is named, each with the name of its file; :class:`ManifestError` if something is none.
+    """Every object of the named files, each with the name of its file.
 
-    A name is a file of any ending, a folder of ``*.json``, ``*.yaml`` and ``*.yml`` files, or ``-`` for standard input;
-    with ``recursive`` the folders below a folder count, too.
+    A name is a file with any ending, a folder of ``*.json``, ``*.yaml`` and ``*.yml`` files, or ``-`` for standard
+    input; with ``recursive`` the folders below a folder are read, too. Raises :class:`ManifestError` if a file cannot
+    be read, or a document is no object.
     """
     for name in names:
         if _URL.match(name):
@@ -48,7 +49,7 @@ def read_named(names: Iterable[str], *, recursive: bool = False) -> Iterator[tup
 
 
 def read_manifests(path: Path) -> Iterator[dict[str, Any]]:
-    """Every object of the file, those inside a ``List`` one by one; :class:`ManifestError` if it is none."""
+    """Every object of the file, those inside a ``List`` one by one. Raises :class:`ManifestError`."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -57,7 +58,7 @@ def read_manifests(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _folder(folder: Path, *, recursive: bool) -> list[Path]:
-    """The manifests of a folder, sorted by path."""
+    """The files of manifests in a folder, sorted by path."""
     found: list[Path] = []
     for parent, folders, names in os.walk(folder, onerror=_unlisted):
         found += (Path(parent, name) for name in names if name.endswith(SUFFIXES))
@@ -74,7 +75,7 @@ def _unlisted(error: OSError) -> None:
 
 
 def _is_json(content: bytes) -> bool:
-    """Whether the text is a JSON object: YAML that looks like one at first is no JSON, and JSON with tabs no YAML."""
+    """Whether the text is a JSON object: YAML may begin with a brace too, and JSON with tabs is no YAML."""
     if not content.lstrip().startswith(b"{"):
         return False
     try:
@@ -92,7 +93,10 @@ def _objects(name: str, content: bytes, *, json: bool) -> Iterator[dict[str, Any
 
 
 def _listed(name: str, document: object) -> Iterator[dict[str, Any]]:
-    """The object, or those of the list that it is; what a typed list leaves out its members are told."""
+    """The object, or the objects of the list that the document is.
+
+    The members of a typed list (``PodList``) may leave out ``apiVersion`` and ``kind``, which follow from the list's.
+    """
     if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
         raise ManifestError(f"{name}: a document is no Kubernetes object: it has no kind")
     kind, items = document["kind"], document.get("items")

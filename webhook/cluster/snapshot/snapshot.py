@@ -1,4 +1,4 @@
-"""A cluster read from files, as ``kubectl get nodes,pods -A -o yaml`` (or ``-o json``) prints it."""
+"""Reads a cluster from a folder of files, as ``kubectl get nodes,pods -A -o yaml`` (or ``-o json``) prints it."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,44 +12,45 @@ from webhook.cluster.snapshot.folder import files, read
 from webhook.cluster.snapshot.loader import SnapshotLoader
 
 _ADVICE = 'put there what "kubectl get nodes,pods -A -o yaml" prints'
-"""Our own kinds are left out: kubectl fails as a whole where a kind is not installed yet."""
+"""Leaves out HostPools and the like, because kubectl fails as a whole if one of the kinds is not installed."""
 
 
 def read_snapshot(folder: Path, sink: Sink, *, abandoned: Callable[[], bool] = lambda: False) -> Report:
     """Put every object of the folder into ``sink``.
 
     An object, a document or a file that cannot be used is skipped and named in the report, and so is an object that
-    was read before. Raises :class:`SnapshotError` if no Node is found, or if ``abandoned``, asked before every file.
+    was read before. Raises :class:`SnapshotError` if no Node is found, or if ``abandoned()``, which is called before
+    every file, returns ``True``.
     """
-    reading = SnapshotLoader(sink)
+    loader = SnapshotLoader(sink)
     for path in files(folder):
         if abandoned():
             raise SnapshotError(f"reading the folder {folder} was abandoned")
-        _read_file(path, str(path.relative_to(folder)), reading)
-    report = reading.report()
+        _read_file(path, str(path.relative_to(folder)), loader)
+    report = loader.report()
     if not report.counts["Node"]:
         first = f" ({report.skipped_count} skipped, the first is {report.skipped[0]})" if report.skipped else ""
         raise SnapshotError(f"the folder {folder} holds no Node: {_ADVICE}{first}")
     return report
 
 
-def _read_file(path: Path, name: str, reading: SnapshotLoader) -> None:
-    reading.begin(name)
+def _read_file(path: Path, name: str, loader: SnapshotLoader) -> None:
+    loader.begin(name)
     try:
         content = read(path)
     except OSError as error:
-        reading.skip(f"cannot be read: {error.strerror}")
+        loader.skip(f"cannot be read: {error.strerror}")
         return
-    for document in (Raw(content),) if path.suffix == ".json" else _yaml(content, reading):
-        reading.document(document)
+    for document in (Raw(content),) if path.suffix == ".json" else _yaml(content, loader):
+        loader.document(document)
 
 
-def _yaml(content: bytes, reading: SnapshotLoader) -> Iterator[Item]:
-    # PyYAML takes as long to import as the rest of this layer, and a live cluster needs none of it.
+def _yaml(content: bytes, loader: SnapshotLoader) -> Iterator[Item]:
+    # Imported only here: PyYAML takes as long to import as the rest of this layer, and a live cluster does not need it.
     from webhook.cluster.snapshot.yaml_documents import UnreadableDocument, documents  # noqa: PLC0415 see above
 
     for document in documents(content):
         if isinstance(document, UnreadableDocument):
-            reading.skip(document.reason)
+            loader.skip(document.reason)
         else:
             yield document

@@ -1,7 +1,8 @@
-"""YAML documents as plain Python values, read with PyYAML's C parser.
+"""Reads YAML documents as plain Python values, with PyYAML's C parser and limits on nesting.
 
-Values are those of PyYAML's safe loader, but dates stay text, as JSON has none. The values are built here from the
-parser's events: PyYAML's own composer ends the process on deep nesting, and takes six times as long.
+Values are those of PyYAML's safe loader, except that dates stay text, because JSON has no dates. The values are built
+from the parser's events in this module: PyYAML's own composer crashes the process on deep nesting, and takes six times
+as long.
 """
 
 import re
@@ -12,22 +13,22 @@ import yaml
 from msgspec import Struct
 
 DEPTH_LIMIT = 200
-"""Levels of nesting; the schemas of CustomResourceDefinitions reach some sixty, pods twelve."""
+"""Levels of nesting of one document; schemas of CustomResourceDefinitions reach some sixty, pods twelve."""
 
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
 _STRING = "tag:yaml.org,2002:str"
 _START = re.compile(rb"^(?=---(?:\s|$))", re.MULTILINE)
-"""Where a document begins: three dashes in the first column are nothing else, not even inside a block of text."""
+"""The beginning of a document: three dashes in the first column always begin one, even inside a block of text."""
 
 
 class UnreadableDocument(Struct, frozen=True, gc=False):
-    """A document that is not YAML, or goes beyond what is read of it."""
+    """A document that is not YAML, or exceeds a limit; ``reason`` names the line."""
 
     reason: str
 
 
 class _Loader(yaml.CSafeLoader):
-    """The safe loader, to which a date is text."""
+    """PyYAML's safe loader, except that dates stay text."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -37,13 +38,15 @@ _Loader.yaml_implicit_resolvers = {
 
 
 class _NotReadError(Exception):
+    """A document holds something that is not read; ``line`` counts from 0 within its text."""
+
     def __init__(self, event: yaml.Event, message: str) -> None:
         super().__init__(message)
         self.line = event.start_mark.line if event.start_mark else 0
 
 
 def documents(content: bytes) -> Iterator[object]:
-    """Every document that is not empty; :class:`UnreadableDocument` in place of one that cannot be read."""
+    """Every document that is not empty, in order; :class:`UnreadableDocument` for one that cannot be read."""
     line = 1
     for text in _START.split(content):
         if text.strip():
@@ -52,7 +55,7 @@ def documents(content: bytes) -> Iterator[object]:
 
 
 def _read(text: bytes, line: int) -> Iterator[object]:
-    """The documents of a piece of the file that begins at ``line``: one, unless ``...`` parts it."""
+    """The documents of a piece of the file that begins at ``line``: one, or several if ``...`` separates them."""
     try:
         for document in _Builder(text).documents():
             if document is not None:
@@ -68,7 +71,7 @@ def _read(text: bytes, line: int) -> Iterator[object]:
 
 
 class _Builder:
-    """Makes values of the events of one text."""
+    """Builds Python values from the parser's events for one text."""
 
     def __init__(self, text: bytes) -> None:
         self._loader = _Loader(text)

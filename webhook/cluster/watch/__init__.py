@@ -1,6 +1,6 @@
-"""Kinds of objects kept up to date by list and watch, as client-go does it.
+"""Objects of a live cluster, kept up to date by list and watch as in client-go.
 
-Read in this order: ``list_watch`` (requests for pages and events), ``store`` (the objects of a kind), ``reflector``
-(list, watch, and again after a failure), ``backoff`` (every time constant), ``live`` (all kinds of a cluster).
-``lists`` reads a list without a watch.
+Read in this order: ``live`` (``LiveCluster``: one reflector for each kind), ``reflector`` (lists, then watches, for
+ever), ``list_watch`` (the requests for one kind), ``store`` (which objects are known), ``backoff`` (time constants, and
+the pauses after failures). ``lists`` reads a collection once, for decisions that must not rely on what was watched.
 """

@@ -1,4 +1,4 @@
-"""Every time constant of list and watch, and the pauses after failures."""
+"""Time constants of list and watch (``Pace``), and the pauses of a reflector after failures (``RelistBackoff``)."""
 
 import random
 from collections.abc import Mapping
@@ -12,41 +12,41 @@ _dice: Final = random.SystemRandom()
 
 
 class Pace(Struct, frozen=True, kw_only=True):
-    """Time constants of list and watch, in seconds unless said otherwise; tests use shorter ones.
+    """Time constants of list and watch, in seconds unless said otherwise; tests use shorter times.
 
-    With the default figures a connection that died without a word is noticed within 55 seconds. Bookmarks alone would
-    not do: they come once a minute (Kubernetes, ``cacher.go``). So the API server is asked to end each watch before
-    that, and the next watch goes on from the version at which it ended.
+    With the defaults, a connection that died silently is noticed within 55 seconds. Bookmarks come too rarely for that,
+    once a minute (Kubernetes, ``cacher.go``). Therefore each watch asks the server to end it before 55 seconds are
+    over, and the next watch begins at the version at which the last one ended.
     """
 
     page: int = 250
-    """Objects of one page: a megabyte of pods, of which the first look takes a millisecond."""
+    """Objects of one page of a list: a megabyte of pods, which is split into objects within a millisecond."""
     batch: int = 25
-    """Objects taken up before others get their turn: a millisecond, as a pod takes some 40 microseconds."""
+    """Objects that are processed before other coroutines run: about a millisecond, since a pod takes 40 µs."""
     watch: tuple[float, float] = (40.0, 50.0)
-    """Between which a watch ends by itself; at random, lest all replicas come back at once."""
+    """Bounds of the random ``timeoutSeconds`` of a watch: random so that replicas do not all reconnect at once."""
     silence: float = 55.0
-    """Without a byte, a connection is taken for dead; longer than any watch."""
+    """Time without a byte after which the connection of a watch is taken for dead; longer than any watch."""
     answer: float = 30.0
-    """The same for a page of a list, which the API server sends in well under a second."""
+    """Time without a byte after which the connection of a list is taken for dead; a page takes well under a second."""
     brief: float = 1.0
-    """A watch that ends earlier without an event was none."""
+    """A watch that ends earlier than this without an event counts as a failure."""
     least: float = 0.5
     """The shortest pause after a failure."""
     most: float = 30.0
-    """The longest, as client-go has it."""
+    """The longest pause after a failure, as in client-go."""
     most_away: float = 5.0
-    """The longest while the API server is away: everything is to be known again 10 s after it is back."""
+    """The longest pause while the API server is unreachable: 10 s after its return all objects shall be known again."""
     between_lists: float = 1.0
-    """From the beginning of a list to that of the next, whatever happens."""
+    """The shortest time from the beginning of one list to the beginning of the next."""
     absent: float = 10.0
-    """Until a kind that is not installed is asked for again."""
+    """Time until a kind that is not installed is asked for again."""
     horizon: float = 300.0
-    """How far back the API server remembers (its ``--etcd-compaction-interval``): after that, only a list helps."""
+    """How far back the API server remembers changes (its ``--etcd-compaction-interval``); later, a list is needed."""
 
 
 class RelistBackoff:
-    """Pauses after failures: exponential, with jitter; a failure of another cause begins with the shortest again."""
+    """Exponential backoff with jitter after failures; begins anew when the cause of the failures changes."""
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
@@ -56,26 +56,26 @@ class RelistBackoff:
         self._most: Mapping[Cause, float] = dict.fromkeys((Cause.UNREACHABLE, Cause.BROKEN), pace.most_away)
 
     def reset(self) -> None:
-        """Begin with the shortest pause again: a request has succeeded."""
+        """Forget all failures, after a success."""
         self._cause = None
         self.streak = 0
 
     def pause(self, failure: ApiError) -> float:
-        """Seconds to wait after that failure; at least what the API server asks for, within bounds."""
+        """Seconds to wait after the failure: at least what the API server asked for (Retry-After), at most ``most``."""
         if failure.cause is not self._cause:
             self.reset()
         self._cause = failure.cause
         self.streak += 1
         pace = self._pace
-        # Beyond 2^16 the pause has long reached its end, and would leave the range of a float one day.
+        # The exponent is bounded because the power would exceed the range of a float after a thousand failures.
         highest = min(self._most.get(failure.cause, pace.most), pace.least * 2 ** min(self.streak, 16))
         return max(_dice.uniform(pace.least, highest), min(failure.wait, pace.most))
 
     def about(self, seconds: float) -> float:
-        """A random number of seconds within a tenth of the given one."""
+        """A random time of about so many seconds: up to a tenth more or less."""
         return seconds * _dice.uniform(0.9, 1.1)
 
 
 def between(lowest: float, highest: float) -> float:
-    """A random number of seconds between the two."""
+    """A random number between the two."""
     return _dice.uniform(lowest, highest)

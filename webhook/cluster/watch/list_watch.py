@@ -1,4 +1,4 @@
-"""Requests for the objects of one kind: the pages of a list, and the events of a watch (client-go, ``ListWatch``)."""
+"""List and watch requests for one kind (client-go's ``ListWatch``): pages of a list, events of a watch."""
 
 import time
 from collections.abc import AsyncGenerator, Mapping
@@ -15,7 +15,7 @@ from webhook.cluster.objects.kinds import AnyKind
 from webhook.cluster.watch.backoff import Pace, between
 
 LIMIT: Final = 4 << 20
-"""Bytes of a line: an object has at most 1.5 MiB in etcd, and its JSON may be longer than what is stored."""
+"""Bytes of one line of a watch: an object has at most 1.5 MiB in etcd, and its JSON may be longer than that."""
 
 
 class TooLongError(Exception):
@@ -23,7 +23,7 @@ class TooLongError(Exception):
 
 
 class Lines:
-    """Splits a stream of bytes into lines: chunks go in, which may begin and end anywhere, and whole lines come out."""
+    """Splits the chunks of a watch response into lines; a chunk may begin and end anywhere in a line."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
@@ -31,7 +31,7 @@ class Lines:
         self._size = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that are whole now, without their ends; empty ones are left out."""
+        """The lines that are complete now, without newlines and without empty lines; may raise ``TooLongError``."""
         *ended, rest = chunk.split(b"\n")
         found = []
         for piece in ended:
@@ -51,15 +51,15 @@ class Lines:
 
 
 PAGE_LIMIT: Final = 250 * (3 << 19)
-"""Bytes of a page: 250 objects as large as etcd takes them, 1.5 MiB each."""
+"""Bytes of one page: 250 objects of 1.5 MiB, the largest that etcd stores."""
 
 
 class ListWatch:
-    """Requests for the objects of one kind; every failure is an :class:`ApiError`."""
+    """Lists and watches the objects of one kind. All failures are raised as :class:`ApiError`."""
 
     def __init__(self, kind: AnyKind, connection: Connection, pace: Pace, *, page_limit: int = PAGE_LIMIT) -> None:
         self.heard = time.monotonic()
-        """When the API server last said how it stands with this kind; at first, when it was not asked yet."""
+        """Time (``time.monotonic``) of the last answer, or byte of a watch, about this kind; at first, the time now."""
         self._connection = connection
         self._pace = pace
         self._page_limit = page_limit
@@ -68,15 +68,15 @@ class ListWatch:
         self._selector = {name: selector for name, selector in selectors.items() if selector}
 
     async def page(self, following: str | None = None) -> Page:
-        """Read the first page of a list, of the newest version, or the page after the token ``following``."""
+        """The first page of a consistent list, or the page for the ``continue`` token ``following``."""
         return await self._page(self._pace.page, {"continue": following} if following else {})
 
     async def version(self) -> str:
-        """The resourceVersion that the API server is at now."""
+        """The current resourceVersion of the API server."""
         return (await self._page(1, {})).metadata.version
 
     async def watch(self, version: str) -> AsyncGenerator[list[Event], None]:
-        """Events after that version in batches as these arrive, until the API server ends the watch."""
+        """The events after ``version``, in batches as they arrive, until the API server ends the watch."""
         query = {
             **self._selector,
             "watch": "true",
@@ -92,9 +92,9 @@ class ListWatch:
                 yield _events(lines, chunk)
 
     async def _page(self, size: int, query: Mapping[str, str]) -> Page:
-        asked = {**self._selector, "limit": str(size), **query}
+        parameters = {**self._selector, "limit": str(size), **query}
         body = bytearray()
-        async with self._connection.get(self._path, asked, silence=self._pace.answer) as response:
+        async with self._connection.get(self._path, parameters, silence=self._pace.answer) as response:
             async for chunk in response.content.iter_any():
                 body += chunk
                 if len(body) > self._page_limit:
@@ -110,7 +110,7 @@ class ListWatch:
 
 
 def error_of(event: Event) -> ApiError:
-    """What an event of type ERROR says."""
+    """The error that an event of type ERROR carries as a ``Status``."""
     try:
         status = items.decode(event.object, Status)
     except decoding.ERRORS:

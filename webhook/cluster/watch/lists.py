@@ -1,4 +1,4 @@
-"""Lists read now, page by page: for questions that must not be answered from the inventory."""
+"""``listed``: all objects of a collection, read now and page by page, for decisions that must not rely on a cache."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Final, Protocol
@@ -12,21 +12,24 @@ from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 
 PAGE: Final = 100
-"""Objects of one page: a megabyte or two of pods, while an answer may have six."""
+"""Objects of one page: one or two megabytes of pods; the client takes answers of up to six."""
 
 
 class ListReader(Protocol):
-    """Reads lists of the API server; every failure is an :class:`ApiError`."""
+    """Sends GET requests to the API server; all failures are raised as :class:`ApiError`."""
 
     async def read(self, path: str) -> bytes:
-        """Read one page as it is now."""
+        """The body of the answer to a GET of ``path``, which may have a query."""
         ...
 
 
 async def listed(
     reader: ListReader, path: str, selectors: Mapping[str, str], *, page: int = PAGE
 ) -> AsyncIterator[Raw]:
-    """Every object of the collection at ``path``, as JSON text. Raises :class:`ApiError`."""
+    """Every object of the collection at ``path`` that ``selectors`` select, as JSON text. Raises :class:`ApiError`.
+
+    ``selectors`` are query parameters such as ``fieldSelector``; ``page`` is the number of objects of one request.
+    """
     query = {**selectors, "limit": str(page)}
     while True:
         body = await reader.read(f"{path}?{urlencode(query, quote_via=quote)}")

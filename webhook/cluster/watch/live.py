@@ -1,4 +1,4 @@
-"""A cluster as the watches of an API server tell it: one reflector a kind, which fill one inventory."""
+"""``LiveCluster``: an inventory that reflectors keep up to date with a cluster, and whether it is fit for decisions."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -17,21 +17,22 @@ from webhook.cluster.watch.store import Findings
 I = TypeVar("I", bound=Sink)  # noqa: E741 stands for Inventory
 
 TellOutcome = Callable[[Report | Finding | ApiError], object]
-"""Learns of every list once all kinds are known, of every object that cannot be used, and of failures."""
+"""Called with a report after every list once all kinds are listed, with every unusable object, and with failures."""
 
 STALE: Final = 300.0
-"""Seconds after which a state is too old to decide on: the API server itself remembers no more (``Pace.horizon``).
+"""Seconds after which the inventory is too old for decisions: the API server remembers no more (``Pace.horizon``).
 
-A healthy reflector hears something every minute, and one that is cut off tries again every few seconds. So a state that
-is too old means that this replica is cut off, and another replica, or none, answers better.
+A reflector hears from the API server at least once a minute, and when it is cut off it tries again every few seconds.
+An inventory that is too old therefore belongs to a replica that is cut off; other replicas decide better.
 """
 
 
 class LiveCluster(Generic[I]):
-    """The API server behind ``connection`` as a cluster; its watches keep ``inventory`` up to date.
+    """Keeps ``inventory`` up to date with the API server behind ``connection``, by one reflector for each kind.
 
-    ``inventory`` is the same object all the time, empty at first. While a kind is listed again it holds what was known
-    and what is new; objects that are gone leave it at the end of the list. With a ``limit`` of 0 no state is too old.
+    The inventory is empty at first, and is never replaced. While a kind is listed again, the inventory holds both known
+    and new objects; objects that are gone are removed at the end of the list. The inventory is too old for decisions
+    when a kind was last heard about ``limit`` seconds ago; with 0 it never is.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class LiveCluster(Generic[I]):
     ) -> None:
         self.inventory: I = inventory
         self.connection = connection
-        """The way to the API server, open while this runs."""
+        """The connection to the API server, open while :meth:`run` runs."""
         self._limit = limit
         self._tell = tell
         self._reflectors = [
@@ -57,47 +58,43 @@ class LiveCluster(Generic[I]):
     @property
     def synced(self) -> bool:
         """Whether every kind has been listed at least once."""
-        return all(reflector.synced for reflector in self._reflectors)
+        return all(each.synced for each in self._reflectors)
 
     @property
     def report(self) -> Report:
-        """How many objects of each kind are known, and which could not be used."""
+        """The numbers of objects that are known now, and the objects that cannot be used."""
         return Report(
-            counts={reflector.kind.name: len(reflector.store.known) for reflector in self._reflectors},
-            skipped=_named(reflector.store.skipped for reflector in self._reflectors),
-            skipped_count=sum(len(reflector.store.skipped) for reflector in self._reflectors),
-            noted=_named(reflector.store.noted for reflector in self._reflectors),
-            noted_count=sum(len(reflector.store.noted) for reflector in self._reflectors),
+            counts={each.kind.name: len(each.store.known) for each in self._reflectors},
+            skipped=_named(each.store.skipped for each in self._reflectors),
+            skipped_count=sum(len(each.store.skipped) for each in self._reflectors),
+            noted=_named(each.store.noted for each in self._reflectors),
+            noted_count=sum(len(each.store.noted) for each in self._reflectors),
         )
 
     def ages(self) -> dict[str, float]:
-        """Seconds since the API server last said how it stands with each resource; below a minute while all is well."""
-        return {reflector.kind.resource: reflector.age() for reflector in self._reflectors}
+        """Seconds since the API server was last heard about each resource; below a minute while all is well."""
+        return {each.kind.resource: each.age() for each in self._reflectors}
 
     def reason(self) -> str | None:
-        """Why nothing can be decided now, in words; ``None`` if it can."""
+        """Why decisions cannot be made on the inventory now, for readiness and refusals; ``None`` if they can."""
         unread = [
-            f"{reflector.kind.resource}: {reflector.failure or 'being listed'}"
-            for reflector in self._reflectors
-            if not reflector.synced
+            f"{each.kind.resource}: {each.failure or 'being listed'}" for each in self._reflectors if not each.synced
         ]
         if unread:
             return f"the cluster is not read yet: {'; '.join(unread)}"
         if not self._limit:
             return None
         stale = [
-            f"{reflector.kind.resource}: {reflector.age():.0f} s old ({reflector.failure or 'nothing more was heard'})"
-            for reflector in self._reflectors
-            if reflector.age() > self._limit
+            f"{each.kind.resource}: {each.age():.0f} s old ({each.failure or 'nothing more was heard'})"
+            for each in self._reflectors
+            if each.age() > self._limit
         ]
         return f"what is known of the cluster is too old: {'; '.join(stale)}" if stale else None
 
     async def run(self) -> None:
-        """Watch the cluster until cancelled; an exception is a fault of this program."""
+        """Watch the cluster until cancelled. Failures of the API server are retried; other errors are raised."""
         async with self.connection:
-            tasks = [
-                asyncio.create_task(reflector.run(), name=reflector.kind.resource) for reflector in self._reflectors
-            ]
+            tasks = [asyncio.create_task(each.run(), name=each.kind.resource) for each in self._reflectors]
             try:
                 await asyncio.gather(*tasks)
             finally:

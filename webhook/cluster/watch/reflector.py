@@ -1,7 +1,8 @@
-"""One kind of object kept up to date: a list in pages, then watches from its version (client-go, ``Reflector``).
+"""``Reflector`` (client-go): keeps the objects of one kind up to date by a list in pages, and then watches, for ever.
 
-After a failure, or a watch without any event, the API server's version is checked before the next watch. One that was
-restored from a backup is at an older version, and a watch from the newer one would stay silent for a long time.
+After a failure, or after a watch without any event, the reflector checks the API server's current resourceVersion
+before it watches again. If that version is lower than the last one seen, the API server was restored from a backup: a
+watch would then stay silent for a long time, so the reflector lists again.
 """
 
 import asyncio
@@ -21,19 +22,19 @@ from webhook.cluster.watch.list_watch import ListWatch, error_of
 from webhook.cluster.watch.store import Store
 
 MISSING_LIMIT: Final = 3
-"""Answers that a kind is not installed before its objects are given up: one may come from a server that starts."""
+"""Answers that a kind is not installed after which its objects are removed: a server that starts may give one."""
 
-_STARTS_OVER: Final = frozenset({Cause.GONE, Cause.UNREADABLE})
-"""Causes after which a watch cannot go on."""
+_RELIST_CAUSES: Final = frozenset({Cause.GONE, Cause.UNREADABLE})
+"""Causes of failures after which the watch cannot continue from its last version."""
 
 _CHANGES: Final = frozenset({"ADDED", "MODIFIED"})
 
 
 class Reflector:
-    """Feeds the objects of one kind to a sink.
+    """Writes the objects of one kind into a sink.
 
-    ``tell`` is called with objects that cannot be used and with failures, once for each as long as it lasts; ``listed``
-    is called after every list.
+    ``tell`` is called with unusable objects and with failures, once for each while it lasts; ``listed`` is called after
+    every list.
     """
 
     def __init__(
@@ -49,20 +50,20 @@ class Reflector:
         self.kind = kind
         self.store = Store(kind, sink, tell)
         self.synced = False
-        """Whether the sink has all that there was at some time."""
+        """Whether the kind has been listed completely at least once."""
         self.failure: ApiError | None = None
-        """What goes wrong just now."""
+        """The failure that lasts now; ``None`` after a success."""
         self._list_watch = ListWatch(kind, connection, pace)
         self._pace = pace
         self._tell = tell
         self._listed = listed
         self._backoff = RelistBackoff(pace)
         self._version = ""
-        self._doubt = False
+        self._unsure = False
         self._next_list = 0.0
 
     def age(self) -> float:
-        """Seconds since the API server last said how it stands with this kind; below a minute while all is well."""
+        """Seconds since the API server was last heard about this kind; below a minute while all is well."""
         return time.monotonic() - self._list_watch.heard
 
     async def run(self) -> NoReturn:
@@ -71,68 +72,70 @@ class Reflector:
             try:
                 if not self._version:
                     await self._list()
-                elif self._doubt:
-                    await self._look()
+                elif self._unsure:
+                    await self._check_version()
                 await self._watch()
             except ApiError as failure:
-                await self._endure(failure)
+                await self._back_off(failure)
 
     async def _list(self) -> None:
-        await self._turn()
+        """List all objects, remove the others from the sink, and remember the version to watch from."""
+        await self._wait_for_list()
         self.store.begin()
         metadata = await self._page(None)
         while metadata.following:
             metadata = await self._page(metadata.following)
-        await self._clear_away()
+        await self._remove_unlisted()
         self._listed()
-        self._version, self._doubt = metadata.version, False
+        self._version, self._unsure = metadata.version, False
 
     async def _page(self, following: str | None) -> ListMetadata:
-        """Store the objects of one page, and forget the page before the next one takes as much memory."""
+        """Read one page into the store; only one page is in memory at a time."""
         page = await self._list_watch.page(following)
         for number, item in enumerate(page.items or (), 1):
             self.store.put(item)
-            await self._rest(number)
+            await self._yield(number)
         return page.metadata
 
-    async def _clear_away(self) -> None:
-        """Remove the objects that the list did not name; every object that there was is known from now on."""
+    async def _remove_unlisted(self) -> None:
+        """Remove the objects that the list did not contain; the kind is synced from now on."""
         for number, _ in enumerate(self.store.end(), 1):
-            await self._rest(number)
+            await self._yield(number)
         self.synced = True
 
-    async def _look(self) -> None:
-        """Raise GONE, so that a list follows, if the API server is at an older version than the last one seen."""
-        await self._turn()
+    async def _check_version(self) -> None:
+        """Raise ``Cause.GONE``, which leads to a list, if the API server's version is lower than the last one seen."""
+        await self._wait_for_list()
         now = await self._list_watch.version()
         if not (now.isdecimal() and self._version.isdecimal() and int(now) >= int(self._version)):
             raise ApiError(Cause.GONE, f"the API server went back from version {self._version} to {now}")
-        self._doubt = False
+        self._unsure = False
 
-    async def _turn(self) -> None:
-        """Wait until the next list may begin: after whatever failures, at most one a second is asked for."""
+    async def _wait_for_list(self) -> None:
+        """Wait until another list may begin: one list a second at most, whatever fails."""
         await asyncio.sleep(self._next_list - time.monotonic())
         self._next_list = time.monotonic() + self._pace.between_lists
 
-    async def _rest(self, number: int) -> None:
-        """Let other tasks run after every batch of objects."""
+    async def _yield(self, number: int) -> None:
+        """Let other coroutines run after every ``batch`` objects."""
         if number % self._pace.batch == 0:
             await asyncio.sleep(0)
 
     async def _watch(self) -> None:
+        """Watch from the last version until the API server ends the watch."""
         begun, number = time.monotonic(), 0
         async with aclosing(self._list_watch.watch(self._version)) as batches:
             async for events in batches:
                 for event in events:
-                    self._take(event)
+                    self._apply(event)
                     number += 1
-                    await self._rest(number)
+                    await self._yield(number)
         if not number and time.monotonic() - begun < self._pace.brief:
             raise ApiError(Cause.BROKEN, "the API server ends watches as soon as they begin")
-        self._well()
-        self._doubt = not number
+        self._succeeded()
+        self._unsure = not number
 
-    def _take(self, event: Event) -> None:
+    def _apply(self, event: Event) -> None:
         if event.type == "ERROR":
             raise error_of(event)
         identity = self.store.identity(event.object)
@@ -141,14 +144,18 @@ class Reflector:
         elif event.type == "DELETED":
             self.store.remove(self.kind.key(identity))
         self._version = identity.version or self._version
-        self._well()
+        self._succeeded()
 
-    def _well(self) -> None:
+    def _succeeded(self) -> None:
+        """Forget past failures."""
         self.failure = None
         self._backoff.reset()
 
-    async def _endure(self, failure: ApiError) -> None:
-        """Report the failure, unless it is the last one again, and wait; objects stay until they are gone."""
+    async def _back_off(self, failure: ApiError) -> None:
+        """Report the failure once, decide whether a list is needed, and pause.
+
+        Known objects stay in the sink, except those of a kind that is not installed.
+        """
         if failure.cause is Cause.FORBIDDEN:
             rule = f"the role needs the verbs list and watch on {self.kind.full_resource}"
             failure = ApiError(failure.cause, f"{failure} ({rule})")
@@ -156,21 +163,21 @@ class Reflector:
             self.failure = failure
             self._tell(ApiError(failure.cause, f"{self.kind.resource}: {failure}"))
         pause = self._backoff.pause(failure)
-        self._doubt = True
-        if failure.cause in _STARTS_OVER or self.age() > self._pace.horizon:
+        self._unsure = True
+        if failure.cause in _RELIST_CAUSES or self.age() > self._pace.horizon:
             self._version = ""
         if failure.cause is Cause.MISSING and self.kind.optional:
             self._version = ""
             if not self.store.known or self._backoff.streak >= MISSING_LIMIT:
                 pause = self._backoff.about(self._pace.absent)
-                await self._give_up()
+                await self._not_installed()
         await asyncio.sleep(pause)
 
-    async def _give_up(self) -> None:
-        """Take the kind as not installed: there is no object of it, which is as good as an empty list."""
+    async def _not_installed(self) -> None:
+        """The kind is not installed: treat that as a list without objects."""
         self._list_watch.heard = time.monotonic()
-        news = bool(self.store.known) or not self.synced
+        changed = bool(self.store.known) or not self.synced
         self.store.begin()
-        await self._clear_away()
-        if news:
+        await self._remove_unlisted()
+        if changed:
             self._listed()

@@ -1,7 +1,7 @@
-"""The objects of one kind: which of them the sink holds, and which could not be used.
+"""``Store``: the keys of the objects of one kind that the sink holds, and the objects that could not be used.
 
-After every list the sink holds what that list would put into an empty one. But no object is removed before the whole
-list has been read without it, and there is no second copy of the objects.
+After every list the sink is as if the list had been read into an empty sink. No second copy is made for that: an object
+that the list does not contain is removed at the end of the list.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,18 +17,22 @@ from webhook.cluster.objects.sink import Sink
 from webhook.cluster.objects.translate import MalformedError
 
 TellFinding = Callable[[Finding], object]
+"""Called with what is wrong with an object."""
 
 Findings = dict[str, Finding | None]
-"""By the object's key; ``None`` where there are more than are named."""
+"""Findings by the object's key; ``None`` for those beyond :data:`FINDING_LIMIT`, which are only counted."""
 
 
 class Store:
-    """The objects of one kind; ``tell`` is called once with each problem of an object."""
+    """Writes the objects of one kind into a sink; ``tell`` is called once with each finding about an object.
+
+    ``skipped`` are the objects that could not be used, ``noted`` those of which a part could not be used.
+    """
 
     def __init__(self, kind: AnyKind, sink: Sink, tell: TellFinding) -> None:
         self.known: dict[str, str] = {}
-        """Keys of the objects in the sink, each by itself: the sink gets the same text every time, so it is there once,
-        which saves 100 bytes for each of 150,000 pods."""
+        """Keys of the objects in the sink, each mapped to itself: the sink always gets the same ``str`` object for a
+        key, which saves 100 bytes for each of 150,000 pods."""
         self.skipped: Findings = {}
         self.noted: Findings = {}
         self._kind = kind
@@ -38,31 +42,31 @@ class Store:
         self._nameless = 0
 
     def begin(self) -> None:
-        """A list begins; :meth:`end` removes the objects that it does not name."""
+        """A list begins: :meth:`end` removes the objects that are not put until then."""
         self._unseen = {*self.known, *self.skipped}
 
     def end(self) -> Iterator[str]:
-        """The list is complete: remove the objects that it did not name, one at every step."""
+        """The list is complete: remove the objects that it did not contain, one at each step of the iterator."""
         gone, self._unseen = self._unseen, set()
         for key in gone:
             self.remove(key)
             yield key
 
     def put(self, item: Raw) -> None:
-        """An object was added or changed; one that cannot be used counts as absent."""
+        """An object was added or changed. An object that cannot be used is removed from the sink."""
         try:
             value, notes = self._kind.read(item)
             if value is None:
                 self.remove(self._kind.key(self.identity(item)))
                 return
-            stated: str = self._kind.value_key(value)
-            key = self.known.get(stated, stated)
+            equal_key: str = self._kind.value_key(value)
+            key = self.known.get(equal_key, equal_key)
             self._kind.put(self._sink, value, key)
         except MalformedError as error:
             self._skip(item, str(error))
         except decoding.ERRORS as error:
             self._skip(item, decoding.reason(error))
-        except Exception as error:  # noqa: BLE001 -- one object that nobody foresaw must not cost all others
+        except Exception as error:  # noqa: BLE001 -- one unforeseen object must not end the watch of all others
             self._skip(item, f"unforeseen: {type(error).__name__}: {error}")
         else:
             self._keep(key)
@@ -70,7 +74,7 @@ class Store:
                 self._note(key, item, notes)
 
     def remove(self, key: str) -> None:
-        """An object is gone, or holds nothing any more; removing one that is not there does nothing."""
+        """An object is gone, or needs no resources any more (a finished pod). An unknown key is ignored."""
         if self.known.pop(key, None) is not None:
             self._kind.drop(self._sink, key)
         self._unseen.discard(key)
@@ -78,7 +82,7 @@ class Store:
         self.noted.pop(key, None)
 
     def identity(self, item: Raw) -> Identity:
-        """Namespace, name, uid and version of the object; empty where these cannot be read."""
+        """Name, namespace, uid and version of the object; empty where they cannot be read."""
         try:
             return items.decode(item, Identified).metadata
         except decoding.ERRORS:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from webhook.controller.events.event import Regarding
 from webhook.controller.hostpools.pool_object import StoredPool
 from webhook.controller.hostpools.pool_status import State, shared, status_of
-from webhook.placement.checks.sleepers import in_words
+from webhook.placement.checks.waiting_pods import sleepers_text
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.pools.pool_plan import published
 from webhook.placement.text.api_kinds import HOST_POOL
@@ -43,7 +43,9 @@ def news(before: Pool | None, state: State) -> Iterator[News]:
         changes = list(_replaced(before, state) if published(before) else _assigned(state))
         yield from changes
         if changes and state.sleepers:
-            yield News("Warning", "SleepersWait", f"{in_words(state.sleepers)}: only the setting strict keeps them off")
+            yield News(
+                "Warning", "SleepersWait", f"{sleepers_text(state.sleepers)}: only the setting strict keeps them off"
+            )
     if state.degraded:
         yield News("Warning", "Degraded", "; ".join(state.degraded))
     if state.guests:

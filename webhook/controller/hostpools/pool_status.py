@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from webhook.controller.hostpools.pool_object import StoredPool
 from webhook.placement.checks.pool_health import OUT, guests, troubles
-from webhook.placement.checks.sleepers import in_words, sleepers
+from webhook.placement.checks.waiting_pods import sleepers, sleepers_text
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase, Pool, PoolHost
 from webhook.placement.inventory.policy import Policy
@@ -171,7 +171,7 @@ def _of_which(taken: int, hosts: int) -> str:
 
 def _asleep(number: int) -> str:
     """A clause that counts sleepers; empty if there are none."""
-    return f"; {in_words(number)}" if number else ""
+    return f"; {sleepers_text(number)}" if number else ""
 
 
 def _nodes(found: PoolPlan, inventory: Inventory) -> Bits:

@@ -1,6 +1,6 @@
-"""Whether a pool could have all of its hosts now and, if not, why and what would help (``docs/hostpool.md``).
+"""Whether a HostPool could have all of its hosts now and, if not, why and what would help (``docs/hostpool.md``).
 
-Tenants read the text: it names no node that the pool does not name itself, and nothing of other namespaces.
+Tenants read the text, so it names no node that the pool does not name itself, and nothing of other namespaces.
 """
 
 from msgspec import Struct
@@ -20,10 +20,10 @@ from webhook.placement.text.problem import counted, shorten
 
 
 class Completion(Struct, frozen=True):
-    """What becomes of a pool: ``hosts`` are the nodes it would have now, by index.
+    """The hosts that a pool would have now: ``hosts`` are the names of nodes, by index.
 
-    ``refusal`` says why it cannot be completed, empty if it can; ``reasons`` why nodes are out, each once. ``warning``
-    is for a pool that is of no use yet: nodes may come.
+    ``refusal`` says why the pool cannot be completed, and is empty if it can. ``reasons`` say why nodes are out, each
+    node under one reason. ``warning`` is for a pool that may be completed later, when nodes come or recover.
     """
 
     hosts: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class Completion(Struct, frozen=True):
 
 
 def complete(pool: Pool, world: World) -> Completion:
-    """Pure and total; the pool need not be in the cluster."""
+    """Whether the pool could have all of its hosts now; the pool need not be in the inventory."""
     if too_many := surplus(pool, world.inventory, world.policy.pool_quota):
         return Completion(refusal=f"{_first(pool, str(too_many))}\nNearest fix: {too_many.remedy}.")
     if not pool.sized:
@@ -51,18 +51,22 @@ def complete(pool: Pool, world: World) -> Completion:
 
 
 def _in_time(now: Completion, later: Completion) -> Completion:
-    """What is said of a pool that cannot be completed now, once conditions of nodes have passed."""
+    """The completion of a pool that cannot be completed now, given that of the world without passing conditions.
+
+    A pool that could be completed then is not refused, but gets a warning.
+    """
     if later.refusal or later.warning:
         return later
     return replace(now, refusal="", warning=f"no hosts yet, until nodes have recovered: {_headline(now)}")
 
 
 def _headline(refused: Completion) -> str:
-    """The first line of the refusal, which stands alone."""
+    """The first line of the refusal, which can be shown alone."""
     return refused.refusal.partition("\n")[0]
 
 
 def _sized(pool: Pool, world: World) -> Completion:
+    """The completion of a pool with a size and no list of hosts."""
     allocation = world.allocation(pool)
     hosts = tuple(host.name for host in allocation.hosts)
     rules = hurdles(pool, world)
@@ -82,6 +86,7 @@ def _sized(pool: Pool, world: World) -> Completion:
 
 
 def _literal(pool: Pool, world: World) -> Completion:
+    """The completion of a pool that lists its hosts."""
     allocation = world.allocation(pool)
     hosts = tuple(host.name for host in allocation.hosts)
     if not allocation.reason:
@@ -94,6 +99,7 @@ def _literal(pool: Pool, world: World) -> Completion:
 
 
 def _unsized(pool: Pool, world: World) -> Completion:
+    """The completion of a pool without a size: all nodes with its labels are its hosts; a warning if there are none."""
     needs = labels_of(pool)
     reasons = tuple(ruled_out(hurdles(pool, world)[:1], world))
     if matching_all(world.inventory.nodes, needs):
@@ -107,13 +113,16 @@ def _unsized(pool: Pool, world: World) -> Completion:
 
 
 def _over_quota(pool: Pool, over: Excess) -> str:
+    """The refusal of a pool that exceeds the namespace's quota of exclusive hosts."""
     lower = f", or lower size to {over.left}" if over.left else ""
     return f"{_first(pool, str(over))}\nNearest fix: ask for a larger quota of exclusive hosts{lower}."
 
 
 def _first(pool: Pool, reason: str) -> str:
+    """The first line of a refusal."""
     return f"HostPool {_name(pool)} cannot be completed: {reason}."
 
 
 def _name(pool: Pool) -> str:
+    """The SPL name of the pool, shortened."""
     return shorten(pool.spl_name, CLAUSE_LIMIT)

@@ -1,4 +1,7 @@
-"""Why nodes cannot be hosts of a pool: the rules of ``allocation.eligible``, one by one, with what would mend each."""
+"""Why nodes cannot be hosts of a sized HostPool: each rule of ``allocation.eligible``, with what would help.
+
+The rules are: the pool's labels, poolable nodes, no taint, not exclusive to another pool, no stranger on the node.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -18,19 +21,25 @@ from webhook.placement.text.keys import EXCLUSIVE
 
 
 class Fix(Struct, frozen=True):
-    """A change that would make ``nodes`` eligible, as many of them as it is made to: read around "3 more nodes"."""
+    """A change that would make each of ``nodes`` to which it is made eligible.
+
+    Its text is ``before``, the number of nodes ("3 more nodes"), and ``after``.
+    """
 
     nodes: Bits
     before: str
     after: str = ""
 
     def text(self, count: int) -> str:
-        """The change, made to so many nodes."""
+        """The text of the change, made to ``count`` nodes."""
         return f"{self.before} {'one' if count == 1 else count} more node{'s' * (count != 1)}{self.after}"
 
 
 class Hurdle(Struct, frozen=True):
-    """One rule: the ``nodes`` that keep it, why others do not, and what would help those that fail it alone."""
+    """One rule for hosts of a pool: ``nodes`` are those that keep it.
+
+    ``explain`` says why other nodes do not keep the rule, ``fixes`` what would help nodes that fail this rule alone.
+    """
 
     nodes: Bits
     explain: Callable[[Bits], Iterable[Reason]]
@@ -38,14 +47,17 @@ class Hurdle(Struct, frozen=True):
 
 
 def hurdles(pool: Pool, world: World) -> tuple[Hurdle, ...]:
-    """The rules for hosts of a sized pool, in the order of blame; what it holds already keeps all of them."""
+    """The rules for hosts of a sized pool, in the order in which nodes are blamed.
+
+    Nodes that are the pool's hosts already keep all rules.
+    """
     held = union(nodes for index, nodes in world.inventory.pools.hosts(pool).items() if index < (pool.size or 0))
     found = (_labelled(pool, world), _poolable(world), _untainted(world), _free(pool, world), _alone(pool, world))
     return tuple(Hurdle(one.nodes | held, one.explain, one.fixes) for one in found)
 
 
 def ruled_out(rules: Iterable[Hurdle], world: World) -> list[Reason]:
-    """Why nodes are out, each node once under the first rule that it fails, the largest number first."""
+    """Why nodes are out, each node under the first rule that it fails; the reason with most nodes first."""
     left = world.everything
     found: list[Reason] = []
     for rule in rules:
@@ -56,7 +68,7 @@ def ruled_out(rules: Iterable[Hurdle], world: World) -> list[Reason]:
 
 
 def best_fix(rules: tuple[Hurdle, ...], world: World) -> Fix | None:
-    """The single change that makes most nodes eligible."""
+    """The single change that makes most nodes eligible; ``None`` if no change makes any."""
     opened = without_each(world.everything, [rule.nodes for rule in rules])
     fixes = [fix for rule, nodes in zip(rules, opened, strict=True) for fix in rule.fixes(nodes & ~rule.nodes)]
     best = max(fixes, key=lambda fix: fix.nodes.bit_count(), default=None)
@@ -64,6 +76,7 @@ def best_fix(rules: tuple[Hurdle, ...], world: World) -> Fix | None:
 
 
 def _labelled(pool: Pool, world: World) -> Hurdle:
+    """Rule: the node has the pool's tags and meets its selector."""
     tagged = matching_all(world.inventory.nodes, tag_requirements(pool.tags))
     needs = labels_of(pool)
     others = [need for need in needs if need.operator not in SETTABLE]
@@ -81,6 +94,7 @@ def _labelled(pool: Pool, world: World) -> Hurdle:
 
 
 def _poolable(world: World) -> Hurdle:
+    """Rule: the installation lets HostPools have the node."""
     reason = "may not be pooled (poolable nodes)"
     return Hurdle(
         matching_all(world.inventory.nodes, requirements_of(world.policy.poolable)),
@@ -90,10 +104,14 @@ def _poolable(world: World) -> Hurdle:
 
 
 _CURES = {"is cordoned": ("uncordon", "")}
-"""What a taint says of its node, and what helps; for conditions that pass by themselves no pool is refused."""
+"""What helps against a taint that has words of its own: text before and after the number of nodes.
+
+Taints of passing conditions are not listed: no pool is refused for these.
+"""
 
 
 def _untainted(world: World) -> Hurdle:
+    """Rule: the node has no taint that keeps pods away, but for that of exclusive hosts."""
     tolerated = Tolerated(())
 
     def fixes(out: Bits) -> Iterator[Fix]:
@@ -113,12 +131,14 @@ def _untainted(world: World) -> Hurdle:
 
 
 def _free(pool: Pool, world: World) -> Hurdle:
+    """Rule: the node is exclusive to no other pool."""
     own = NoForeignExclusiveHosts(((pool.namespace, pool.name),))
     release = ("release", " from another exclusive HostPool")
     return Hurdle(own.filter(world), lambda out: own.explain(world, out), lambda out: (Fix(out, *release),))
 
 
 def _alone(pool: Pool, world: World) -> Hurdle:
+    """Rule: no stranger runs on the node, if the pool is exclusive."""
     nodes = world.everything & ~strangers(pool, world.inventory) if pool.exclusive else world.everything
     outsiders = world.inventory.outsiders
     return Hurdle(

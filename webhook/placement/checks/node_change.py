@@ -1,7 +1,8 @@
-"""What a change of a node breaks: host pools that lose a host, and what runs on it (``docs/admission.md``, nodes).
+"""What a change or deletion of a node breaks: HostPools that lose a host, and pods that run there.
 
-Whoever may write nodes reads this: it names pools and their namespaces, and counts pods. What Kubernetes itself notes
-on a node (``node.kubernetes.io/...`` taints) is a fact that nobody could refuse, and breaks nothing here.
+Users who may write nodes read the text, so it names pools with their namespaces, and counts pods
+(``docs/admission.md``, nodes). Taints that Kubernetes itself writes (``node.kubernetes.io/...``) state facts about the
+node, so they break nothing here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,11 +22,11 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import enumerated
 
 CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""Prefixes of taints that Kubernetes' own controllers write and take away (Kubernetes, well-known taints)."""
+"""Prefixes of taints that Kubernetes' own controllers write and remove (Kubernetes, well-known taints)."""
 
 
 class Breakage(Struct, frozen=True, gc=False):
-    """What would become of a pool's host, and how many live ``pods`` of the pool run there."""
+    """What would happen to a host of a pool (``event``), and how many live ``pods`` of the pool run there."""
 
     pool: str
     event: str
@@ -38,7 +39,7 @@ class Breakage(Struct, frozen=True, gc=False):
 
 
 class Bystanders(Struct, frozen=True, gc=False):
-    """Processing elements that would go with the node, whatever pools they are of."""
+    """Processing elements that run on a node that is to be deleted, whatever their pools are."""
 
     count: int
 
@@ -52,29 +53,29 @@ Broken = Breakage | Bystanders
 
 def breakages(before: Node, after: Node | None, inventory: Inventory) -> Iterator[Broken]:
     """Everything that the change breaks, by namespace and name of the pool; ``after`` is ``None`` for a deletion."""
-    here = list(_running_on(before.name, inventory))
+    running = list(_running_on(before.name, inventory))
     old, new = _alone(before), _alone(after) if after else None
     closing = _closing(before, after) if after else []
     for name, pool in _standing(inventory):
         what = _subject(pool, before, old, inventory)
-        pods = sum(not is_stranger(pod, pool, inventory) for pod in here)
+        pods = sum(not is_stranger(pod, pool, inventory) for pod in running)
         # Pods that run stay where new ones are kept away.
         fate = _fate(pool, old, new, closing if what else [taint for taint in closing if taint.effect == "NoExecute"])
         if fate and (what or pods):
             yield Breakage("/".join(name), f"{what or 'a node of it'} would {fate}", pods)
-    if after is None and here:
-        yield Bystanders(len(here))
+    if after is None and running:
+        yield Bystanders(len(running))
 
 
 def objection(name: str, broken: Sequence[Broken], *, deleted: bool) -> str:
-    """The refusal of a change of the node."""
+    """The text that refuses the change or deletion of the node."""
     first = f"node {name} cannot be {'deleted' if deleted else 'changed so'}: {broken[0]}"
     lines = [f"  {found}" for found in broken[1:]]
     return within_limit(first, lines, "Nearest fix: delete the HostPool first, or let the setting guard_nodes be warn.")
 
 
 def cordoned(before: Node, inventory: Inventory) -> Iterator[str]:
-    """A warning if new pods of some pool can no longer come to the node, or to any."""
+    """A warning for a node that is to be cordoned, if it is a host of some pool."""
     old = _alone(before)
     found = ["/".join(name) for name, pool in _standing(inventory) if _subject(pool, before, old, inventory)]
     if found:
@@ -84,11 +85,11 @@ def cordoned(before: Node, inventory: Inventory) -> Iterator[str]:
 
 
 _SHOWN = 3
-"""Pools named in one line."""
+"""At most so many pools are named in one line."""
 
 
 def _standing(inventory: Inventory) -> Iterator[tuple[Name, Pool]]:
-    """Pools that have something to lose, by namespace and name: not those that are going, or were never completed."""
+    """Pools that can lose a host, by namespace and name: those being deleted, and failed ones, are left out."""
     for name in sorted(inventory.pools):
         pool = inventory.pools[name]
         if pool.phase not in (Phase.FAILED, Phase.RELEASING) and (pool.sized or labels_of(pool)):
@@ -96,12 +97,12 @@ def _standing(inventory: Inventory) -> Iterator[tuple[Name, Pool]]:
 
 
 def _subject(pool: Pool, node: Node, alone: NodeIndex, inventory: Inventory) -> str:
-    """What the node is to the pool: one of its hosts, or the last of its nodes; nothing if it would not be missed."""
+    """What the node is to the pool: one of its hosts, or the last node of an unsized pool; empty if it is neither."""
     if pool.sized:
         index = next((host.index for host in pool.assigned if _same(host.name, host.uid, node)), None)
         return "" if index is None else f"its host {index}"
     needs = labels_of(pool)
-    # Of an elastic pool nodes come and go.
+    # An elastic pool loses nodes and gets others.
     if pool.elastic or not _meets(alone, needs):
         return ""
     others = matching_all(inventory.nodes, needs) & ~inventory.nodes.kept_away() & ~inventory.nodes.named(node.name)
@@ -109,7 +110,7 @@ def _subject(pool: Pool, node: Node, alone: NodeIndex, inventory: Inventory) -> 
 
 
 def _fate(pool: Pool, old: NodeIndex, new: NodeIndex | None, closing: Sequence[Taint]) -> str:
-    """What happens to the pool's host, if anything that matters to it."""
+    """What happens to the host, of all that matters to the pool; empty if nothing. ``new`` is ``None`` if deleted."""
     if new is None:
         return "vanish"
     needs = labels_of(pool)
@@ -121,28 +122,30 @@ def _fate(pool: Pool, old: NodeIndex, new: NodeIndex | None, closing: Sequence[T
 
 
 def _closing(before: Node, after: Node) -> list[Taint]:
-    """Taints that keep pods away and were not there."""
+    """New taints that keep pods away, sorted; taints that Kubernetes writes are left out."""
     found = set(after.taints) - set(before.taints)
     return sorted(taint for taint in found if taint.effect in HARD and not taint.key.startswith(CONDITIONS))
 
 
 def _alone(node: Node) -> NodeIndex:
-    """The node by itself, to ask selectors of."""
+    """An index of the node alone, in which selectors can be looked up."""
     index = NodeIndex()
     index.put(node)
     return index
 
 
 def _meets(alone: NodeIndex, needs: Sequence[Requirement]) -> bool:
+    """Whether the only node of the index meets all requirements."""
     return bool(matching_all(alone, needs))
 
 
 def _same(name: str, uid: str, node: Node) -> bool:
+    """Whether the node is the one of that name and, where both uids are known, of that uid."""
     return name == node.name and (not uid or not node.uid or uid == node.uid)
 
 
 def _running_on(name: str, inventory: Inventory) -> Iterator[PodInfo]:
-    """The live processing elements on the node."""
+    """The live pods of jobs on the node."""
     node = inventory.nodes.named(name)
     for _, siblings in inventory.jobs_with_pods():
         if siblings.everyone.nodes & node:

@@ -1,4 +1,4 @@
-"""What is wrong with the hosts that a pool has: what ``Degraded`` says (``docs/hostpool.md``)."""
+"""What is wrong with the hosts in a HostPool's status, as its condition ``Degraded`` says (``docs/hostpool.md``)."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,14 +15,14 @@ from webhook.placement.pools.allocation import strangers
 from webhook.placement.text.keys import EXCLUSIVE, exclusive
 
 OUT: Final = frozenset({"taken", "unusable"})
-"""Kinds of trouble for which no new pod of the pool comes to a host that is there."""
+"""Kinds of :class:`HostCondition` for which no new pod of the pool can come to a host that exists."""
 
 
 class HostCondition(Struct, frozen=True):
-    """One host and what is wrong with it.
+    """One thing that is wrong with a host of a pool; ``text`` is the predicate of a sentence about the host.
 
-    ``kind`` is ``gone``, ``taken`` by an exclusive pool, otherwise ``unusable``, ``unlabelled``, ``shared`` with a
-    stranger, or ``forged``: it runs a pod with a forged owner.
+    ``kind`` is ``gone`` (no such node), ``taken`` (by an exclusive pool), ``unusable`` (another taint), ``unlabelled``,
+    ``shared`` (with a stranger) or ``forged`` (the host runs a pod with a forged owner).
     """
 
     host: PoolHost
@@ -30,7 +30,7 @@ class HostCondition(Struct, frozen=True):
     text: str
 
     def __str__(self) -> str:
-        """For the message of a condition."""
+        """The sentence for the message of the condition ``Degraded``."""
         return f"host {self.host.index} ({self.host.name}) {self.text}"
 
 
@@ -40,7 +40,7 @@ def troubles(pool: Pool, inventory: Inventory) -> Iterator[HostCondition]:
     serving = union(hosts.values())
     tagged = _tagged(pool, inventory)
     foreign = strangers(pool, inventory) & serving if pool.exclusive else 0
-    liars = list(inventory.guests.on(serving, forged=True)) if pool.exclusive else []
+    forged = list(inventory.guests.on(serving, forged=True)) if pool.exclusive else []
     for host in pool.assigned:
         node = hosts[host.index]
         if not node:
@@ -54,28 +54,31 @@ def troubles(pool: Pool, inventory: Inventory) -> Iterator[HostCondition]:
             yield HostCondition(host, "unlabelled", "has lost a tag or label that the pool asks for")
         if node & foreign:
             yield HostCondition(host, "shared", f"runs {inventory.outsiders.stranger}")
-        for who, here in liars:
-            if node & here:
+        for who, nodes in forged:
+            if node & nodes:
                 yield HostCondition(
                     host, "forged", f"runs {who}, which says that a DaemonSet made it and is none's of apps/v1"
                 )
 
 
 def guests(pool: Pool, inventory: Inventory) -> tuple[str, ...]:
-    """Who else may run on the hosts in the pool's status, and does, in words: he tolerates their taint."""
+    """Guests on the hosts in the pool's status: kind, namespace and name of each owner whose pods run there."""
     serving = union(inventory.pools.hosts(pool).values())
     return tuple(who for who, _ in inventory.guests.on(serving, forged=False))
 
 
 def _tagged(pool: Pool, inventory: Inventory) -> Bits:
-    """Nodes that carry what the pool asks for."""
+    """Nodes that have the labels that the pool asks for; a pool that lists its hosts asks for none."""
     if pool.hosts is not None:
         return inventory.nodes.everything
     return matching_all(inventory.nodes, labels_of(pool))
 
 
 def _kept_away(node: Bits, inventory: Inventory) -> str:
-    """The first of the taints that keep pods away from it, in words; nothing if there is none but for exclusiveness."""
+    """The first taint that keeps pods away from the node, in words; empty without one.
+
+    The taint of exclusive hosts does not count.
+    """
     if not node & inventory.nodes.kept_away():
         return ""
     by_key = inventory.nodes.taints
@@ -84,7 +87,7 @@ def _kept_away(node: Bits, inventory: Inventory) -> str:
 
 
 def _taken(node: Bits, pool: Pool, inventory: Inventory) -> bool:
-    """Whether an exclusive pool has taken it: it may, as long as nothing runs there."""
+    """Whether another exclusive pool has tainted the node, as it may while nothing runs there."""
     own = exclusive(pool.namespace, pool.name)
     taints = inventory.nodes.taints.get(EXCLUSIVE, {})
     others = (nodes for taint, nodes in taints.items() if taint.value != own)

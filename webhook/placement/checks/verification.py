@@ -1,7 +1,7 @@
-"""Does a finished pod still say what its clauses require? A later webhook may have undone it.
+"""Whether a finished pod still has what its clauses require: another webhook may have removed something.
 
-Only requirements are compared that follow from the pod's own words, never a choice that depended on the cluster at
-that moment (``docs/merging.md``).
+Only what follows from the pod's own clauses is compared (effects that are ``firm``), no choice that depended on the
+cluster at the time of ``/mutate`` (``docs/merging.md``).
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ from webhook.placement.text.problem import Fault, Problem
 
 
 def undone(pod: Pod, constraints: Iterable[Constraint], world: World) -> Iterator[Problem]:
-    """A problem for each kind of thing that the pod lacks, and for each label that says something else."""
+    """A problem for each kind of thing that the pod lacks, and for each label with another value."""
     node_name = (pod.spec.node_name if pod.spec else None) or ""
     effects = effects_of(constraints, world)
     firm = [_either(effect) for effect in effects if getattr(effect, "firm", False)]
@@ -34,7 +34,7 @@ def undone(pod: Pod, constraints: Iterable[Constraint], world: World) -> Iterato
 
 
 def _together(pod: Pod) -> bool:
-    """Whether the pod must share a host with some colocated pods: which group that is, the Job object knows."""
+    """Whether the pod has a required term of some colocation group; which group it must be, the Job object tells."""
     affinity = pod.spec.affinity.pod_affinity if pod.spec and pod.spec.affinity else None
     selectors = (term.label_selector for term in (affinity.required if affinity else None) or ())
     needs = (need for found in selectors for need in (found.match_expressions if found else None) or ())
@@ -42,18 +42,21 @@ def _together(pod: Pod) -> bool:
 
 
 def _names_host(effect: Effect) -> bool:
-    """Whether the effect ties the pod to one node; an address may mean another node by now, but never none."""
+    """Whether the effect ties the pod to one node by name.
+
+    For ``host("address")`` that may be another node by now, but the pod must still be tied to some node.
+    """
     return isinstance(effect, BindTo) or (isinstance(effect, RequireNodes) and bool(effect.terms[0].match_fields))
 
 
 def _tied(pod: Pod, node_name: str) -> bool:
-    """Whether the pod is tied to some node."""
+    """Whether the pod is tied to some node by name."""
     terms = (required_terms(pod.spec) if pod.spec else None) or ()
     return bool(node_name) or any(term.match_fields for term in terms)
 
 
 def _either(effect: Effect) -> Effect:
-    """``nodeName`` and the one node in the affinity are two ways to say the same."""
+    """The effect, with ``nodeName`` as node affinity to that node: both are ways to say the same."""
     if isinstance(effect, BindTo):
         term = NodeTerm(match_fields=(Requirement(NAME_FIELD, "In", (effect.node,)),))
         return RequireNodes(effect.cause, (term,))
@@ -61,7 +64,7 @@ def _either(effect: Effect) -> Effect:
 
 
 def _bound(effect: Effect, node_name: str) -> bool:
-    """Whether the effect asks for the node that the pod is bound to already."""
+    """Whether the effect asks for the node to which the pod is bound already."""
     if not isinstance(effect, RequireNodes) or not node_name:
         return False
     fields = effect.terms[0].match_fields or ()

@@ -1,9 +1,9 @@
-"""The terms of a pod's own node affinity, as the API server and the scheduler take them.
+"""Validation of the terms of a pod's own node affinity, as the API server and the scheduler do it.
 
-Sources: ``ValidateNodeSelectorTerm`` of Kubernetes' core validation; ``NewLazyErrorNodeSelector`` and
-``NewPreferredSchedulingTerms`` of ``component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go``. The API server
-does not read what ``Gt`` and ``Lt`` compare with, nor the values of preferences. The scheduler does: a required term
-that it cannot read matches no node, the others still count; a preference that it cannot read fails the whole pod.
+The API server does not read the numbers of ``Gt`` and ``Lt``, nor the values of preferences. The scheduler does: a
+required term that it cannot read matches no node, while the other terms still count; a preference that it cannot read
+fails the whole pod. Sources: ``ValidateNodeSelectorTerm`` of Kubernetes' core validation; ``NewLazyErrorNodeSelector``
+and ``NewPreferredSchedulingTerms`` of ``component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,11 +18,11 @@ from webhook.placement.text.problem import Problem, enumerated, quote
 _FIELD_OPERATORS: Final = ("In", "NotIn")
 _FAILS: Final = "the scheduler fails on a preference that it cannot read, so the pod might never be placed"
 _NAMED: Final = 4
-"""Requirements that are named in a message; the user finds the rest."""
+"""At most so many requirements are named in a message."""
 
 
 def problems_of_required(terms: Sequence[NodeTerm], path: str) -> Iterator[Problem]:
-    """What the API server refuses in required terms."""
+    """A problem for everything in required terms that the API server refuses."""
     for at, term in enumerate(terms):
         for place, need in enumerate(term.match_expressions or ()):
             if sound(need):
@@ -34,7 +34,7 @@ def problems_of_required(terms: Sequence[NodeTerm], path: str) -> Iterator[Probl
 
 
 def problems_of_preferred(terms: Sequence[PreferredNodeTerm], path: str) -> Iterator[Problem]:
-    """What the API server refuses in preferred terms, or makes the scheduler fail."""
+    """A problem for everything in preferred terms that the API server refuses, or that makes the scheduler fail."""
     for at, preferred in enumerate(terms):
         where = f"{path}[{at}].preference"
         for place, need in enumerate(preferred.preference.match_expressions or ()):
@@ -44,7 +44,7 @@ def problems_of_preferred(terms: Sequence[PreferredNodeTerm], path: str) -> Iter
 
 
 def never_matching(term: NodeTerm) -> str:
-    """What makes the scheduler skip the required term, in words; nothing if it can match."""
+    """What makes the scheduler skip the required term, in words; empty if the term can match."""
     for need in term.match_expressions or ():
         if need.operator in COMPARING and (found := unreadable(need)):
             return f"{need.key} {need.operator} {found}"
@@ -52,7 +52,7 @@ def never_matching(term: NodeTerm) -> str:
 
 
 def hopeless(terms: Sequence[NodeTerm]) -> str:
-    """Why none of the required terms can ever match, in words."""
+    """Why none of these required terms can ever match, in words."""
     never = [found for term in terms if (found := never_matching(term))]
     empty = "an empty term matches no node"
     if not never:
@@ -63,6 +63,7 @@ def hopeless(terms: Sequence[NodeTerm]) -> str:
 
 
 def _preferred(need: Requirement, path: str) -> Iterator[Problem]:
+    """Problems of one requirement in a preferred term."""
     yield from _form(need, path)
     for problem in problems_of_values(need.values or (), f"{path}.values"):
         yield Problem(problem.field, f"{problem.message}; {_FAILS}")
@@ -72,12 +73,13 @@ def _preferred(need: Requirement, path: str) -> Iterator[Problem]:
 
 
 def _form(need: Requirement, path: str) -> Iterator[Problem]:
+    """Problems of key and operator, and of the number of values."""
     yield from problems_of_key(need.key, f"{path}.key")
     yield from problems_of(need, path)
 
 
 def _fields(term: NodeTerm, path: str) -> Iterator[Problem]:
-    """What is wrong with requirements on fields: only the name of the node can be matched, and only with one value."""
+    """Problems of requirements on fields: only the node's name can be matched, and only with one value."""
     for place, need in enumerate(term.match_fields or ()):
         where, values = f"{path}.matchFields[{place}]", need.values or ()
         if need.key != NAME_FIELD:

@@ -1,8 +1,8 @@
-"""``hostColocation("t")``: pods of the job with the same token share a host (``docs/colocation.md``).
+"""Family ``hostColocation("t")``: pods of the job with the same token share a host (``docs/colocation.md``).
 
-The scheduler counts a neighbour only if it matches *all* affinity terms of a pod, and lets a pod that matches its own
-terms go anywhere. Two terms would be violated silently, so tokens that meet in one processing element form one group
-with one label and one term.
+The scheduler counts another pod only if that pod matches *all* affinity terms of the new pod, and lets a pod that
+matches its own terms go anywhere. So two terms would be violated in silence. Tokens that meet in one processing element
+therefore form one group, with one label and one term.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement.annotations.placement_text import annotation, joined
-from webhook.placement.constraints import pod_terms as neighbours
+from webhook.placement.constraints import pod_terms
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.constraints.shared_room import room_beside
 from webhook.placement.inventory.job_model import tokens_of
@@ -26,9 +26,10 @@ from webhook.placement.text.problem import Problem
 
 
 class Colocated(Struct, frozen=True, gc=False):
-    """A pod's colocation group: its own ``tokens``, the whole ``group``, and where its live pods are.
+    """The condition that the node runs the pod's colocation group, if live pods of the group run anywhere.
 
-    ``held`` are the nodes with pods of the group, ``roomy`` those of them with room for one more beside the others.
+    ``tokens`` are the pod's own, ``group`` all tokens of its group. ``held`` are the nodes with live pods of the group,
+    ``roomy`` the nodes in ``held`` with room for the new pod beside these.
     """
 
     verb: ClassVar[str] = "drop"
@@ -43,45 +44,45 @@ class Colocated(Struct, frozen=True, gc=False):
     node: str = ""
 
     def filter(self, world: World) -> Bits:
-        """The nodes that run the group, if any, else all that have a host name of their own."""
+        """Nodes with a host name of their own, and with the group and room beside it if the group runs anywhere."""
         return world.inventory.nodes.own_hostname & (self.roomy if self.held else world.everything)
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """A label for each token, one for the group if there are several, and one term."""
+        """A label for each token, a label for a group of several tokens, and one term."""
         for token in self.tokens:
-            key, value = token_mark(token)
+            key, value = token_label(token)
             yield AddLabel(self.clause, key, value)
-        key, value = group_mark(self.group)
+        key, value = group_label(self.group)
         if len(self.group) > 1:
             yield AddLabel(self.clause, key, value, firm=False)
         weight = PREFERENCE if self.soft else None
-        yield NearPods(self.clause, neighbours.with_label(key, value, self.job), weight, firm=False)
+        yield NearPods(self.clause, pod_terms.with_label(key, value, self.job), weight, firm=False)
         if not self.soft:
-            yield neighbours.hostnamed(self.clause)
+            yield pod_terms.hostnamed(self.clause)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
-        """Without a host name of its own, not where the group is, or no room there."""
-        return neighbours.elsewhere(out, self.held, f"the pods of {self.clause}", world)
+        """Nodes without a host name of their own, nodes without the group, nodes with it and without room."""
+        return pod_terms.elsewhere(out, self.held, f"the pods of {self.clause}", world)
 
     def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing short of moving the others."""
+        """Nothing: the live pods of the group would have to move."""
         return ""
 
 
-def token_mark(token: str) -> PodLabel:
+def token_label(token: str) -> PodLabel:
     """The pod label of a token: its hash in the key, the token itself as the value."""
     return keys.COLOCATION + keys.digest(token), token
 
 
-def group_mark(group: tuple[str, ...]) -> PodLabel:
-    """The pod label of a group; that of the token where it is the only one. ``group`` is sorted."""
+def group_label(group: tuple[str, ...]) -> PodLabel:
+    """The pod label of a group of sorted tokens; for a single token that token's label."""
     if len(group) == 1:
-        return token_mark(group[0])
+        return token_label(group[0])
     return keys.COLOCATION + keys.digest("\n".join(group)), keys.GROUP
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
-    """One constraint for all tokens of the pod, and what is wrong with them."""
+    """One constraint for all tokens of the pod, or what is wrong with the clauses."""
     clauses = ask.by_name.get(ClauseName.COLOCATION)
     if not clauses:
         return ()
@@ -89,9 +90,10 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
 
 
 def _problems(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Problem]:
-    yield from neighbours.bad_tokens(clauses, annotation(keys.PLACEMENT))
+    """What is wrong with the clauses: bad tokens, no job, or a group that the job's other pods do not know."""
+    yield from pod_terms.bad_tokens(clauses, annotation(keys.PLACEMENT))
     if not ask.job:
-        yield neighbours.needs_job(str(clauses[0]))
+        yield pod_terms.needs_job(str(clauses[0]))
         return
     tokens = tokens_of(clauses)
     if len(tokens) < 2 or ClauseName.COLOCATION in ask.soft:  # noqa: PLR2004 - one token needs no group
@@ -109,17 +111,18 @@ def _problems(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[P
 
 
 def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Colocated | str]:
+    """The constraint, and warnings for one that is required."""
     tokens = tokens_of(clauses)
     model = world.inventory.jobs.get((ask.namespace, ask.job))
     group = tuple(sorted(model.group(tokens) if model else tokens))
-    marks = [*map(token_mark, group), group_mark(group)]
+    labels = [*map(token_label, group), group_label(group)]
     siblings = world.siblings(ask.namespace, ask.job)
-    held = siblings.holding(marks) & world.everything
-    roomy = room_beside(held, marks, siblings, ask.requests, world)
+    held = siblings.holding(labels) & world.everything
+    roomy = room_beside(held, labels, siblings, ask.requests, world)
     clause = joined(clauses)
     soft = ClauseName.COLOCATION in ask.soft
     yield Colocated(clause, soft, ask.job, tuple(sorted(tokens)), group, held, roomy)
     if not soft:
-        yield from neighbours.shared_hostnames(world)
+        yield from pod_terms.shared_hostnames(world)
         if not held:
-            yield from neighbours.ending(marks, (ask.namespace, ask.job), clause, world)
+            yield from pod_terms.ending(labels, (ask.namespace, ask.job), clause, world)

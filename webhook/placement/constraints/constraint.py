@@ -1,14 +1,15 @@
-"""The one interface of all constraint families: parse, inject, filter, explain.
+"""``Constraint``, the interface of all constraint families, with ``Reason``, ``Spread`` and the types of parsers.
 
-A family is one file in ``constraints/`` with a function :class:`Parse` and a frozen type per clause that has the
-methods of :class:`Constraint`. It is listed once, in ``families.py``, at its place in the order of reasons
-(``docs/architecture.md`` shows how to add one). What depends on what all others add to the pod is parsed after them
-(:class:`ParseFinished`).
+A family is one file in ``constraints/`` with a function of type :class:`Parse` and frozen types that have the members
+of :class:`Constraint`. Every family is listed in ``families.py``, at its place in the order of reasons
+(``docs/architecture.md`` shows how to add a family). A family that depends on what all others add to the pod has a
+parser of type :class:`ParseFinished`. :class:`NodeSet` and :class:`EveryNode` are bases for constraints of two simple
+shapes.
 """
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 from msgspec import Struct
 
@@ -22,11 +23,11 @@ from webhook.placement.text.keys import MEMBERSHIP
 from webhook.placement.text.problem import Problem
 
 ADD_NODE: Final = "add a node"
-"""How a change begins that brings one more node: it helps only where nothing else ties the pod to those there are."""
+"""Start of the text of a change that adds a node: that helps only if nothing ties the pod to nodes there are."""
 
 
 class Reason(Struct, frozen=True):
-    """Why some nodes are out: ``one`` reads on from "1 node", ``many`` from "3 nodes"."""
+    """Why ``nodes`` are out: ``one`` continues the text "1 node", ``many`` continues "3 nodes"."""
 
     one: str
     many: str
@@ -39,7 +40,7 @@ class Reason(Struct, frozen=True):
 
 
 class Spread(enum.Enum):
-    """How several pods that carry the same constraint can lie."""
+    """How several pods with the same constraint can be spread over nodes."""
 
     FREE = enum.auto()
     """Any number of them on a node."""
@@ -50,36 +51,34 @@ class Spread(enum.Enum):
 
 
 class Constraint(Protocol):
-    """One condition on the node of a pod, resolved against the world it was parsed in.
-
-    ``clause`` is the user's own text, empty for a standing condition that nobody wrote (taints, for example).
-    ``soft`` constraints never take a node away. ``node`` is the name of the one node that the clause names, if it
-    does: two different names cannot be reconciled by any change of the cluster.
-    """
+    """One condition on the node of a pod, valid in the world in which it was parsed."""
 
     @property
     def clause(self) -> str:
-        """What the user wrote."""
+        """The user's own text; empty for a standing condition that nobody wrote, such as that on taints."""
         ...
 
     @property
     def soft(self) -> bool:
-        """Whether it is only preferred."""
+        """Whether the constraint is only preferred, so that it takes no node away."""
         ...
 
     @property
     def node(self) -> str:
-        """The only node name that could ever meet it, or nothing."""
+        """The name of the only node that can meet the constraint, if the clause names one; else empty.
+
+        No change of the cluster can reconcile two constraints that name different nodes.
+        """
         ...
 
     @property
     def verb(self) -> str:
-        """What the user can do with the clause: drop it, or lower it."""
+        """What the user can do with the clause: ``drop`` or ``lower``."""
         ...
 
     @property
     def spread(self) -> Spread | Limit:
-        """How the replicas of a workload that carry it can lie: by nodes, or by the domains of a topology key."""
+        """How replicas with this constraint can be spread: over nodes, or over the domains of a topology key."""
         ...
 
     def filter(self, world: World, /) -> Bits:
@@ -87,20 +86,79 @@ class Constraint(Protocol):
         ...
 
     def inject(self, world: World, /) -> Iterable[Effect]:
-        """What the pod must say so that Kubernetes keeps the constraint."""
+        """What must be added to the pod so that Kubernetes keeps the constraint."""
         ...
 
     def explain(self, world: World, out: Bits, /) -> Iterator[Reason]:
-        """Why the nodes in ``out``, which do not meet the constraint, do not: each node under one reason."""
+        """Why the nodes in ``out`` do not meet the constraint; each node is in one reason."""
         ...
 
     def mend(self, world: World, out: Bits, /) -> str:
-        """The change of the cluster that would open one of the nodes in ``out``, or nothing."""
+        """The change of the cluster that would open one of the nodes in ``out``; empty if there is none."""
         ...
 
 
+class NodeSet(Struct, frozen=True, gc=False):
+    """Base of constraints that are met by ``nodes``, known when the pod is parsed, and add nothing to the pod.
+
+    ``one`` and ``many`` say why all other nodes are out (:class:`Reason`).
+    """
+
+    verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.FREE
+    clause: str
+    nodes: Bits
+    one: str
+    many: str
+    node: str = ""
+    soft: bool = False
+
+    def filter(self, _world: World) -> Bits:
+        """The nodes of the set."""
+        return self.nodes
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """Nothing: what the constraint stands for is in Kubernetes already."""
+        return ()
+
+    def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
+        """All other nodes, under one reason."""
+        yield Reason(self.one, self.many, out)
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """Nothing: no single label or node that is added changes the set."""
+        return ""
+
+
+class EveryNode(Struct, frozen=True, gc=False):
+    """Base of hard constraints that rule out no node for a single pod.
+
+    A subclass has ``clause`` and ``spread``, and matters by that spread or by effects of its own.
+    """
+
+    verb: ClassVar[str] = "drop"
+    soft: ClassVar[bool] = False
+    node: ClassVar[str] = ""
+
+    def filter(self, world: World) -> Bits:
+        """All nodes."""
+        return world.everything
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """Nothing: the pod's own spec has it already."""
+        return ()
+
+    def explain(self, _world: World, _out: Bits) -> Iterator[Reason]:
+        """No reasons: no node is out."""
+        return iter(())
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """Nothing: no node is out."""
+        return ""
+
+
 class Parse(Protocol):
-    """The family's parser: what the pod asks of it, as constraints, problems and warnings (texts); it never raises."""
+    """Parser of a family. It returns constraints, problems and warnings (texts), and never raises."""
 
     def __call__(self, ask: Ask, world: World, /) -> Iterable[Constraint | Problem | str]:
         """Everything the pod asks of this family."""
@@ -108,11 +166,11 @@ class Parse(Protocol):
 
 
 class Finished(Struct, frozen=True, gc=False):
-    """What a pod says once everything is added that its clauses ask for.
+    """The pod with the effects of all families but the last ones, as far as the last ones read it.
 
-    ``required`` are the nodes that its ``nodeSelector`` and required node affinity match, ``tolerated`` those without a
-    taint that it does not tolerate. ``keys`` are the labels and fields of which it wants certain values, ``past`` tells
-    that it goes past the scheduler.
+    ``labels`` are its labels, ``required`` the nodes that its ``nodeSelector`` and required node affinity match,
+    ``tolerated`` the nodes without a taint that it does not tolerate. ``keys`` are the keys of labels and fields for
+    which it asks for certain values, ``past`` tells that it goes past the scheduler by ``nodeName``.
     """
 
     labels: Mapping[str, str]
@@ -122,12 +180,12 @@ class Finished(Struct, frozen=True, gc=False):
     past: bool
 
     def open_to_new(self, key: str) -> bool:
-        """Whether a new node could be one for the pod: it asks for none by name, and for no value of the key."""
+        """Whether a new node could run the pod: it asks for no node by name, no host of a pool, no value of ``key``."""
         return self.keys.isdisjoint((key, NAME_FIELD)) and not any(found.startswith(MEMBERSHIP) for found in self.keys)
 
 
 class ParseFinished(Protocol):
-    """The parser of a family that reads what all the others add."""
+    """Parser of a family that reads what all the others add to the pod."""
 
     def __call__(self, ask: Ask, world: World, finished: Finished, /) -> Iterable[Constraint | Problem | str]:
         """Everything the pod asks of this family."""

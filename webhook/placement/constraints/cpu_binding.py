@@ -1,16 +1,14 @@
-"""CPU binding: a worker gets cores of its own, and all workers of a job do, or none (``docs/hardware.md``).
+"""Family of CPU binding: a worker gets cores of its own, and either all workers of a job do or none.
 
-The name and meaning are those of Twister2's worker binding; what makes kubelets do it is in ``guarantee.py``.
+Name and meaning are those of Twister2's worker binding (``docs/hardware.md``). ``provision/exclusive_cpus.py`` says
+when kubelets give a container cores of its own.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from typing import ClassVar
 
-from msgspec import Struct
-
 from webhook.placement.annotations.placement_text import annotation
-from webhook.placement.constraints.constraint import Constraint, Reason, Spread
-from webhook.placement.kube.bits import Bits
+from webhook.placement.constraints.constraint import Constraint, EveryNode, Spread
 from webhook.placement.kube.owner import owner_of
 from webhook.placement.provision.effects import Effect, SetResources
 from webhook.placement.provision.grants import BINDING
@@ -20,35 +18,23 @@ from webhook.placement.text.keys import BIND
 from webhook.placement.text.problem import Fault, Problem
 
 
-class CpuBinding(Struct, frozen=True, gc=False):
-    """Limits that are missing beside the requests of a bound worker; any node will do."""
+class CpuBinding(EveryNode, frozen=True, gc=False):
+    """The requests and limits by which a kubelet gives a bound worker cores of its own.
 
-    verb: ClassVar[str] = "drop"
+    Every node meets the constraint: a node does not tell whether its kubelet has the static CPU manager policy.
+    """
+
     spread: ClassVar[Spread] = Spread.FREE
+    clause: ClassVar[str] = BINDING
     limits: tuple[SetResources, ...]
-    clause: str = BINDING
-    soft: bool = False
-    node: str = ""
-
-    def filter(self, world: World) -> Bits:
-        """Every node: how a kubelet hands out cores is not written on it."""
-        return world.everything
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """The limits."""
+        """The requests and limits to set."""
         return self.limits
-
-    def explain(self, _world: World, _out: Bits) -> Iterator[Reason]:
-        """No node is out."""
-        return iter(())
-
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing: no node is closed."""
-        return ""
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
-    """The limits to add, unless others of the job are bound and this pod is not, or the other way round."""
+    """The constraint of a bound worker; a problem if the pod and other pods of its job differ in CPU binding."""
     bound = ask.provision.cpu_bound
     if ask.job and (why := _differs(ask, world, bound=bound)):
         return (Problem(annotation(BIND), why, fault=Fault.FORBIDDEN),)
@@ -56,12 +42,12 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
 
 
 def _differs(ask: Ask, world: World, *, bound: bool) -> str:
-    """Who of the job says otherwise, in words; nothing if nobody does."""
+    """How other pods of the job differ in CPU binding, in words; empty if none does."""
     siblings = world.siblings(ask.namespace, ask.job)
     model = world.inventory.jobs.get((ask.namespace, ask.job))
     others: Collection[bool] = model.binding(ask.pe) if model else ()
     if bound or siblings.cpu_bound:
-        # A rollout puts all pods of a workload in the place of others, one by one.
+        # Pods of the pod's own workload do not count: a rollout replaces these one by one.
         others = {*others, *siblings.binding(owner_of(ask.references, ask.labels))}
     if bound and False in others:
         return "this pod is to be bound to cpus and others of its job are not: all workers of a job are, or none"

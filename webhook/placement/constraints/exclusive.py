@@ -1,4 +1,4 @@
-"""Hosts of exclusive pools are closed to every pod that does not name the pool (``docs/hostpool.md``)."""
+"""Family of exclusive hosts: they are closed to all pods that do not name their HostPool (``docs/hostpool.md``)."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import ClassVar
@@ -18,7 +18,7 @@ from webhook.placement.text.problem import Problem
 
 
 class NoForeignExclusiveHosts(Struct, frozen=True, gc=False):
-    """The standing condition that the node belongs to no exclusive pool but ``own``."""
+    """The standing condition that the node is exclusive to no pool but those in ``own``."""
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
@@ -28,7 +28,7 @@ class NoForeignExclusiveHosts(Struct, frozen=True, gc=False):
     node: str = ""
 
     def filter(self, world: World) -> Bits:
-        """Nodes that carry no other pool's taint and that no other pool has been given."""
+        """Nodes that have no taint of another exclusive pool, and are no hosts of another exclusive pool."""
         if not self.own:
             return world.everything & ~world.inventory.pools.exclusive()
         values = {keys.exclusive(*name) for name in self.own}
@@ -39,15 +39,15 @@ class NoForeignExclusiveHosts(Struct, frozen=True, gc=False):
         return world.everything & ~taken
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: the toleration comes with the pool's own clause."""
+        """Nothing: the family ``hostpool`` adds the toleration for the pod's own pool."""
         return ()
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
-        """Whose they are is nobody's business."""
+        """All of them under one reason, which does not say whose hosts the nodes are."""
         yield Reason("is exclusive to another HostPool", "are exclusive to another HostPool", out)
 
     def mend(self, world: World, out: Bits) -> str:
-        """Exclusive hosts are free again when their pool is deleted; a taint that is nobody's is taken off."""
+        """Delete the one pool that holds such a node, or remove an exclusive taint that belongs to no pool."""
         tainted = dict[str, Bits]()
         for taint, nodes in world.inventory.nodes.taints.get(keys.EXCLUSIVE, {}).items():
             tainted[taint.value] = tainted.get(taint.value, 0) | nodes
@@ -55,25 +55,26 @@ class NoForeignExclusiveHosts(Struct, frozen=True, gc=False):
         for name, hosts in world.inventory.pools.exclusives().items():
             held = (hosts | tainted.pop(keys.exclusive(*name), 0)) if name not in self.own else 0
             once, twice = once | held, twice | once & held
-        nobodys = union(tainted.values())
-        if out & once & ~twice & ~nobodys:
+        stray = union(tainted.values())
+        if out & once & ~twice & ~stray:
             return "delete the exclusive HostPool that holds such a node"
-        return f"take the taint {keys.EXCLUSIVE} off such a node" if out & nobodys & ~once else ""
+        return f"take the taint {keys.EXCLUSIVE} off such a node" if out & stray & ~once else ""
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
-    """The condition, and a problem for each toleration of the taint that is not the pod's own pool's."""
+    """The condition, if there are exclusive hosts, and a problem for each toleration of the taint of another pool."""
     own: tuple[Name, ...] = ()
     for _, pool in ask.pools:
         if pool.mode == "Exclusive":
             own += ((pool.namespace, pool.name),)
-    checked = ask.spec.tolerations and not of_daemon_set(ask.references)  # those take a right, which is asked elsewhere
+    # To create a DaemonSet with such a toleration takes a right, which is checked when the DaemonSet is submitted.
+    checked = ask.spec.tolerations and not of_daemon_set(ask.references)
     wrong = foreign_tolerations(ask.spec.tolerations or (), own) if checked else ()
     return (*wrong, NoForeignExclusiveHosts(own)) if world.inventory.pools.exclusive() else wrong
 
 
 def foreign_tolerations(tolerations: Sequence[Toleration], own: Collection[Name]) -> list[Problem]:
-    """A problem for each toleration of the taint that no pool in ``own`` stands for."""
+    """A problem for each toleration of the exclusive taint of a pool that is not in ``own``."""
     if not any(toleration.key == keys.EXCLUSIVE for toleration in tolerations):
         return []
     values = {keys.exclusive(*name) for name in own}

@@ -1,4 +1,4 @@
-"""``hostExlocation("t")``: no two pods of the job with the same token share a host (``docs/exlocation.md``)."""
+"""Family ``hostExlocation("t")``: no two pods of the job with the same token share a host (``docs/exlocation.md``)."""
 
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
@@ -6,7 +6,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement.annotations.placement_text import annotation
-from webhook.placement.constraints import pod_terms as neighbours
+from webhook.placement.constraints import pod_terms
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.kube.bits import Bits
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
@@ -18,7 +18,7 @@ from webhook.placement.text.problem import Problem
 
 
 class Exlocated(Struct, frozen=True, gc=False):
-    """One token: ``held`` are the nodes with a live pod of the job that carries it."""
+    """The condition for one token: ``held`` are the nodes with a live pod of the job that has the token."""
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.APART
@@ -34,33 +34,34 @@ class Exlocated(Struct, frozen=True, gc=False):
         return world.inventory.nodes.own_hostname & ~self.held
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """The token's label and a term that keeps such pods away."""
+        """The token's label, and a term that keeps pods with that label away."""
         key = keys.EXLOCATION + keys.digest(self.token)
-        term = neighbours.with_label(key, self.token, self.job)
+        term = pod_terms.with_label(key, self.token, self.job)
         yield AddLabel(self.clause, key, self.token)
         yield AwayFromPods(self.clause, term, PREFERENCE if self.soft else None)
         if not self.soft:
-            yield neighbours.hostnamed(self.clause)
+            yield pod_terms.hostnamed(self.clause)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
-        """Without a host name of its own, or taken by a pod of the token."""
-        return neighbours.taken(out, f"a pod of {self.clause}", world)
+        """Nodes without a host name of their own, then nodes with a pod of the token."""
+        return pod_terms.taken(out, f"a pod of {self.clause}", world)
 
     def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing short of stopping one of the others."""
+        """Nothing: one of the live pods would have to end."""
         return ""
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
-    """One constraint a token, and what is wrong with them."""
+    """One constraint for each token, and what is wrong with the clauses."""
     clauses = ask.by_name.get(ClauseName.EXLOCATION)
     return _apart(clauses, ask, world) if clauses else ()
 
 
 def _apart(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Constraint | Problem]:
-    yield from neighbours.bad_tokens(clauses, annotation(keys.PLACEMENT))
+    """Constraints and problems of these ``hostExlocation`` clauses."""
+    yield from pod_terms.bad_tokens(clauses, annotation(keys.PLACEMENT))
     if not ask.job:
-        yield neighbours.needs_job(str(clauses[0]))
+        yield pod_terms.needs_job(str(clauses[0]))
         return
     siblings = world.siblings(ask.namespace, ask.job)
     soft = ClauseName.EXLOCATION in ask.soft
@@ -68,7 +69,7 @@ def _apart(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Cons
     for clause in clauses:
         tokens.setdefault(str(clause.argument), clause)
     for token, clause in tokens.items():
-        mark = keys.EXLOCATION + keys.digest(token), token
-        yield Exlocated(clause.text, soft, ask.job, token, siblings.holding((mark,)))
+        label = keys.EXLOCATION + keys.digest(token), token
+        yield Exlocated(clause.text, soft, ask.job, token, siblings.holding((label,)))
         if soft:
-            yield from neighbours.repelled(clause.text, mark, f"a pod of {clause.text}", siblings, world)
+            yield from pod_terms.repelled(clause.text, label, f"a pod of {clause.text}", siblings, world)

@@ -1,6 +1,7 @@
-"""All constraint families, in the order in which they are judged: it is also the order of reasons in messages.
+"""The list of all constraint families, in the order in which they are judged.
 
-A node is counted under the first family that rules it out (``docs/verdicts.md``).
+A node is counted under the first family that rules it out, so this is the order of reasons in messages, too
+(``docs/verdicts.md``).
 """
 
 from webhook.placement.constraints import (
@@ -14,6 +15,7 @@ from webhook.placement.constraints import (
     hostpool,
     isolation,
     mapping,
+    node_selector,
     own_anti_affinity,
     resources,
     run_with,
@@ -21,14 +23,13 @@ from webhook.placement.constraints import (
     topology_spread,
     uniform,
 )
-from webhook.placement.constraints import node_selector as nodeselector
 from webhook.placement.constraints.constraint import Parse, ParseFinished
 
 FAMILIES: tuple[Parse, ...] = (
     host.parse,
     hostpool.parse,
     mapping.parse,
-    nodeselector.parse,
+    node_selector.parse,
     hardware.parse,
     taints.parse,
     exclusive.parse,
@@ -46,4 +47,4 @@ LAST: tuple[ParseFinished, ...] = (
     own_anti_affinity.parse,
     topology_spread.parse,
 )
-"""Families of the pod's own words about other pods, which the scheduler applies to the finished pod."""
+"""Families of the pod's own terms about other pods, which the scheduler applies to the finished pod."""

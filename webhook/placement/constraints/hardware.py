@@ -1,6 +1,6 @@
-"""Hardware of nodes: the labels that a pod's hardware requirements ask for, or would like (``docs/hardware.md``).
+"""Family ``hardware``: node labels that a pod's hardware requirements ask for or prefer (``docs/hardware.md``).
 
-What requirements give to containers is room on the node (``resources.py``).
+Amounts that requirements give to containers are room on the node: the family ``resources`` has these.
 """
 
 from collections.abc import Iterable
@@ -12,11 +12,11 @@ from webhook.placement.request.world import World
 from webhook.placement.text.problem import Problem
 
 _WEIGHT = 10
-"""Weight of a preferred term for each point of a requirement's: those go up to 10, those of terms to 100."""
+"""Factor from the weight of a requirement (at most 10) to the weight of a preferred node term (at most 100)."""
 
 
 def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
-    """One constraint a label."""
+    """One constraint for each label that a requirement asks for."""
     labels = ask.provision.labels
     if not labels:
         return ()

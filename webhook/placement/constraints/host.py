@@ -1,7 +1,7 @@
-"""``host("name")`` and ``host("address")``: the pod runs on exactly that node (``docs/host.md``).
+"""Family ``host("name")`` and ``host("address")``: the pod runs on exactly that node (``docs/host.md``).
 
-A string is an address when the InetAddressValidator of Apache Commons says so, as in Streams host constraints; any
-other string must be a node's exact name.
+A string is an address if the InetAddressValidator of Apache Commons accepts it, as in Streams host constraints. Any
+other string must be the exact name of a node.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,11 @@ from webhook.placement.text.problem import Fault, Problem
 
 
 class NamedHost(Struct, frozen=True, gc=False):
-    """One host: ``nodes`` is the node that is meant, as a set, and ``target`` its name, both empty if there is none."""
+    """The condition that the node is the one that the clause names.
+
+    ``text`` is the name or address, ``node`` the name (empty for an address). ``nodes`` is the set of that one node,
+    ``target`` its name; both are empty if there is no such node. ``bound`` tells that the pod gets ``nodeName``.
+    """
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
@@ -37,11 +41,11 @@ class NamedHost(Struct, frozen=True, gc=False):
     bound: bool
 
     def filter(self, _world: World) -> Bits:
-        """The node that is meant."""
+        """The node that the clause names."""
         return self.nodes
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """``nodeName``, or the one node in the pod's affinity."""
+        """``nodeName``, or node affinity to that node; nothing if there is no such node."""
         if not self.target:
             return
         if self.bound and not self.soft:
@@ -54,7 +58,7 @@ class NamedHost(Struct, frozen=True, gc=False):
             yield RequireNodes(self.clause, (term,), firm=bool(self.node))
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
-        """All other nodes are not the one."""
+        """All other nodes have another name, or another address."""
         if self.node:
             yield Reason(f"is not named {self.text}", f"are not named {self.text}", out)
         else:
@@ -62,19 +66,20 @@ class NamedHost(Struct, frozen=True, gc=False):
             yield Reason(f"does {address}", f"do {address}", out)
 
     def mend(self, _world: World, _out: Bits) -> str:
-        """A node that does not exist could be added."""
+        """Add the node, if it does not exist."""
         if self.nodes:
             return ""
         return f"{ADD_NODE} {'named' if self.node else 'with the address'} {self.text}"
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
-    """One constraint a host that is named; ambiguous addresses and impossible names are problems."""
+    """One constraint for each name or address; ambiguous addresses and impossible names are problems."""
     clauses = ask.by_name.get(ClauseName.HOST)
     return _named(clauses, ask, world) if clauses else ()
 
 
 def _named(clauses: Iterable[Clause], ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+    """Constraints and problems of those ``host`` clauses that name no pool."""
     soft = ClauseName.HOST in ask.soft
     for clause in clauses:
         text = clause.argument
@@ -91,6 +96,7 @@ def _named(clauses: Iterable[Clause], ask: Ask, world: World) -> Iterator[Constr
 
 
 def _addressed(clause: Clause, address: str, *, soft: bool, ask: Ask, world: World) -> Constraint | Problem:
+    """The constraint of an address; a problem if several nodes have it, or if its node is yet to be added."""
     nodes = world.inventory.nodes.addresses.of(address)
     found = [world.inventory.nodes.names[slot] for slot in slots(nodes)]
     if len(found) > 1 and not soft:

@@ -1,6 +1,6 @@
-"""``host(P)`` and ``host(P[i])``: the pod runs on a host, or on exactly that host, of a pool (``docs/hostpool.md``).
+"""Family ``host(P)`` and ``host(P[i])``: the pod runs on a host of a HostPool, or on its host i (``docs/hostpool.md``).
 
-A pool's nodes are found by labels alone: its tags, and for sized and literal pools the membership label that the
+The nodes of a pool are found by labels alone: its tags, and for sized and literal pools the membership label that the
 controller writes. So a pool of any size costs the scheduler one expression.
 """
 
@@ -24,7 +24,10 @@ from webhook.placement.text.problem import Problem
 
 
 class PoolHosts(Struct, frozen=True, gc=False):
-    """A pool, or one of its hosts: ``members`` are the label requirements of membership, ``tags`` those of tags."""
+    """The condition that the node is a host of ``pool``, or with an ``index`` that one host.
+
+    ``members`` is the requirement on the membership label, ``tags`` are those on tags and on the pool's selector.
+    """
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
@@ -37,7 +40,7 @@ class PoolHosts(Struct, frozen=True, gc=False):
     node: str = ""
 
     def filter(self, world: World) -> Bits:
-        """Nodes that have, or are about to have, all the labels."""
+        """Nodes that have all the labels, or will have them once the pool is ready."""
         found = world.everything
         for requirement in (*self.members, *self.tags):
             found &= matching(world, requirement)
@@ -55,7 +58,7 @@ class PoolHosts(Struct, frozen=True, gc=False):
             yield Tolerate(self.clause, Toleration(keys.EXCLUSIVE, "Equal", value, effect))
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
-        """Strangers to the pool first, then its hosts that lack a label."""
+        """Nodes that are no hosts of the pool first, then its hosts that lack a label."""
         hosts = out & matching_all(world, self.members) if self.members else out
         plain = labels_of(self.pool)
         spelled = hosts & matching_all(world, plain) if plain != self.tags else 0
@@ -69,7 +72,7 @@ class PoolHosts(Struct, frozen=True, gc=False):
         yield from self._lost(world, out & ~strangers & ~spelled)
 
     def mend(self, world: World, out: Bits) -> str:
-        """One more node with the labels, or a larger pool."""
+        """Label one more node, or what would complete a pool that has no hosts."""
         if self.shortage(world):
             return self._complete(world, out)
         if self.pool.sized:
@@ -81,13 +84,13 @@ class PoolHosts(Struct, frozen=True, gc=False):
         return f"label {f'a host of HostPool {self.pool.spl_name}' if self.pool.sized else 'one more node'} {labels}"
 
     def shortage(self, world: World) -> str:
-        """Why the pool has no hosts, if it has none."""
+        """Why a sized pool that is not ready cannot be completed; empty if it can, or is ready."""
         if not self.pool.sized or self.pool.phase is Phase.READY:
             return ""
         return world.allocation(self.pool).reason
 
     def _complete(self, world: World, out: Bits) -> str:
-        """What would give the pool all of its hosts, one of ``out`` among them."""
+        """What would give the pool all of its hosts, with one of ``out`` among them; empty if that is not sure."""
         name, size, allocation = self.pool.spl_name, self.pool.size or 0, world.allocation(self.pool)
         if self.index is not None:
             return ""
@@ -104,7 +107,7 @@ class PoolHosts(Struct, frozen=True, gc=False):
         return f"make more nodes eligible for HostPool {name}" if plain and enough else ""
 
     def _lost(self, world: World, out: Bits) -> Iterator[Reason]:
-        """Why hosts that were given to the pool are none for the pod: tags first, then the selector."""
+        """Why hosts of the pool no longer meet its requirements: tags first, then the selector."""
         tagged = out & matching_all(world, self.tags[: len({*self.pool.tags})])
         if out & ~tagged:
             tags = tags_of(self.pool)
@@ -114,30 +117,32 @@ class PoolHosts(Struct, frozen=True, gc=False):
             yield Reason(f"no longer meets {selector}", f"no longer meet {selector}", tagged)
 
     def _what(self, world: World) -> str:
+        """What all other nodes are not, in words."""
         if shortage := self.shortage(world):
             return f"in HostPool {self.pool.spl_name}, which cannot be completed: {shortage}"
         return self._called() if self.pool.sized else f"{self._called()} ({self._by()})"
 
     def _called(self) -> str:
-        """What a host of the pool is."""
+        """What a host that meets the constraint is, in words."""
         name = f"HostPool {self.pool.spl_name}"
         if self.index is not None:
             return f"host {self.index} of {name}"
         return f"among the hosts of {name}" if self.pool.sized else f"in {name}"
 
     def _by(self) -> str:
-        """How nodes come to be in an unsized pool."""
+        """What makes nodes hosts of an unsized pool, in words."""
         if not self.pool.tags:
             return "by its selector"
         return f"{tags_of(self.pool)}{' and its selector' if self.pool.selector else ''}"
 
 
 def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
-    """One constraint a pool that is named; tags count over all pools of the pod, as SPL takes their union."""
+    """One constraint for each pool that is named; tags count over all pools of the pod, as SPL takes their union."""
     return _pools(ask) if ask.pools else ()
 
 
 def _pools(ask: Ask) -> Iterator[Constraint]:
+    """The constraints of a pod that names pools."""
     soft = ClauseName.HOST in ask.soft
     several = len({tag for _, pool in ask.pools for tag in pool.tags}) > 1
     for clause, pool in ask.pools:
@@ -147,6 +152,7 @@ def _pools(ask: Ask) -> Iterator[Constraint]:
 
 
 def _membership(pool: Pool, index: int | None) -> tuple[Requirement, ...]:
+    """The requirement on the membership label; none for an unsized pool."""
     if not pool.sized:
         return ()
     key = keys.membership(pool.namespace, pool.name)

@@ -1,7 +1,8 @@
-"""``hostIsolation``: the processing element shares its host with no other of its job (``docs/isolation.md``).
+"""Family ``hostIsolation``: the processing element shares its host with no other of its job (``docs/isolation.md``).
 
-Streams host constraints: every *other* pod of the job carries a label for each isolated operator, and the isolated
-pod keeps away from it. Which operators are isolated is known from the Job object, else from the job's live pods.
+As in Streams host constraints, every *other* pod of the job has a label for each isolated operator, and the isolated
+pod keeps away from pods with that label. The isolated operators are known from the Job object, else from the job's live
+pods.
 """
 
 import functools
@@ -11,7 +12,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement.constraints import pod_terms as neighbours
+from webhook.placement.constraints import pod_terms
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.inventory.job_model import Isolated, JobModel
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
@@ -26,10 +27,10 @@ from webhook.placement.text.problem import Problem
 
 
 class OwnHost(Struct, frozen=True, gc=False):
-    """The pod's own isolation: ``held`` are the nodes with pods of the job's other processing elements.
+    """The isolation of the pod itself: ``held`` are the nodes with pods of the job's other processing elements.
 
-    ``modelled`` tells whether the Job object says so too, and makes sure that the others carry the label; otherwise the
-    pod keeps away from them by job and element as well, so that the order of arrival cannot matter.
+    ``modelled`` tells that the Job object has the isolation, too, so that all other pods get the label. Without that
+    the pod also keeps away from the job's other processing elements by name, as pods created earlier have no label.
     """
 
     verb: ClassVar[str] = "drop"
@@ -44,36 +45,39 @@ class OwnHost(Struct, frozen=True, gc=False):
 
     @property
     def spread(self) -> Spread:
-        """Replicas are one element, which shares with itself, if a label says so; without one each is alone."""
+        """Replicas may share a host if a label or the Job object tells that they are one processing element."""
         return Spread.FREE if self.pe or self.modelled else Spread.APART
 
     def filter(self, world: World) -> Bits:
-        """Nodes with a host name of their own and none of the others."""
+        """Nodes with a host name of their own and without pods of the job's other processing elements."""
         return world.inventory.nodes.own_hostname & ~self.held
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """A term for each isolated operator and, without a Job object, one on job and element."""
+        """A term for each isolated operator and, if not ``modelled``, one on labels of job and processing element."""
         weight = PREFERENCE if self.soft else None
         for operator in self.operators:
-            key, value = mark(operator)
-            yield AwayFromPods(self.clause, neighbours.with_label(key, value, self.job), weight)
+            key, value = isolation_label(operator)
+            yield AwayFromPods(self.clause, pod_terms.with_label(key, value, self.job), weight)
         if not self.modelled:
             others = (Requirement(keys.PE, "NotIn", (self.pe,)),) if self.pe else ()
-            yield AwayFromPods(self.clause, neighbours.of_job(self.job, *others), weight, firm=False)
+            yield AwayFromPods(self.clause, pod_terms.of_job(self.job, *others), weight, firm=False)
         if not self.soft:
-            yield neighbours.hostnamed(self.clause)
+            yield pod_terms.hostnamed(self.clause)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
-        """Without a host name of its own, or taken by another element of the job."""
-        return neighbours.taken(out, "another processing element of the job", world)
+        """Nodes without a host name of their own, then nodes with another processing element of the job."""
+        return pod_terms.taken(out, "another processing element of the job", world)
 
     def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing short of stopping one of the others."""
+        """Nothing: one of the live pods would have to end."""
         return ""
 
 
 class IsolatedPods(Struct, frozen=True, gc=False):
-    """The isolation of the job's other elements: the pod carries their labels and keeps off their hosts."""
+    """The isolation of the job's other processing elements: the pod gets their labels and keeps off their hosts.
+
+    ``held`` are the nodes that share a host name with a live isolated pod.
+    """
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
@@ -84,36 +88,36 @@ class IsolatedPods(Struct, frozen=True, gc=False):
     node: str = ""
 
     def filter(self, world: World) -> Bits:
-        """Nodes that no isolated element of the job is on."""
+        """Nodes without isolated pods of the job's other processing elements."""
         return world.everything & ~self.held
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """The label of every isolated operator of the job's other elements."""
+        """The label of every isolated operator of the job's other processing elements."""
         for operator in dict.fromkeys(found.operator for found in self.isolated):
-            key, value = mark(operator)
+            key, value = isolation_label(operator)
             yield AddLabel(f"hostIsolation of {operator}", key, value, firm=False)
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
-        """Taken by an isolated element."""
+        """Nodes with an isolated processing element."""
         what = "a processing element of the job with hostIsolation"
         yield Reason(f"runs {what}", f"run {what}", out)
 
     def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing short of stopping it."""
+        """Nothing: the isolated pod would have to end."""
         return ""
 
 
 @functools.lru_cache(1024)
-def mark(operator: str) -> PodLabel:
+def isolation_label(operator: str) -> PodLabel:
     """The pod label that an isolated operator keeps away from."""
     return keys.ISOLATION + keys.digest(operator), keys.label_value(operator)
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
-    """The pod's own isolation, and that of the others in its job."""
+    """The isolation of the pod itself, and that of the other processing elements of its job."""
     clauses = ask.of(ClauseName.ISOLATION)
     if not ask.job:
-        return (neighbours.needs_job(clauses[0].text),) if clauses else ()
+        return (pod_terms.needs_job(clauses[0].text),) if clauses else ()
     operators = tuple(dict.fromkeys(clause.operator or ask.pe for clause in clauses))
     if not all(operators):
         message = f"{clauses[0]} needs to know whose it is: label the pod {keys.PE}, or write operator: {clauses[0]}"
@@ -128,11 +132,12 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
 def _within(
     ask: Ask, world: World, operators: tuple[str, ...], siblings: JobPods, model: JobModel | None
 ) -> Iterator[Constraint]:
+    """The constraints for a job in which something is isolated; ``operators`` are the pod's own isolated ones."""
     if operators:
         soft = ClauseName.ISOLATION in ask.soft
         held = siblings.others(ask.pe)
-        told = model is not None and all(Isolated(ask.pe, operator) in model.isolated for operator in operators)
-        yield OwnHost(str(ClauseName.ISOLATION), soft, ask.job, ask.pe, operators, held, told)
+        modelled = model is not None and all(Isolated(ask.pe, operator) in model.isolated for operator in operators)
+        yield OwnHost(str(ClauseName.ISOLATION), soft, ask.job, ask.pe, operators, held, modelled)
     known = dict.fromkeys((*(model.isolated if model else ()), *itertools.starmap(Isolated, siblings.isolations())))
     others = tuple(found for found in known if _other(found, ask.pe, operators))
     if others:
@@ -140,5 +145,5 @@ def _within(
 
 
 def _other(found: Isolated, pe: str, operators: tuple[str, ...]) -> bool:
-    """Whether the isolation is another element's; a pod without an element's name is known by its operators."""
+    """Whether the isolation is another processing element's; without a name in ``pe``, whether of another operator."""
     return found.pe != pe if pe else found.operator not in operators

@@ -1,4 +1,4 @@
-"""Worker mapping: the pod runs on a node whose labels meet each of its expressions (``docs/mapping.md``)."""
+"""Family ``mapping``: the labels of the node meet each expression of the pod's worker mapping (``docs/mapping.md``)."""
 
 from collections.abc import Iterable
 
@@ -9,11 +9,11 @@ from webhook.placement.request.world import World
 from webhook.placement.text.problem import Problem
 
 SOFT = "mapping"
-"""What the annotation ``preferred`` calls it."""
+"""Name of the family in the annotation ``preferred``."""
 
 
 def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
-    """One constraint an expression."""
+    """One constraint for each expression."""
     expressions = ask.mapping.expressions
     if not expressions:
         return ()

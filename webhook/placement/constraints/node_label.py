@@ -1,4 +1,4 @@
-"""A condition on one label of the node: required, or worth some weight."""
+"""``NodeLabel``: a condition on one label of the node, required or preferred; for the families mapping and hardware."""
 
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
@@ -14,11 +14,11 @@ from webhook.placement.provision.effects import PREFERENCE, Effect, PreferNodes,
 from webhook.placement.request.world import World
 
 _KUBERNETES = "kubernetes.io"
-"""Labels under this domain, and those below it, say what a node is; kubelets write them, not people."""
+"""Labels under this domain and its subdomains say what a node is: kubelets write them, not people."""
 
 
 class NodeLabel(Struct, frozen=True, gc=False):
-    """One expression over a label of nodes; ``weight`` counts where it is only preferred."""
+    """The condition that a label of the node meets ``need``; a preferred one (``soft``) has a ``weight`` up to 100."""
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
@@ -29,27 +29,27 @@ class NodeLabel(Struct, frozen=True, gc=False):
     node: str = ""
 
     def filter(self, world: World) -> Bits:
-        """Nodes whose labels meet it."""
+        """Nodes whose label meets the requirement."""
         return matching(world, self.need)
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """One node term."""
+        """One node term, required or preferred."""
         term = NodeTerm(match_expressions=(self.need,))
         yield PreferNodes(self.clause, term, self.weight) if self.soft else RequireNodes(self.clause, (term,))
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
-        """All other nodes, for the one reason there is."""
+        """All other nodes, under one reason."""
         what = f"not match {self.clause}"
         yield Reason(f"does {what}", f"do {what}", out)
 
     def mend(self, _world: World, _out: Bits) -> str:
-        """The label that a node could be given, if it is one that people give."""
+        """Label one more node if people write that label, else add a node."""
         label = given((self.need,))
         return f"label one more node {label}" if label else f"{ADD_NODE} that matches {self.clause}"
 
 
 def given(needs: Iterable[Requirement]) -> str:
-    """The labels that somebody could give to a node so that these hold, if all are labels that people give."""
+    """The labels, as text, that make a node meet ``needs``; empty if kubelets write one of these labels."""
     labels = labels_set(needs)
     if any(f".{key.rpartition('/')[0]}".endswith(f".{_KUBERNETES}") for key in labels):
         return ""

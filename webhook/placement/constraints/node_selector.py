@@ -1,4 +1,4 @@
-"""The pod's own ``nodeName``, ``nodeSelector`` and required node affinity, honoured exactly as Kubernetes does."""
+"""Family of the pod's own ``nodeName``, ``nodeSelector`` and required node affinity, judged as Kubernetes does."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ from webhook.placement.constraints.affinity_terms import (
     problems_of_preferred,
     problems_of_required,
 )
-from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Reason, Spread
+from webhook.placement.constraints.constraint import ADD_NODE, Constraint, NodeSet, Reason, Spread
 from webhook.placement.constraints.node_label import given
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.node_terms import TERM_LIMIT
@@ -31,41 +31,18 @@ AFFINITY = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExec
 PREFERENCES = "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution"
 
 LABELS = 16
-"""Labels of a selector that count as a clause each: more than people write, and the search for a smallest conflict is
-quadratic in clauses."""
+"""Up to so many labels of a selector are a clause each; more are one clause together.
+
+The search for a smallest conflict is quadratic in clauses, and people write fewer labels.
+"""
 
 
-class Own(Struct, frozen=True, gc=False):
-    """What the pod says by itself: ``nodes`` meet it, the others, in words, do not."""
-
-    verb: ClassVar[str] = "drop"
-    spread: ClassVar[Spread] = Spread.FREE
-    clause: str
-    nodes: Bits
-    one: str
-    many: str
-    node: str = ""
-    soft: bool = False
-
-    def filter(self, _world: World) -> Bits:
-        """Nodes that meet it."""
-        return self.nodes
-
-    def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: the pod says it already."""
-        return ()
-
-    def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
-        """All other nodes, for the one reason there is."""
-        yield Reason(self.one, self.many, out)
-
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing that one label could change."""
-        return ""
+class OwnNodes(NodeSet, frozen=True, gc=False):
+    """The condition of the pod's own node name, of its required node affinity, or of a selector of many labels."""
 
 
 class OwnLabel(Struct, frozen=True, gc=False):
-    """A label of the pod's ``nodeSelector``; put into words only when somebody reads them."""
+    """The condition of one label of the pod's ``nodeSelector``; its texts are made only when they are read."""
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
@@ -77,7 +54,7 @@ class OwnLabel(Struct, frozen=True, gc=False):
 
     @property
     def clause(self) -> str:
-        """The label as the pod says it."""
+        """The label as refusals name it."""
         return label(self.key, self.value)
 
     def filter(self, _world: World) -> Bits:
@@ -85,22 +62,22 @@ class OwnLabel(Struct, frozen=True, gc=False):
         return self.nodes
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: the pod says it already."""
+        """Nothing: the pod has the selector already."""
         return ()
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
-        """All other nodes, for the one reason there is."""
+        """All other nodes, under one reason."""
         what = f"not have the label {self.key}={self.value}"
         yield Reason(f"does {what}", f"do {what}", out)
 
     def mend(self, _world: World, _out: Bits) -> str:
-        """The label that a node could be given."""
+        """Label one more node if people write that label, else add a node."""
         label = given((Requirement(self.key, "In", (self.value,)),))
         return f"label one more node {label}" if label else f"{ADD_NODE} with the label {self.key}={self.value}"
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
-    """One constraint for the node name, one a selector label, one for the affinity."""
+    """One constraint for the node name, one for each label of the selector, one for the required affinity."""
     spec = ask.spec
     affinity = spec.affinity.node_affinity if spec.affinity else None
     if not (spec.node_name or spec.node_selector or affinity):
@@ -116,25 +93,29 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
 
 
 def _name(name: str, world: World) -> Iterator[Constraint]:
+    """The constraint of ``spec.nodeName``."""
     text = f"{NODE_NAME}{name}"
-    yield Own(text, world.named(name), f"is not the pod's own {text}", f"are not the pod's own {text}", name)
+    yield OwnNodes(text, world.named(name), f"is not the pod's own {text}", f"are not the pod's own {text}", name)
 
 
 def _selector(labels: Mapping[str, str], world: World) -> Iterator[Constraint]:
+    """The constraints of ``spec.nodeSelector``."""
     if len(labels) > LABELS:
         nodes = matching_all(world, (Requirement(key, "In", (value,)) for key, value in labels.items()))
         other = "match the pod's nodeSelector"
-        yield Own(SELECTOR, nodes, f"does not {other}", f"do not {other}")
+        yield OwnNodes(SELECTOR, nodes, f"does not {other}", f"do not {other}")
         return
     for key, value in labels.items():
         yield OwnLabel(key, value, world.with_label(key, (value,)))
 
 
 def _required(terms: tuple[NodeTerm, ...], world: World) -> tuple[Constraint | Problem | str, ...]:
+    """What the required terms come to, as a value that can be kept."""
     return tuple(_judged(terms, world))
 
 
 def _judged(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint | Problem | str]:
+    """The constraint of the required terms, or their problems; a warning for each term that never matches."""
     if len(terms) > TERM_LIMIT:
         yield Problem(AFFINITY, f"has {len(terms)} terms, at most {TERM_LIMIT} are allowed")
         return
@@ -149,8 +130,9 @@ def _judged(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint | 
     for at, found in itertools.islice(never.items(), SHOWN):
         yield f"{AFFINITY}[{at}]: {found} compares with no whole number of 64 bits, so this term never matches"
     other = "match the pod's own node affinity"
-    yield Own(OWN_AFFINITY, matching_any(world, terms), f"does not {other}", f"do not {other}")
+    yield OwnNodes(OWN_AFFINITY, matching_any(world, terms), f"does not {other}", f"do not {other}")
 
 
 def _preferred(terms: tuple[PreferredNodeTerm, ...]) -> Iterable[Problem]:
+    """Problems of preferred terms; such terms are no constraint, the scheduler weighs them."""
     return itertools.islice(problems_of_preferred(terms, PREFERENCES), SHOWN)

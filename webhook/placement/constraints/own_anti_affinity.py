@@ -1,21 +1,16 @@
-"""The pod's own required ``podAntiAffinity``, as far as it keeps pods of one template from each other.
+"""Family of the pod's own required ``podAntiAffinity``, as far as it keeps pods of one template apart.
 
-One term is enough to keep two pods out of one domain of its topology key. Where pods of others are that it also keeps
-away from is for the scheduler to find (``docs/spread.md``).
+One term is enough to keep two pods out of one domain of its topology key. Terms about other pods are left to the
+scheduler, as the labels of these pods are not known (``docs/spread.md``).
 """
 
-from collections.abc import Iterable, Iterator
-from typing import ClassVar
+from collections.abc import Iterable
 
-from msgspec import Struct
-
-from webhook.placement.constraints.constraint import Constraint, Finished, Reason
+from webhook.placement.constraints.constraint import Constraint, EveryNode, Finished
 from webhook.placement.constraints.topology_limit import OnePerDomain
 from webhook.placement.inventory.template_pods import TemplatePods, template_pods_of
-from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import PodTerm
 from webhook.placement.kube.selector import holds, requirements_of
-from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.pod_text import ANTI_AFFINITY
 from webhook.placement.request.world import World
@@ -24,47 +19,32 @@ NAMESPACE_NAME = "kubernetes.io/metadata.name"
 """Label of every namespace, with its name as the value (Kubernetes, well-known labels)."""
 
 
-class OwnAntiAffinity(Struct, frozen=True, gc=False):
-    """A topology key in whose domains no two of the pods can be; ``growing`` tells whether a new one could help."""
+class OwnAntiAffinity(EveryNode, frozen=True, gc=False):
+    """The condition that no two pods of the template are in one domain of the topology key ``key``.
 
-    verb: ClassVar[str] = "drop"
-    soft: ClassVar[bool] = False
-    node: ClassVar[str] = ""
+    Every node meets the constraint: where pods of others are that a term also matches is not known. ``growing`` tells
+    that the pods could go to a new domain.
+    """
+
     key: str
     world: World
     growing: bool
 
     @property
     def clause(self) -> str:
-        """The terms of that key, in words."""
+        """The terms with that topology key, as refusals name them."""
         return ANTI_AFFINITY + self.key
 
     @property
     def spread(self) -> OnePerDomain:
-        """One in each domain."""
+        """One pod in each domain."""
         return OnePerDomain(
             self.key, self.world.inventory.nodes.domains_of(self.key), self.world.everything, self.growing
         )
 
-    def filter(self, world: World) -> Bits:
-        """Any node: pods of others are the scheduler's to find."""
-        return world.everything
-
-    def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: the pod says it already."""
-        return ()
-
-    def explain(self, _world: World, _out: Bits) -> Iterator[Reason]:
-        """No node is out for it."""
-        return iter(())
-
-    def mend(self, _world: World, _out: Bits) -> str:
-        """No node is out for it."""
-        return ""
-
 
 def parse(ask: Ask, world: World, finished: Finished) -> Iterable[Constraint]:
-    """One constraint for each topology key of the terms that match pods like this one."""
+    """One constraint for each topology key of the terms that match pods of the same template."""
     affinity = ask.spec.affinity.pod_anti_affinity if ask.spec.affinity else None
     terms = affinity.required if affinity else None
     if not terms or finished.past:
@@ -75,13 +55,13 @@ def parse(ask: Ask, world: World, finished: Finished) -> Iterable[Constraint]:
 
 
 def _repels(term: PodTerm, peers: TemplatePods, namespace: str) -> bool:
-    """Whether the term surely matches pods like this one, of its namespace."""
+    """Whether the term surely matches pods of the same template in the pod's namespace."""
     matched = peers.match(term.label_selector, term.match_label_keys, term.mismatch_label_keys)
     return matched is True and _within(term, namespace)
 
 
 def _within(term: PodTerm, namespace: str) -> bool:
-    """Whether the namespace is surely among those of the term; with neither field only the pod's own is."""
+    """Whether the term surely applies to the pod's ``namespace``; a term that names none applies to that one only."""
     if namespace in (term.namespaces or ()):
         return True
     if term.namespace_selector is None:

@@ -1,16 +1,17 @@
-"""Pods of the same job that share a host, or must not: terms, and what live ones mean for a newcomer."""
+"""Pod terms, reasons, problems and warnings for constraints about pods of the same job that share a host, or must not.
+
+Shared by the families colocation, exlocation, isolation, uniform and run-with. Every term has the topology key
+``kubernetes.io/hostname``.
+"""
 
 import functools
 from collections.abc import Collection, Iterable, Iterator
-from typing import ClassVar
 
-from msgspec import Struct
-
-from webhook.placement.constraints.constraint import Reason, Spread
+from webhook.placement.constraints.constraint import NodeSet, Reason
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import LabelSelector, NodeTerm, PodTerm, Requirement
-from webhook.placement.provision.effects import Effect, RequireNodes
+from webhook.placement.provision.effects import RequireNodes
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import Clause
 from webhook.placement.text import keys
@@ -21,30 +22,30 @@ _HOSTNAMED = (NodeTerm(match_expressions=(Requirement(keys.HOSTNAME, "Exists"),)
 
 @functools.lru_cache(1024)
 def with_label(key: str, value: str, job: str) -> PodTerm:
-    """Pods of the job that carry the label.
+    """The term for pods of the job that have the label.
 
-    The job belongs to every selector: SPL tokens are names within one application, and without it two jobs of a
-    namespace would bind each other.
+    Every selector names the job: SPL tokens are names within one application, and without the job two jobs of a
+    namespace would constrain each other.
     """
     return of_job(job, Requirement(key, "In", (value,)))
 
 
 def of_job(job: str, *expressions: Requirement) -> PodTerm:
-    """Pods of the job that meet all the expressions."""
+    """The term for pods of the job whose labels meet all the expressions."""
     selector = LabelSelector(match_expressions=(*expressions, Requirement(keys.JOB, "In", (job,))))
     return PodTerm(label_selector=selector, topology_key=keys.HOSTNAME)
 
 
 def hostnamed(clause: str) -> RequireNodes:
-    """Only nodes with a host name: on the others the scheduler does not see who else is there.
+    """The effect that only nodes with a host name can run the pod: the scheduler sees no other pods on the others.
 
-    Whoever looks at the finished pod does not insist on it, so that replicas of an older version may have made it.
+    The effect is not firm, so that ``/validate`` takes pods that older versions of the webhook have patched.
     """
     return RequireNodes(clause, _HOSTNAMED, firm=False)
 
 
 def shared_hostnames(world: World) -> Iterator[str]:
-    """A warning for pods that are to share a host, if some nodes cannot be told apart by their host names."""
+    """A warning for pods that are to share a host, if several nodes have the same host name."""
     nodes = world.inventory.nodes
     shared = nodes.with_key(keys.HOSTNAME) & world.everything & ~nodes.own_hostname
     if shared:
@@ -53,64 +54,46 @@ def shared_hostnames(world: World) -> Iterator[str]:
         yield f"{count} share their {keys.HOSTNAME} label with another: {rule}"
 
 
-def ending(marks: Collection[PodLabel], siblings_of: tuple[str, str], clause: str, world: World) -> Iterator[str]:
-    """A warning for a pod that belongs beside others, all of which are being deleted; ``siblings_of`` is their job."""
+def ending(labels: Collection[PodLabel], siblings_of: tuple[str, str], clause: str, world: World) -> Iterator[str]:
+    """A warning for a pod that must share a host with pods that are being deleted.
+
+    ``siblings_of`` is their namespace and job, ``labels`` are pod labels of which they have one.
+    """
     leaving = (pod for pod in world.inventory.leaving.values() if (pod.namespace, pod.job) == siblings_of)
-    if any(pod.labels.get(key) == value for pod in leaving for key, value in marks):
+    if any(pod.labels.get(key) == value for pod in leaving for key, value in labels):
         advice = "if it does not fit beside them, it may wait for up to five minutes after the last of them is gone"
         yield f"{clause}: the pods that this one belongs to are being deleted; {advice}"
 
 
-class PodsAntiAffinity(Struct, frozen=True, gc=False):
-    """The wall that live pods of the job are to a newcomer which only prefers to keep away from them.
+class PodsAntiAffinity(NodeSet, frozen=True, gc=False):
+    """The condition that no live pod of the job on the host has required podAntiAffinity against the new pod's label.
 
-    Their own required podAntiAffinity matches the label that the newcomer carries, and the scheduler keeps it both ways
-    (``satisfyExistingPodsAntiAffinity`` of its inter-pod affinity plugin). ``nodes`` are where they are, ``whom`` says
-    who they are.
+    The scheduler keeps anti-affinity both ways, so the condition is hard even where the new pod only prefers to keep
+    away from these pods (``satisfyExistingPodsAntiAffinity`` of its inter-pod affinity plugin).
     """
 
-    verb: ClassVar[str] = "drop"
-    spread: ClassVar[Spread] = Spread.FREE
-    clause: str
-    nodes: Bits
-    whom: str
-    node: str = ""
-    soft: bool = False
 
-    def filter(self, world: World) -> Bits:
-        """Nodes on whose host none of them is."""
-        return world.everything & ~self.nodes
+def repelled(clause: str, label: PodLabel, whom: str, siblings: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
+    """The constraint of a pod with the ``label``, if live pods of the job keep that label away.
 
-    def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: the others say it."""
-        return ()
-
-    def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
-        """One of them is there."""
-        yield Reason(f"runs {self.whom}, which keeps this one away", f"run {self.whom}, which keeps this one away", out)
-
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing short of stopping one of the others."""
-        return ""
-
-
-def repelled(clause: str, mark: PodLabel, whom: str, siblings: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
-    """The wall, if there is one: pods of the job that require others with this label to keep away."""
+    ``whom`` names these live pods.
+    """
     nodes = world.inventory.nodes
-    there = nodes.domains(siblings.repelling(mark) & nodes.with_key(keys.HOSTNAME))
+    there = nodes.domains(siblings.repelling(label) & nodes.with_key(keys.HOSTNAME))
     if there & world.everything:
-        yield PodsAntiAffinity(clause, there, whom)
+        what = f"{whom}, which keeps this one away"
+        yield PodsAntiAffinity(clause, world.everything & ~there, f"runs {what}", f"run {what}")
 
 
 def needs_job(clause: str) -> Problem:
-    """The refusal of a pod whose clause means nothing without a job."""
+    """The problem of a clause that has no meaning for a pod without a job."""
     return Problem(
         f"metadata.labels[{keys.JOB}]", f"{clause} counts within one job: label the pod {keys.JOB} with the job's name"
     )
 
 
 def bad_tokens(clauses: Iterable[Clause], field: str) -> Iterator[Problem]:
-    """A problem for each clause whose token cannot be a label value; those of SPL may be any string."""
+    """A problem for each clause whose token cannot be a label value; in SPL a token may be any string."""
     rule = "a token is 1 to 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
     for clause in clauses:
         token = str(clause.argument)
@@ -119,13 +102,13 @@ def bad_tokens(clauses: Iterable[Clause], field: str) -> Iterator[Problem]:
 
 
 def nameless(nodes: Bits) -> Reason:
-    """Why nodes cannot take part: the scheduler does not see who else is on them."""
+    """The reason for nodes without a host name of their own: the scheduler cannot tell which other pods are there."""
     label = f"{keys.HOSTNAME} label"
     return Reason(f"has no {label} of its own", f"have no {label} of their own", nodes)
 
 
 def taken(out: Bits, what: str, world: World) -> Iterator[Reason]:
-    """Why nodes are out for a pod that keeps away from ``what``: without a host name of their own, or one is there."""
+    """Why nodes are out for a pod that keeps away from ``what``: no host name of their own, or ``what`` runs there."""
     unseen = out & ~world.inventory.nodes.own_hostname
     if unseen:
         yield nameless(unseen)
@@ -134,7 +117,7 @@ def taken(out: Bits, what: str, world: World) -> Iterator[Reason]:
 
 
 def elsewhere(out: Bits, held: Bits, whom: str, world: World) -> Iterator[Reason]:
-    """Why nodes are out for a pod that belongs beside ``whom``: no host name, not among those ``held``, or no room."""
+    """Why nodes are out for a pod that must be where ``whom`` runs: no host name, not among ``held``, or no room."""
     unseen = out & ~world.inventory.nodes.own_hostname
     absent = out & ~unseen & ~held
     if unseen:

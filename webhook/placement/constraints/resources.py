@@ -1,7 +1,8 @@
-"""Room for the pod's requests: of what a node has to give, or of what is free where nothing would wait for it.
+"""Family ``resources``: the node has room for the pod's requests (``docs/verdicts.md``).
 
-A pod that the scheduler places may wait for others to finish, so it is refused only where no node could ever hold it.
-A pod bound by ``nodeName`` waits for nothing: it needs free room now (``docs/verdicts.md``).
+A pod that the scheduler places may wait for others to finish, so its requests are compared with what nodes have to give
+(allocatable). A pod bound by ``nodeName`` does not wait: its requests are compared with what is free on that node now.
+Requests are in milli-units of cpu and whole units of everything else.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,17 +29,17 @@ PODS = "pods"
 _ONE: Tally = {PODS: 1}
 
 SAID = 4
-"""Resources named in a clause; the user knows the rest."""
+"""At most so many resources are named in a clause; the user knows the rest."""
 
 _FIRST = (CPU, MEMORY)
 """Resources that are named before the others."""
 
 
 class Room(Struct, frozen=True, gc=False):
-    """What the pod requests; on the ``pinned`` nodes that is compared with what is left, not with what there is.
+    """The condition that the node has room for ``requests``: free room on ``pinned`` nodes, else allocatable.
 
-    ``said`` names the hardware requirements that are behind it, if they are, ``grants`` is what they give, and
-    ``overrules`` whether a container asks for more than that itself.
+    If the requests come from hardware requirements, ``said`` names these, ``grants`` is what they give to containers,
+    and ``overrules`` tells that a container itself asks for more than that.
     """
 
     spread: ClassVar[Spread] = Spread.FREE
@@ -52,26 +53,26 @@ class Room(Struct, frozen=True, gc=False):
 
     @property
     def verb(self) -> str:
-        """Without a requirement the container's own request is left: that is no help if it is more."""
+        """``drop`` for hardware requirements; ``lower`` if the container's own request would be left and is larger."""
         return "drop" if self.said and not self.overrules else "lower"
 
     @property
     def clause(self) -> str:
-        """The requests in words, but for that of one pod, which nobody writes; made only when somebody reads it."""
+        """The requests in words; empty for the place of the pod itself, which nobody writes."""
         if self.said:
             return self.said
         return f"{REQUESTS}{self._wanted()}" if PODS not in self.requests else ""
 
     def filter(self, world: World) -> Bits:
-        """Nodes that offer all of it."""
+        """Nodes with room for all of the requests."""
         return self._fits(self.requests, world)
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """What hardware requirements give to containers; requests that are the pod's own stay as they are."""
+        """What hardware requirements give to containers; the pod's own requests need no effect."""
         return self.grants
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
-        """Each node under the first resource it lacks."""
+        """Each node under the first resource that it lacks."""
         left = out
         for resource in ordered(self.requests):
             if not left:
@@ -83,7 +84,7 @@ class Room(Struct, frozen=True, gc=False):
                     yield self._reason(resource, nodes, free)
 
     def mend(self, world: World, out: Bits) -> str:
-        """More room, on another node or on this one."""
+        """Add a node with more room or, for pinned nodes, free some room."""
         if out & ~self.pinned:
             return f"{ADD_NODE} with {f'{self._wanted()} to offer' if self.clause else 'room for one more pod'}"
         if not out & world.inventory.nodes.capacity.fits(self.requests):
@@ -91,14 +92,17 @@ class Room(Struct, frozen=True, gc=False):
         return f"free {self._wanted()} on one node" if self.clause else "let another pod of the node finish"
 
     def _fits(self, requests: Tally, world: World) -> Bits:
+        """Nodes with room for these requests."""
         capacity = world.inventory.nodes.capacity
         fitting = capacity.fits(requests)
         return fitting & (capacity.fits_free(requests) | ~self.pinned) if self.pinned else fitting
 
     def _wanted(self) -> str:
+        """The requests in words."""
         return enumerated(ordered(self.requests), SAID, lambda found: f"{found} {amount(found, self.requests[found])}")
 
     def _reason(self, resource: str, nodes: Bits, free: str) -> Reason:
+        """Why these nodes lack the resource; ``free`` is " free" for pinned nodes."""
         if resource == PODS:
             return Reason("runs as many pods as it may", "run as many pods as they may", nodes)
         what = f"less than {resource} {amount(resource, self.requests[resource])}{free}"
@@ -106,7 +110,7 @@ class Room(Struct, frozen=True, gc=False):
 
 
 def amount(resource: str, value: int) -> str:
-    """An amount as Kubernetes writes it: milli-units of cpu, whole units of everything else."""
+    """The Kubernetes quantity of ``value``, in milli-units of cpu or whole units of any other resource."""
     return format_quantity(value * (NANO // 1000 if resource == CPU else NANO))
 
 
@@ -117,7 +121,11 @@ def ordered(requests: Mapping[str, object]) -> list[str]:
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
-    """One constraint for what the pod requests, and a standing one for its place among the pods of a node."""
+    """One constraint for what the pod requests, and a standing one for its place among the pods of a node.
+
+    Each resource that mandatory hardware requirements give is a constraint of its own. Grants of optional requirements
+    are made only for amounts that the pod requests itself; they go with the standing constraint.
+    """
     pinned = _pinned(ask, world)
     wanted = ask.requests[PODS]
     asked = {resource: amount for resource, amount in ask.requests.items() if resource != PODS}
@@ -143,11 +151,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
 
 
 def _by_resource(grants: Iterable[SetResources]) -> dict[str, tuple[SetResources, ...]]:
-    """What hardware requirements give, resource by resource.
-
-    They are a constraint of their own, but for what the pod could do without: that is only there if it asks for it
-    itself. What it requests by itself would be left without them.
-    """
+    """What hardware requirements give, resource by resource, in the order of messages."""
     given: dict[str, tuple[SetResources, ...]] = {}
     for grant in grants:
         given[grant.resource] = (*given.get(grant.resource, ()), grant)
@@ -155,7 +159,7 @@ def _by_resource(grants: Iterable[SetResources]) -> dict[str, tuple[SetResources
 
 
 def _pinned(ask: Ask, world: World) -> Bits:
-    """The nodes to which the pod goes past the scheduler, so that nobody would wait for room on its behalf."""
+    """The nodes to which the pod is bound by ``nodeName``, where it needs free room at once."""
     pinned = world.named(ask.spec.node_name) if ask.spec.node_name else 0
     hosts = ask.by_name.get(ClauseName.HOST)
     if hosts and ask.binding == "nodeName" and ClauseName.HOST not in ask.soft:

@@ -1,6 +1,7 @@
-"""``run-with`` and ``run-apart-from``: the pod shares its node with such pods of its namespace, or with none of them.
+"""Family ``run-with`` and ``run-apart-from``: the pod shares its node with selected pods, or with none of these.
 
-Which pods they are is for the scheduler to find: the labels of other people's pods are not kept (``docs/mapping.md``).
+The pods are of the pod's namespace. Where they run is left to the scheduler, since the labels of pods of others are not
+kept (``docs/mapping.md``).
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,7 +10,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement.annotations.pod_selection import PodSelection
-from webhook.placement.constraints import pod_terms as neighbours
+from webhook.placement.constraints import pod_terms
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import LabelSelector, PodTerm
@@ -21,7 +22,7 @@ from webhook.placement.text.problem import Problem
 
 
 class SelectedPods(Struct, frozen=True, gc=False):
-    """Pods to be near, or away from; ``own`` tells whether the pod is one of them itself."""
+    """The selected pods to be near, or away from; ``own`` tells that the selection matches the pod itself."""
 
     verb: ClassVar[str] = "drop"
     selection: PodSelection
@@ -31,36 +32,36 @@ class SelectedPods(Struct, frozen=True, gc=False):
 
     @property
     def clause(self) -> str:
-        """What the user wrote."""
+        """The selection as the user wrote it."""
         return self.selection.clause
 
     @property
     def spread(self) -> Spread:
-        """Pods that keep away from pods like themselves are each on a node of its own."""
+        """Replicas that keep away from a selection which matches themselves are each on a node of its own."""
         return Spread.APART if self.own and not self.selection.near else Spread.FREE
 
     def filter(self, world: World) -> Bits:
-        """Nodes with a host name of their own; the scheduler sees no company on the others."""
+        """Nodes with a host name of their own; on others the scheduler cannot tell which pods are there."""
         return world.inventory.nodes.own_hostname
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """One term, for pods of the namespace, whatever job they belong to."""
+        """One term for the selected pods of the namespace, of any job."""
         term = PodTerm(LabelSelector(match_expressions=self.selection.needs), HOSTNAME)
         yield NearPods(self.clause, term) if self.selection.near else AwayFromPods(self.clause, term)
-        yield neighbours.hostnamed(self.clause)
+        yield pod_terms.hostnamed(self.clause)
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
-        """Without a host name of its own."""
-        yield neighbours.nameless(out)
+        """Nodes without a host name of their own."""
+        yield pod_terms.nameless(out)
 
     def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing that one label could change."""
+        """Nothing: kubelets write the label of the host name."""
         return ""
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
-    """One constraint a selector."""
+    """One constraint for each selector."""
     for selection in ask.mapping.pod_selections:
         yield SelectedPods(selection, selection.matches(ask.labels))
         if selection.near:
-            yield from neighbours.shared_hostnames(world)
+            yield from pod_terms.shared_hostnames(world)

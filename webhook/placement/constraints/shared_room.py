@@ -1,4 +1,4 @@
-"""Room for a pod beside the pods of its job that it must share a host with."""
+"""Which nodes have room for a pod beside the live pods of its job with which the pod must share a node."""
 
 from collections.abc import Collection
 
@@ -8,23 +8,23 @@ from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.request.world import World
 
 
-def room_beside(held: Bits, marks: Collection[PodLabel], siblings: JobPods, requests: Tally, world: World) -> Bits:
-    """The nodes of ``held`` with room for the requests beside the pods there that carry one of the marks."""
+def room_beside(held: Bits, labels: Collection[PodLabel], siblings: JobPods, requests: Tally, world: World) -> Bits:
+    """The nodes of ``held`` with room for the requests beside their live pods with one of the ``labels``."""
     roomy = 0
     for slot in slots(held):
-        if _fits(slot, requests, siblings.together(slot, marks), world):
+        if _fits(slot, requests, siblings.together(slot, labels), world):
             roomy |= 1 << slot
     return roomy
 
 
 def _fits(slot: int, requests: Tally, others: list[Tally], world: World) -> bool:
-    """Whether the node in ``slot`` has room beside the others, as far as it has any for the pod alone.
+    """Whether the node in ``slot`` can hold the requests and the ``others`` together, or not even the requests alone.
 
-    Only what the pod itself requests counts, as for the scheduler.
+    Only resources that the pod itself requests count, as for the scheduler. A node that cannot hold the pod alone is
+    left to the family ``resources``, which gives the better reason.
     """
     for resource, amount in requests.items():
         offered = world.inventory.nodes.capacity.allocatable(resource, slot)
-        # What it lacks for the pod alone is not the neighbours' fault.
         if amount <= offered < amount + sum(tally.get(resource, 0) for tally in others):
             return False
     return True

@@ -1,7 +1,7 @@
-"""Taints that keep pods away and that the pod does not tolerate; cordoned and unready nodes are tainted too.
+"""Family of taints: the pod tolerates every taint of the node that keeps pods away.
 
-Source: ``component-helpers/scheduling/corev1/helpers.go`` and ``core/v1/toleration.go`` of Kubernetes. The taint of
-exclusive pools has a family of its own.
+Cordoned and unready nodes have taints, too. The taint of exclusive pools belongs to the family ``exclusive``. Source:
+``component-helpers/scheduling/corev1/helpers.go`` and ``core/v1/toleration.go`` of Kubernetes.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -23,11 +23,11 @@ from webhook.placement.text.problem import Problem
 _CORDONED = "node.kubernetes.io/unschedulable"
 
 _CONDITIONS = {_CORDONED: ("is cordoned", "are cordoned"), **PASSING}
-"""Taints that Kubernetes derives from a node's state, in words."""
+"""Taints that Kubernetes derives from a node's state, in words, for one node and for several."""
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """Whether the toleration covers the taint, as Kubernetes' ``ToleratesTaint`` decides it."""
+    """Whether the toleration covers the taint, as ``ToleratesTaint`` of Kubernetes decides."""
     if toleration.effect and toleration.effect != taint.effect:
         return False
     if toleration.key and toleration.key != taint.key:
@@ -40,13 +40,13 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
 
 
 def in_words(taint: Taint) -> str:
-    """What the taint says of its node."""
+    """The taint as a predicate about its node, such as ``is cordoned``."""
     words = _CONDITIONS.get(taint.key)
     return words[0] if words else f"has the taint {taint}"
 
 
 class Tolerated(Struct, frozen=True, gc=False):
-    """The standing condition that every taint of the node is tolerated."""
+    """The standing condition that the ``tolerations`` cover every taint of the node that keeps pods away."""
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
@@ -68,11 +68,11 @@ class Tolerated(Struct, frozen=True, gc=False):
         return world.everything & ~(kept_away | union(self._mentioned(world, mentioned)))
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: tolerations are the user's to choose."""
+        """Nothing: only users add tolerations of such taints."""
         return ()
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
-        """Each node under the first of its taints, in the order of their text."""
+        """Each node under the first of its taints that is not tolerated, in the order of their texts."""
         for taint, nodes in self._keeping(world, out):
             words = _CONDITIONS.get(taint.key)
             if words:
@@ -83,7 +83,7 @@ class Tolerated(Struct, frozen=True, gc=False):
     def mend(self, world: World, out: Bits) -> str:
         """Tolerate the taint, or lift the cordon, that alone keeps the pod off most of these nodes.
 
-        Conditions that pass by themselves are none of it: nobody is refused for them.
+        Passing conditions of nodes are not proposed: no pod is refused for these.
         """
         keeping: dict[str, Bits] = {}
         for taint in self._untolerated(world):
@@ -96,7 +96,7 @@ class Tolerated(Struct, frozen=True, gc=False):
         return best if alone[best] else ""
 
     def _mentioned(self, world: World, mentioned: Collection[str]) -> Iterator[Bits]:
-        """Nodes with a taint whose key a toleration mentions, and that none tolerates."""
+        """Sets of nodes with a taint whose key some toleration mentions, and that no toleration covers."""
         by_key = world.inventory.nodes.taints
         for key in by_key if "" in mentioned else mentioned:
             if key != keys.EXCLUSIVE:
@@ -105,15 +105,17 @@ class Tolerated(Struct, frozen=True, gc=False):
                         yield nodes
 
     def _tolerates(self, taint: Taint) -> bool:
+        """Whether some toleration covers the taint."""
         return any(tolerates(toleration, taint) for toleration in self.tolerations)
 
     def _untolerated(self, world: World) -> list[Taint]:
-        """All taints there are that the pod does not tolerate, in the order of their text."""
+        """All taints in the inventory that the pod does not tolerate, in the order of their texts."""
         by_key = world.inventory.nodes.taints
         taints = (taint for key in by_key if key != keys.EXCLUSIVE for taint in by_key[key])
         return sorted(taint for taint in taints if not self._tolerates(taint))
 
     def _keeping(self, world: World, out: Bits) -> Iterator[tuple[Taint, Bits]]:
+        """Taints that are not tolerated with nodes of ``out``, each node under its first taint."""
         left = out
         for taint in self._untolerated(world):
             nodes = left & world.inventory.nodes.taints[taint.key][taint]

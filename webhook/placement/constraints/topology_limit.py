@@ -1,4 +1,8 @@
-"""How many pods of one template the domains of a topology key take, and how many fit by several such limits."""
+"""Limits on the pods of one template by the domains of a topology key, and how many pods fit by several limits.
+
+``OnePerDomain`` comes from required pod anti-affinity, ``MaxSkew`` from topology spread constraints. A ``Row`` has
+one number for each domain, or for each slot of ``places`` where a function has that parameter.
+"""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -15,14 +19,11 @@ Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.intp]
 
 _ROUNDS = 4
-"""How often several limits are held against one another; each time the bound can only become smaller."""
+"""So many times several limits are applied one after another; each time the bound can only become smaller."""
 
 
 class Limit(Protocol):
-    """A limit by domain.
-
-    ``reach`` are the nodes that it leaves to any of the pods, now or once others run.
-    """
+    """A limit on the pods of one template by the domains of a topology key."""
 
     @property
     def key(self) -> str:
@@ -31,41 +32,41 @@ class Limit(Protocol):
 
     @property
     def domains(self) -> Domains:
-        """Its domains."""
+        """The domains of the topology key."""
         ...
 
     @property
     def reach(self) -> Bits:
-        """The nodes that can run some of the pods."""
+        """The nodes that can run some of the pods, now or once other pods of the template run."""
         ...
 
     @property
     def own(self) -> Places:
-        """The slots of those of the pods that run already in its domains, and may stay there."""
+        """The slots of the workload's live pods that count in the domains, and may stay there."""
         ...
 
     @property
     def beside(self) -> int:
-        """How many run already where it does not count them."""
+        """How many of the workload's live pods run where the limit does not count pods."""
         ...
 
     def most(self, room: Row) -> Row:
-        """By domain, how many of the pods it takes, if there is room for so many of them."""
+        """By domain, how many pods it can take; ``room`` is how many pods its nodes can hold."""
         ...
 
     def alone(self) -> Row:
-        """By domain, how many of the pods it takes if all of them are there."""
+        """By domain, how many pods it can take if all pods go to that domain."""
         ...
 
     def each_new(self, room: Row) -> int:
-        """How many of the pods a new domain takes if the others have this room; 0 if the pods cannot go there."""
+        """How many pods a new domain takes; ``room`` is that of the other domains. 0 if pods cannot go to a new one."""
         ...
 
 
 class OnePerDomain(Struct, frozen=True, gc=False, eq=False):
-    """No two of the pods in one domain; nodes without the label are in none, and take any number.
+    """The limit of one pod in each domain; nodes without the label are in no domain, and take any number of pods.
 
-    ``growing`` tells whether the pods could go to a new domain.
+    ``growing`` tells that the pods could go to a new domain.
     """
 
     key: str
@@ -75,34 +76,34 @@ class OnePerDomain(Struct, frozen=True, gc=False, eq=False):
 
     @property
     def own(self) -> Places:
-        """None: live pods of the workload leave, or are among those that it wants."""
+        """No slots: live pods of the workload are replaced, or are among the pods that it wants."""
         return np.zeros(0, np.intp)
 
     @property
     def beside(self) -> int:
-        """None."""
+        """0: see ``own``."""
         return 0
 
     def most(self, _room: Row) -> Row:
-        """One."""
+        """One pod in each domain."""
         return self.alone()
 
     def alone(self) -> Row:
-        """One."""
+        """One pod in each domain."""
         return np.ones(self.domains.count, np.int64)
 
     def each_new(self, _room: Row) -> int:
-        """One."""
+        """One pod, if the pods can go to a new domain."""
         return int(self.growing)
 
 
 class MaxSkew(Struct, frozen=True, gc=False, eq=False):
-    """No domain is more than ``skew`` pods ahead of the one with fewest.
+    """The limit that no domain has more than ``skew`` pods more than the domain with fewest.
 
-    ``counted`` are the domains among which the fewest are looked for; if they are ``short`` of ``minDomains``, the
-    fewest are 0. ``there`` is how many pods of others count by domain. The workload's own live pods may stay where they
-    are: ``own`` are the slots of those that count, ``beside`` is how many others there are. ``growing`` tells whether
-    the pods could go to a new domain.
+    ``counted`` are the domains of which the one with fewest is taken; if there are fewer of these than ``minDomains``
+    (``short``), the fewest are 0. ``there`` is the number of other pods that count, by domain. The workload's own live
+    pods may stay where they are: ``own`` are the slots of those that count, ``beside`` is the number of those that do
+    not. ``growing`` tells that the pods could go to a new domain.
     """
 
     key: str
@@ -117,51 +118,54 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
     growing: bool = True
 
     def open(self, add: int) -> Bits:
-        """The nodes of the domains that can take ``add`` more of the pods now: one, or none if it does not count."""
+        """The nodes of domains that can take the pod now; ``add`` is 1 for a pod that counts, else 0."""
         ahead = self.there + add - self._fewest(self.there + self._sums(self.own))
         return from_mask(self.domains.each(ahead, self.skew + 1) <= self.skew)
 
     def most(self, room: Row) -> Row:
-        """What is left up to the skew above the fewest that there can be in the end.
+        """By domain, how many pods it can take up to the skew above the fewest that there are in the end.
 
-        One after the other the pods can go to where fewest are, until such a domain is full; from then on no domain can
-        be more than the skew ahead of that one. Source: ``podtopologyspread/filtering.go`` of Kubernetes.
+        One after another the pods can go to the domain with fewest, until that domain has no room; from then on no
+        domain can have more than the skew above it. Source: ``podtopologyspread/filtering.go`` of Kubernetes.
         """
         return self._above(self._fewest(self.there + room))
 
     def alone(self) -> Row:
-        """What is left above the fewest of all other domains."""
+        """By domain, how many pods it can take up to the skew above the fewest of all other domains."""
         there = self.there + self._sums(self.own)
         fewest = self._fewest(there)
         rest = there[self.counted]
         if self.short or not rest.size:
             return self._above(fewest)
-        # Only the domain with fewest can itself be what holds it back.
+        # For the domain with fewest, the fewest of the others is the second smallest number.
         second = np.partition(rest, 1)[1] if rest.size > 1 else np.iinfo(np.int32).max
         others = np.where(self.counted & (there == fewest), second, fewest)
         return self._above(others)
 
     def each_new(self, room: Row) -> int:
-        """As many as all others could have at most, so that it is never the one with fewest."""
+        """As many pods as the fewest of the others can become, and the skew: so the new domain holds none back."""
         return self._fewest(self.there + room) + self.skew if self.growing else 0
 
     def _fewest(self, there: Row) -> int:
+        """The smallest number of pods in a counted domain."""
         return 0 if self.short or not self.counted.any() else int(there[self.counted].min())
 
     def _above(self, fewest: int | Row) -> Row:
+        """By domain, how many pods it can take up to the skew above ``fewest``; live pods may stay."""
         left = fewest + self.skew - self.there
         return np.maximum(left, self._sums(self.own))
 
     def _sums(self, places: Places) -> Row:
+        """By domain, how many of these slots are in it."""
         return self.domains.sums(places, np.ones(len(places), np.int64))
 
 
 def fitting(room: Row, places: Places, limits: Sequence[Limit]) -> int:
-    """How many pods fit by all of these limits, if the slots ``places`` have ``room`` for so many each.
+    """How many pods fit by all of these limits; ``room`` is how many each of the slots ``places`` can hold.
 
-    For one limit, or one beside limits by node, it is exact. To place pods best by several keys is a matching problem
-    in as many dimensions, so it is an upper bound then: the smallest that any limit gives while all others hold on each
-    node by itself. Nothing that could run is ever refused for it.
+    The number is exact for one limit, also beside limits by node. To place pods by several keys is a matching problem
+    in as many dimensions, so for these the number is an upper bound: the smallest that any limit gives while all others
+    hold on each node alone. So no pods are refused that could run.
     """
     total, room = int(room.sum()), room.copy()
     for _ in range(_ROUNDS if len(limits) > 1 else len(limits)):
@@ -170,7 +174,10 @@ def fitting(room: Row, places: Places, limits: Sequence[Limit]) -> int:
 
 
 def on_each(room: Row, places: Places, limits: Sequence[Limit]) -> Row:
-    """What is left of the room of each slot by the limits, taken by itself: slots of one domain share what it takes."""
+    """How many pods each slot alone can hold by the limits, where ``room`` is what it can hold without them.
+
+    Slots of one domain share what the domain takes.
+    """
     left = room.copy()
     for limit in limits:
         _by_one(left, places, limit)
@@ -178,7 +185,7 @@ def on_each(room: Row, places: Places, limits: Sequence[Limit]) -> Row:
 
 
 def _by_one(room: Row, places: Places, limit: Limit) -> int:
-    """How many fit by one limit; what it leaves to each node is noted in ``room``."""
+    """How many pods fit by one limit; ``room`` is lowered to what the limit leaves to each slot."""
     domains, staying = limit.domains.of[places], limit.own[~np.isin(limit.own, places)]
     within = domains >= 0
     there = limit.domains.sums(staying, np.ones_like(staying))
@@ -189,5 +196,5 @@ def _by_one(room: Row, places: Places, limit: Limit) -> int:
 
 
 def holding(count: int, limit: Limit) -> Bits:
-    """The nodes that could take so many of the pods, all of them on one node."""
+    """The nodes each of which could take ``count`` pods by the limit."""
     return limit.reach & from_mask(limit.domains.each(limit.alone(), count) >= count)

@@ -1,8 +1,8 @@
-"""The pod's own ``topologySpreadConstraints`` with ``DoNotSchedule``, judged as the scheduler does.
+"""Family of the pod's own ``topologySpreadConstraints`` with ``DoNotSchedule``, judged as the scheduler does.
 
-Source: ``podtopologyspread/common.go`` and ``filtering.go`` of Kubernetes. Which pods run already is known where the
-selector is over labels of ours and within the pod's own job, or where it can match no other pod; elsewhere only that is
-refused which cannot hold whatever runs (``docs/spread.md``).
+Source: ``podtopologyspread/common.go`` and ``filtering.go`` of Kubernetes. The live pods that a constraint counts are
+known only if its selector is over labels of this product and within the pod's own job, or if it can match no other pod.
+Otherwise a pod is refused only for what cannot hold whatever pods run (``docs/spread.md``).
 """
 
 import functools
@@ -30,14 +30,14 @@ from webhook.placement.text import keys
 HONOR, IGNORE = "Honor", "Ignore"
 
 _OF_NODE = "DaemonSet"
-"""Kind whose pods are each tied to a node of their own, so that by themselves they are always even."""
+"""Kind whose pods are each tied to a node of their own, so that these pods are always evenly spread."""
 
 
 class TopologySpread(Struct, frozen=True, gc=False):
-    """One constraint: ``reach`` are the nodes with its label, ``nodes`` those of them that can take the pod now.
+    """One topology spread constraint: ``reach`` are nodes with its label, ``nodes`` those that can take the pod now.
 
-    ``limit`` is what is known of its domains, as far as pods of one template fill them. ``over`` says what the others
-    would exceed. ``new`` tells that a node with another value would help.
+    ``limit`` says how many pods of the template its domains take; ``None`` if that is not known, or such pods do not
+    count. ``over`` says what other domains would exceed. ``new`` tells that a node in a new domain would help.
     """
 
     verb: ClassVar[str] = "drop"
@@ -53,19 +53,19 @@ class TopologySpread(Struct, frozen=True, gc=False):
 
     @property
     def spread(self) -> Spread | MaxSkew:
-        """As far as the domains take them, if that is known."""
+        """The limit by domain, if it is known."""
         return self.limit or Spread.FREE
 
     def filter(self, _world: World) -> Bits:
-        """Nodes of domains that are not too far ahead."""
+        """Nodes of domains that would not exceed the skew."""
         return self.nodes
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: the pod says it already."""
+        """Nothing: the pod has the constraint already."""
         return ()
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
-        """Without the label, or too far ahead."""
+        """Nodes without the label, then nodes of domains that would exceed the skew."""
         unlabelled = out & ~self.reach
         if unlabelled:
             yield Reason(f"does not have the label {self.key}", f"do not have the label {self.key}", unlabelled)
@@ -74,7 +74,7 @@ class TopologySpread(Struct, frozen=True, gc=False):
             yield Reason(f"is {what}", f"are {what}", out & self.reach)
 
     def mend(self, _world: World, _out: Bits) -> str:
-        """A new domain has none of the pods, so it can always take one."""
+        """Label a node, or add one in a new domain, which has none of the pods and so can take one."""
         if not self.new:
             return ""
         if not self.reach:
@@ -83,27 +83,28 @@ class TopologySpread(Struct, frozen=True, gc=False):
 
 
 class _Counted(Struct, frozen=True, gc=False):
-    """The live pods that a constraint counts: those of ``others``, and the ``own`` of the workload decided about."""
+    """The live pods that a constraint counts: those of ``others`` that meet ``needs``, and the workload's ``own``."""
 
     others: JobPods
     own: JobPods
     needs: tuple[Requirement, ...] = ()
 
     def places(self, within: Bits) -> Places:
-        """The slot of each of the others that it counts within these nodes."""
+        """The slot of each of the ``others`` that counts and runs within these nodes."""
         found = (slot for slot, pod in self.others.pods.values() if within >> slot & 1 and self._counts(pod))
         return np.fromiter(found, np.intp)
 
     def _counts(self, pod: PodInfo) -> bool:
+        """Whether the labels of the pod meet all requirements."""
         labels = {keys.JOB: pod.job, **({keys.PE: pod.pe} if pod.pe else {}), **pod.labels}
         return all(holds(need, labels.get(need.key)) for need in self.needs)
 
 
-_NOBODY = _Counted(JobPods(), JobPods())
+_NO_PODS = _Counted(JobPods(), JobPods())
 
 
 class _Scheduler:
-    """What the scheduler makes of the constraints of one finished pod."""
+    """Judges the topology spread constraints of one finished pod as the scheduler does."""
 
     def __init__(self, found: Sequence[SpreadConstraint], ask: Ask, world: World, finished: Finished) -> None:
         self._ask, self._world, self._finished = ask, world, finished
@@ -113,7 +114,7 @@ class _Scheduler:
         self._labelled = functools.reduce(operator.and_, with_keys, world.everything)
 
     def judged(self, one: SpreadConstraint) -> Iterator[Constraint | str]:
-        """The constraint, and a warning if not all that it counts is known."""
+        """The constraint ``one``, and a warning if the pods that it counts are not known."""
         key, clause, reach = one.topology_key, spread(one), self._world.with_key(one.topology_key)
         matched, counted = self._matched(one), self._counted(one)
         if counted is None or matched is None:
@@ -124,27 +125,33 @@ class _Scheduler:
         yield TopologySpread(clause, key, reach, nodes, _over(one, skew), skew if matched else None, new)
 
     def _matched(self, one: SpreadConstraint) -> bool | None:
-        """Whether pods like this one count; for a selector that matches everything, the scheduler counts nobody."""
-        everybody = not self._needs(one) and not self._peers.revised(one.match_label_keys)
+        """Whether pods of this template count; ``None`` if that is not known.
+
+        The scheduler counts no pod for a selector without requirements.
+        """
+        unselective = not self._needs(one) and not self._peers.revised(one.match_label_keys)
         matched = self._peers.match(one.label_selector, one.match_label_keys)
-        return False if matched and everybody else matched
+        return False if matched and unselective else matched
 
     def _counted(self, one: SpreadConstraint) -> _Counted | None:
-        """The pods that it counts; ``None`` if they are not known."""
+        """The live pods that the constraint counts; ``None`` if these are not known."""
         if self._unknown(one):
             return None
         needs, own = self._needs(one), self._world.leavers(self._ask.namespace, self._ask.job)
         if self._peers.revised(one.match_label_keys):
             return None if own is None else _Counted(JobPods(), own)
         if one.label_selector is None or not needs:
-            return _NOBODY
+            return _NO_PODS
         within = self._ask.job and Requirement(keys.JOB, "In", (self._ask.job,)) in needs
         if own is None or not within or not all(need.key.startswith(keys.PREFIX) for need in needs):
             return None
         return _Counted(self._world.siblings(self._ask.namespace, self._ask.job), own, needs)
 
     def _short(self, one: SpreadConstraint) -> MaxSkew | None:
-        """The limit that holds whatever runs already: the fewest are 0 as long as there are too few domains."""
+        """The limit that holds whatever pods run; ``None`` without one.
+
+        With fewer domains than ``minDomains`` the scheduler takes 0 for the pods in the emptiest domain.
+        """
         own = self._world.leavers(self._ask.namespace, self._ask.job)
         if own is None or self._unknown(one):
             return None
@@ -152,17 +159,17 @@ class _Scheduler:
         return found if found.short else None
 
     def _unknown(self, one: SpreadConstraint) -> bool:
-        """Whether it is not known what it counts before the pod is made, or before its pool has its hosts."""
+        """Whether what the constraint counts is known only once the pod is created, or once a pool has its hosts."""
         alone = self._peers.single.intersection(one.match_label_keys or ())
         return bool(alone) or one.topology_key.startswith(keys.MEMBERSHIP) or self._peers.kind == _OF_NODE
 
     def _needs(self, one: SpreadConstraint) -> tuple[Requirement, ...]:
-        """The selector, with what ``matchLabelKeys`` add to it."""
+        """The requirements of the selector, and those that ``matchLabelKeys`` add."""
         selector = one.label_selector
         return (*requirements_of(selector), *self._peers.same(one.match_label_keys)) if selector else ()
 
     def _skew(self, one: SpreadConstraint, counted: _Counted) -> MaxSkew:
-        """The domains, and the pods that it counts there."""
+        """The limit by domain, given the pods that the constraint counts."""
         domains = self._world.inventory.nodes.domains_of(one.topology_key)
         within = self._labelled
         within &= within if one.node_affinity_policy == IGNORE else self._finished.required
@@ -186,9 +193,9 @@ class _Scheduler:
 
 
 def parse(ask: Ask, world: World, finished: Finished) -> Iterator[Constraint | str]:
-    """One constraint each that keeps pods off nodes; a pod that goes past the scheduler has none."""
-    said = ask.spec.topology_spread_constraints or ()
-    found = () if finished.past else tuple(one for one in said if one.when_unsatisfiable == HARD)
+    """One constraint for each with ``DoNotSchedule``; none for a pod that goes past the scheduler."""
+    own = ask.spec.topology_spread_constraints or ()
+    found = () if finished.past else tuple(one for one in own if one.when_unsatisfiable == HARD)
     if found:
         scheduler = _Scheduler(found, ask, world, finished)
         for one in found:
@@ -196,6 +203,7 @@ def parse(ask: Ask, world: World, finished: Finished) -> Iterator[Constraint | s
 
 
 def _over(one: SpreadConstraint, skew: MaxSkew | None) -> str:
+    """What other domains would exceed, in words."""
     few = one.min_domains if skew and skew.short else None
     there = f", as {int(skew.counted.sum())} of minDomains {few} are there" if skew and few else ""
     return f"maxSkew {one.max_skew}{there}"

@@ -1,6 +1,6 @@
-"""Uniform worker mapping: all workers of a job on one node, or each on a node of its own (``docs/mapping.md``).
+"""Family ``uniform``: all workers of a job on one node, or each on a node of its own (``docs/mapping.md``).
 
-The workers of a job are its pods that ask for it; they carry a label by which they know one another.
+The workers of a job are its pods that ask for uniform worker mapping; the webhook gives all of them one label.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from webhook.placement.annotations.worker_mapping import uniformly
-from webhook.placement.constraints import pod_terms as neighbours
+from webhook.placement.constraints import pod_terms
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.constraints.shared_room import room_beside
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
@@ -21,16 +21,20 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
 
 SOFT = "uniform"
-"""What the annotation ``preferred`` calls it."""
+"""Name of the family in the annotation ``preferred``."""
 
-MARK: PodLabel = keys.WORKER, "true"
+LABEL: PodLabel = keys.WORKER, "true"
 """The label of a worker."""
 
 _SEPARATE = "a worker of all-separate-nodes"
+"""Text for a live worker that keeps others away."""
 
 
 class SameNode(Struct, frozen=True, gc=False):
-    """All on one node: ``held`` are the nodes with live workers, ``roomy`` those with room for one more beside them."""
+    """The condition that all workers are on one node.
+
+    ``held`` are the nodes with live workers, ``roomy`` the nodes in ``held`` with room for one more beside these.
+    """
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.TOGETHER
@@ -42,27 +46,27 @@ class SameNode(Struct, frozen=True, gc=False):
     node: str = ""
 
     def filter(self, world: World) -> Bits:
-        """The node of the others, if there are any, else all that have a host name of their own."""
+        """Nodes with a host name of their own, and with workers and room beside them if any worker runs."""
         return world.inventory.nodes.own_hostname & (self.roomy if self.held else world.everything)
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """The label of a worker, and a term that keeps the pod beside others that have it."""
-        yield AddLabel(self.clause, *MARK)
-        yield NearPods(self.clause, neighbours.with_label(*MARK, self.job), PREFERENCE if self.soft else None)
+        """The label of a worker, and a term that puts the pod beside pods with that label."""
+        yield AddLabel(self.clause, *LABEL)
+        yield NearPods(self.clause, pod_terms.with_label(*LABEL, self.job), PREFERENCE if self.soft else None)
         if not self.soft:
-            yield neighbours.hostnamed(self.clause)
+            yield pod_terms.hostnamed(self.clause)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
-        """Without a host name of its own, not where the others are, or no room there."""
-        return neighbours.elsewhere(out, self.held, "the job's other workers", world)
+        """Nodes without a host name of their own, nodes without workers, nodes with workers and without room."""
+        return pod_terms.elsewhere(out, self.held, "the job's other workers", world)
 
     def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing short of moving the others."""
+        """Nothing: the live workers would have to move."""
         return ""
 
 
 class SeparateNodes(Struct, frozen=True, gc=False):
-    """Each on a node of its own: ``held`` are the nodes with live workers."""
+    """The condition that each worker is on a node of its own: ``held`` are the nodes with live workers."""
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.APART
@@ -77,46 +81,48 @@ class SeparateNodes(Struct, frozen=True, gc=False):
         return world.inventory.nodes.own_hostname & ~self.held
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """The label of a worker, and a term that keeps the pod away from others that have it."""
-        yield AddLabel(self.clause, *MARK)
-        yield AwayFromPods(self.clause, neighbours.with_label(*MARK, self.job), PREFERENCE if self.soft else None)
+        """The label of a worker, and a term that keeps the pod away from pods with that label."""
+        yield AddLabel(self.clause, *LABEL)
+        yield AwayFromPods(self.clause, pod_terms.with_label(*LABEL, self.job), PREFERENCE if self.soft else None)
         if not self.soft:
-            yield neighbours.hostnamed(self.clause)
+            yield pod_terms.hostnamed(self.clause)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
-        """Without a host name of its own, or taken by a worker."""
-        return neighbours.taken(out, "another worker of the job", world)
+        """Nodes without a host name of their own, then nodes with a worker."""
+        return pod_terms.taken(out, "another worker of the job", world)
 
     def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing short of stopping one of the others."""
+        """Nothing: one of the live workers would have to end."""
         return ""
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
-    """The one constraint, if the pod asks for it, and what the live workers of the job mean for it."""
+    """The constraint of a pod that asks for uniform mapping, and warnings about the job's live workers."""
     uniform = ask.mapping.uniform
     if uniform == "none":
         return ()
     clause = uniformly(uniform)
     if not ask.job:
-        return (neighbours.needs_job(clause),)
+        return (pod_terms.needs_job(clause),)
     siblings = world.siblings(ask.namespace, ask.job)
-    found = _separate if uniform == "all-separate-nodes" else _same
-    return found(ask, clause, siblings, world)
+    constraints = _separate if uniform == "all-separate-nodes" else _same
+    return constraints(ask, clause, siblings, world)
 
 
 def _separate(ask: Ask, clause: str, siblings: JobPods, world: World) -> Iterator[Constraint]:
+    """The constraints of ``all-separate-nodes``."""
     soft = SOFT in ask.soft
-    yield SeparateNodes(clause, soft, ask.job, siblings.holding((MARK,)))
+    yield SeparateNodes(clause, soft, ask.job, siblings.holding((LABEL,)))
     if soft:
-        yield from neighbours.repelled(clause, MARK, _SEPARATE, siblings, world)
+        yield from pod_terms.repelled(clause, LABEL, _SEPARATE, siblings, world)
 
 
 def _same(ask: Ask, clause: str, siblings: JobPods, world: World) -> Iterator[Constraint | str]:
-    soft, held = SOFT in ask.soft, siblings.holding((MARK,)) & world.everything
-    yield SameNode(clause, soft, ask.job, held, room_beside(held, (MARK,), siblings, ask.requests, world))
-    yield from neighbours.repelled(clause, MARK, _SEPARATE, siblings, world)
+    """The constraints of ``all-same-node``, and warnings."""
+    soft, held = SOFT in ask.soft, siblings.holding((LABEL,)) & world.everything
+    yield SameNode(clause, soft, ask.job, held, room_beside(held, (LABEL,), siblings, ask.requests, world))
+    yield from pod_terms.repelled(clause, LABEL, _SEPARATE, siblings, world)
     if not soft:
-        yield from neighbours.shared_hostnames(world)
+        yield from pod_terms.shared_hostnames(world)
         if not held:
-            yield from neighbours.ending((MARK,), (ask.namespace, ask.job), clause, world)
+            yield from pod_terms.ending((LABEL,), (ask.namespace, ask.job), clause, world)

@@ -1,8 +1,9 @@
-"""Can a pod run, where, and what must be added to it: the entrance of the decision core is ``decision.decide``.
+"""Whether a pod can run, on which nodes, and what must be added to it: ``decision.decide`` is the entrance.
 
-``verdict`` intersects what all constraint families allow; ``merge`` turns their effects into ``additions``. A refusal
-is made by ``conflict`` (a smallest set that cannot hold), ``relaxation`` and ``word_nodes`` (the pod without some of
-its words), ``changes`` and ``remedy`` (the nearest fix), and written by ``refusal``. ``crowd`` and ``whole_group``
-count pods of one template, ``wishes`` adds what is only wanted, ``trespass`` finds ways round exclusive hosts, ``wait``
-says why a pod is let in that no node can run now.
+Read ``decision`` first, then ``verdict`` (the nodes that meet every constraint) and ``merge`` (effects of constraints
+into the ``additions`` of a pod). A refusal is written by ``refusal``, from ``clause_nodes`` (the nodes that meet each
+clause), ``conflict`` (a smallest set of clauses that cannot hold together), ``relaxation`` (the pod decided anew
+without some clauses), ``remedy`` (the nearest fix) and ``cluster_change`` (whether a change of the cluster would help).
+``replica_fit`` and ``whole_group`` count pods of one template, ``optional_hardware`` adds hardware that is free,
+``tolerated_hosts`` refuses ways round exclusive hosts, ``wait`` says what an admitted pod waits for.
 """

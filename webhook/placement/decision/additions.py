@@ -1,4 +1,4 @@
-"""What a pod lacks, as merging finds it and a patch adds it."""
+"""``Additions``: what must be added to a pod. ``merge`` makes them, the JSON Patch of admission adds them."""
 
 from msgspec import Struct
 
@@ -8,19 +8,19 @@ from webhook.placement.kube.pod import NodeTerm, PodTerm, PreferredNodeTerm, Tol
 
 
 class PodTerms(Struct, frozen=True, gc=False):
-    """Pod terms to append."""
+    """Terms to append to the pod's pod affinity or pod anti-affinity."""
 
     required: tuple[PodTerm, ...] = ()
     preferred: tuple[WeightedPodTerm, ...] = ()
 
     @property
     def any(self) -> bool:
-        """Whether there are terms."""
+        """Whether there are any terms."""
         return bool(self.required or self.preferred)
 
 
 class ContainerAmounts(Struct, frozen=True, gc=False):
-    """Amounts that a container asks for in place of what it says, as texts by resource name."""
+    """Requests and limits to set in one container: Kubernetes quantities by resource name."""
 
     place: Place
     requests: dict[str, str]
@@ -28,11 +28,12 @@ class ContainerAmounts(Struct, frozen=True, gc=False):
 
 
 class Additions(Struct, frozen=True, gc=False):
-    """What a pod lacks; everything empty when it lacks nothing.
+    """What must be added to a pod; every field is empty if nothing is missing.
 
-    ``edits`` change the pod's own required node terms, ``terms`` are new ones to append (or, where the pod has none,
-    all there are). ``resources`` are at most one for each container. ``injected`` is the annotation that says what was
-    added and why, ``waits`` the one that says what the pod waits for.
+    ``edits`` change the pod's own required node terms, ``terms`` are required node terms to append, ``preferred``
+    preferred ones. ``near`` and ``away`` are terms of pod affinity and anti-affinity. ``resources`` has at most one
+    entry for each container. ``injected`` is the value of the annotation that says what was added and why, ``waits`` of
+    the one that says what the pod waits for.
     """
 
     labels: dict[str, str]
@@ -49,7 +50,7 @@ class Additions(Struct, frozen=True, gc=False):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The kinds of things that the pod lacks, annotations aside."""
+        """The kinds of required things that the pod lacks; preferences and annotations are left out."""
         lacking = {
             "labels": self.labels,
             "nodeName": self.node_name,
@@ -63,4 +64,4 @@ class Additions(Struct, frozen=True, gc=False):
 
 
 NOTHING = Additions({}, "", (), (), (), PodTerms(), PodTerms(), (), "")
-"""The pod lacks nothing."""
+"""Additions of a pod that lacks nothing."""

@@ -1,6 +1,7 @@
-"""The words of a refused pod and the nodes that meet each of them, taken for themselves.
+"""The clauses of a refused pod and, for each clause, the set of nodes that meet it.
 
-What follows from sets of nodes is cheap to say and nearly always right; ``relaxation`` finds out whether it is.
+These sets tell at little cost which clauses conflict, and how many nodes dropping a clause would open. They are not
+always right, since a clause may change what others mean: ``relaxation`` decides the pod anew to find out.
 """
 
 import itertools
@@ -15,13 +16,13 @@ from webhook.placement.kube.bits import Bits
 from webhook.placement.request.ask import Ask
 
 _PAIRS = 300
-"""Pairs of words among which the likeliest are found: all of 24 words, more than anyone writes by hand."""
+"""At most so many pairs of clauses are compared: all pairs of 24 clauses, more than anyone writes by hand."""
 
 
-class NamedNodes(Struct, frozen=True):
-    """What a pod says: ``verbs`` tell what to do with each word, ``nodes`` which nodes meet it.
+class ClauseNodes(Struct, frozen=True):
+    """The clauses of a pod, by their texts: ``verbs`` tell what to do with each, ``nodes`` which nodes meet it.
 
-    ``base`` are the nodes that are open to the pod whatever it says.
+    A verb is ``drop`` or ``lower``. ``base`` are the nodes that are open to the pod whatever its clauses are.
     """
 
     verbs: Mapping[str, str]
@@ -29,8 +30,8 @@ class NamedNodes(Struct, frozen=True):
     base: Bits
 
     @classmethod
-    def by(cls, verdict: Verdict, ask: Ask) -> "NamedNodes":
-        """The words of a verdict."""
+    def of(cls, verdict: Verdict, ask: Ask) -> "ClauseNodes":
+        """The clauses of the hard constraints of a verdict."""
         base, nodes = verdict.everything, dict[str, Bits]()
         verbs = verbs_of(verdict.hard, ask)
         for judged in verdict.hard:
@@ -42,17 +43,17 @@ class NamedNodes(Struct, frozen=True):
         return cls(verbs, {text: nodes[text] for text in verbs}, base)
 
     def opening(self) -> dict[str, int]:
-        """How many nodes each word alone keeps closed."""
+        """How many nodes each clause alone keeps closed."""
         opened = without_each(self.base, [*self.nodes.values()])
         return {text: nodes.bit_count() for text, nodes in zip(self.nodes, opened, strict=True)}
 
     def conflict(self) -> list[str]:
-        """A smallest choice of words that no node meets; none where no node is open whatever the pod says."""
+        """A smallest set of clauses that no node meets together; empty if no node is open whatever the clauses are."""
         texts = [*self.nodes]
         return [texts[at] for at in smallest(self.base, [*self.nodes.values()])]
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Pairs of words, those first that keep most nodes closed by both."""
+        """Pairs of clauses; first those pairs that keep most nodes closed by both clauses and no third one."""
         once = twice = more = 0
         for found in self.nodes.values():
             out = self.base & ~found
@@ -63,7 +64,7 @@ class NamedNodes(Struct, frozen=True):
 
 
 def verbs_of(hard: Sequence[Judged], ask: Ask) -> dict[str, str]:
-    """The words and what to do with each: the placement as it is written, then what else the pod says."""
+    """The verb of each clause, by its text: first clauses of the placement as they are written, then all others."""
     order = {clause.text: at for at, clause in reversed(list(enumerate(ask.clauses)))}
 
     def place(clause: str) -> int:
@@ -74,7 +75,7 @@ def verbs_of(hard: Sequence[Judged], ask: Ask) -> dict[str, str]:
 
 
 def without_each(everything: Bits, sets: Sequence[Bits]) -> list[Bits]:
-    """For each set, what all the *others* have in common: by products from the left and from the right."""
+    """For each set, the nodes that all the *other* sets have in common: by products from the left and the right."""
     before = list(itertools.accumulate(sets, operator.and_, initial=everything))
     after = list(itertools.accumulate(reversed(sets), operator.and_, initial=everything))
     return [before[at] & after[len(sets) - 1 - at] for at in range(len(sets))]

@@ -1,4 +1,4 @@
-"""Whether a change of the cluster that a constraint proposes would really open a node to the pod."""
+"""Whether the change of the cluster that a constraint proposes (``Constraint.mend``) would open a node to the pod."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -20,11 +20,14 @@ from webhook.placement.request.world import World
 from webhook.placement.text.keys import HOSTNAME, MEMBERSHIP
 
 _NEW = "*"
-"""The host name of a node that is yet to come: like that of no node there is."""
+"""The host name of a node that is yet to be added: no node there is can have it."""
 
 
 def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: Ask, world: World) -> str:
-    """What would open one of the nodes in ``out``, which fail the constraint at that place alone; nothing if unsure."""
+    """The change that the constraint at position ``at`` proposes, if it surely opens one of ``out``; else nothing.
+
+    ``out`` are the nodes that fail that constraint alone.
+    """
     constraint = constraints[at]
     others = [*constraints[:at], *constraints[at + 1 :]]
     text = constraint.mend(world, out)
@@ -35,57 +38,63 @@ def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: A
     if isinstance(constraint, PoolHosts) and constraint.shortage(world):
         needs, pools = labels_of(constraint.pool), [pool for pool in pools if pool is not constraint.pool]
         if any(pool.exclusive for pool in pools):
-            return ""  # its hosts are no other pool's
+            return ""  # no node can be a host of both pools
     labels = labels_set(needs)
     spread = {other.key for other in others if isinstance(other, TopologySpread)}
     if labels and spread - labels.keys():
         return ""  # another label may change which domains count, and how many pods are in them
-    possible = _compatible(labels, [*needs, *_said(others, ask)]) and not _moving(labels, pools, world)
+    possible = _compatible(labels, [*needs, *_all_needs(others, ask)]) and not _chosen_by(labels, pools, world)
     return text if possible else ""
 
 
 def fixed(constraint: Constraint) -> bool:
-    """Whether no further node can meet it: it says which they are, or the pods that are there hold it to theirs."""
+    """Whether no node that is added can meet the constraint: it names its nodes, or live pods tie it to theirs."""
     if isinstance(constraint, PoolHosts):
         return constraint.pool.sized
     return single(constraint) or (isinstance(constraint, Colocated | SameNode) and bool(constraint.held))
 
 
 def single(constraint: Constraint) -> bool:
-    """Whether it says which node it is."""
+    """Whether the constraint names one node."""
     if isinstance(constraint, PoolHosts):
         return constraint.index is not None
     return bool(constraint.node) or isinstance(constraint, NamedHost)
 
 
 def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requirement] = ()) -> bool:
-    """Whether a node that is added can meet all of these, if it is like one that does and meets ``needs`` as well."""
-    said = [*_said(constraints, ask)]
+    """Whether a node that is added can meet all of ``constraints`` and also ``needs``.
+
+    The new node may have the labels of any node that meets the constraints, but a host name of its own.
+    """
+    asked = [*_all_needs(constraints, ask)]
     if any(map(fixed, constraints)) or any(term.match_fields for term in required_terms(ask.spec) or ()):
         return False
     mine = {need.key for need in needs}
     return not (
-        any(need.key in mine for need in said)
-        or any(need.key == HOSTNAME and not holds(need, _NEW) for need in said)
-        or any(need.key.startswith(MEMBERSHIP) and not holds(need, None) for need in (*said, *needs))
+        any(need.key in mine for need in asked)
+        or any(need.key == HOSTNAME and not holds(need, _NEW) for need in asked)
+        or any(need.key.startswith(MEMBERSHIP) and not holds(need, None) for need in (*asked, *needs))
     )
 
 
 def _compatible(labels: Mapping[str, str], needs: Iterable[Requirement]) -> bool:
-    """Whether everything that is asked of these labels still holds once they are set, and they are people's to set."""
+    """Whether ``needs`` still hold once these labels are set, and none of these is a membership label.
+
+    Only the controller writes membership labels.
+    """
     if any(key.startswith(MEMBERSHIP) for key in labels):
         return False
     return all(holds(need, labels[need.key]) for need in needs if need.key in labels)
 
 
-def _moving(labels: Mapping[str, str], pools: Iterable[Pool], world: World) -> bool:
-    """Whether these labels decide which hosts a pool is yet to get."""
+def _chosen_by(labels: Mapping[str, str], pools: Iterable[Pool], world: World) -> bool:
+    """Whether these labels decide which hosts some of the pools are yet to get."""
     waiting = (pool for pool in pools if pool.sized and not world.complete(pool))
     return any(need.key in labels for pool in waiting for need in labels_of(pool))
 
 
-def _said(constraints: Iterable[Constraint], ask: Ask) -> Iterator[Requirement]:
-    """All that the constraints, and the pod by itself, ask of the labels of its node."""
+def _all_needs(constraints: Iterable[Constraint], ask: Ask) -> Iterator[Requirement]:
+    """All requirements on labels of the node: those of the constraints, and those of the pod's own spec."""
     for constraint in constraints:
         yield from _needs(constraint)
     selector = ask.spec.node_selector or {}
@@ -96,6 +105,7 @@ def _said(constraints: Iterable[Constraint], ask: Ask) -> Iterator[Requirement]:
 
 
 def _needs(constraint: Constraint) -> tuple[Requirement, ...]:
+    """The requirements of the constraint on labels of the node."""
     match constraint:
         case PoolHosts():
             return constraint.tags

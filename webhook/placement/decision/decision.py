@@ -1,4 +1,7 @@
-"""A pod and a world in, everything decided about it out: the core's one entrance."""
+"""``decide``, the entrance of the decision core: a pod and a ``World`` in, a ``Decision`` out.
+
+``guard`` decides about pods that ask for no placement, ``anew`` reads a pod without some of its clauses.
+"""
 
 import functools
 from collections.abc import Collection, Iterable, Sequence
@@ -14,7 +17,7 @@ from webhook.placement.decision.refusal import Refusal, refuse
 from webhook.placement.decision.relaxation import REFUSED
 from webhook.placement.decision.tolerated_hosts import TOLERATIONS, refuse_tolerations
 from webhook.placement.decision.verdict import Parsed, Verdict, constraints_of, judge, standing_of
-from webhook.placement.decision.wait import Wait, in_the_way
+from webhook.placement.decision.wait import Wait, blocking_conditions
 from webhook.placement.decision.whole_group import first_of_group, made_in_numbers, whole_group
 from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.size_limits import oversized
@@ -25,12 +28,12 @@ from webhook.placement.text.problem import Fault, Problem, render
 
 
 class Decision(Struct, frozen=True, gc=False):
-    """What is to become of a pod: refused for ``problems`` or a ``refusal``, else admitted with ``additions``.
+    """The decision about a pod: refused for ``problems`` or a ``refusal``, else admitted with ``additions``.
 
-    ``verdict`` is there unless problems came first. ``warnings`` are for the person who submitted the pod.
-    ``depends`` says that the decision may be another once it is known how many such pods there are to be. ``wait`` is
-    what an admitted pod waits for that no node can run now. ``recovered`` says that nodes were taken as they will be
-    once conditions have passed that pass by themselves (``World.recovered``), since no node could run the pod before.
+    ``verdict`` is ``None`` for a pod with problems that were found before any node was looked at. ``warnings`` are for
+    the person who submitted the pod. ``depends`` tells that the number of such pods, which is not known, may change the
+    decision. ``wait`` is what an admitted pod waits for that no node can run now. ``recovered`` tells that the decision
+    was made in ``World.recovered`` (passing conditions of nodes have ended), since no node can run the pod now.
     """
 
     ask: Ask
@@ -57,12 +60,12 @@ class Decision(Struct, frozen=True, gc=False):
 
     @property
     def headline(self) -> str:
-        """The first line of that text, which stands alone."""
+        """The first line of ``message``, which can be shown alone."""
         return self.message.partition("\n")[0]
 
     @property
     def fault(self) -> Fault:
-        """Whose fault a refusal is: the pod's own if any part of it is."""
+        """Whose fault a refusal is: the request's (``INVALID``) if any of its problems is."""
         if self.problems:
             own = any(problem.fault is Fault.INVALID for problem in self.problems)
             return Fault.INVALID if own else Fault.FORBIDDEN
@@ -70,10 +73,10 @@ class Decision(Struct, frozen=True, gc=False):
 
 
 def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> Decision:
-    """Read the pod, judge it, and say what it lacks. Pure and total: nothing that a user writes raises.
+    """Read the pod, find the nodes that can run it, and what must be added to it. Nothing that a user writes raises.
 
-    ``count`` is how many pods of this kind there are to be at a time, ``None`` where nobody knows. Where no node can
-    run the pod, conditions of nodes that pass by themselves are left aside: nobody is refused for them.
+    ``count`` is how many pods of this template there are to be at a time, ``None`` if that is not known. If no node can
+    run the pod now, it is decided about as if passing conditions of nodes had ended: no pod is refused for these.
     """
     if too_much := oversized(pod):
         return Decision(read(replace(pod, spec=None), namespace, world)[0], too_much)
@@ -81,7 +84,7 @@ def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> 
 
 
 def _decided(pod: Pod, namespace: str, world: World, count: int | None) -> Decision:
-    """The decision about a pod of a size that people write."""
+    """The decision about a pod that is not oversized."""
     ask, problems = read(pod, namespace, world)
     parsed = constraints_of(ask, world)
     if problems or parsed.problems:
@@ -93,8 +96,8 @@ def _decided(pod: Pod, namespace: str, world: World, count: int | None) -> Decis
 
 
 def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, count: int | None) -> Decision:
-    """What becomes of a pod without problems of its own, and what it lacks."""
-    constraints, told = parsed.constraints, parsed.warnings
+    """The decision about a pod whose constraints were all parsed without problems."""
+    constraints = parsed.constraints
     effects, unmet = effects_of(constraints, world), tuple[str, ...]()
     refusal = None
     if not verdict.candidates:
@@ -120,55 +123,57 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
         return Decision(ask, wrong, verdict, warnings=ask.warnings)
     doubts = () if refusal else verdict.disappointed()
     depends = count is None and not refusal and first_of_group(constraints) is not None and made_in_numbers(ask)
-    decision = Decision(ask, (), verdict, refusal, additions, (*ask.warnings, *told, *unmet, *doubts), depends)
+    warnings = (*ask.warnings, *parsed.warnings, *unmet, *doubts)
+    decision = Decision(ask, (), verdict, refusal, additions, warnings, depends)
     return _waiting(decision, Wait.for_nodes(refusal, patient=world.patient)) if refusal else decision
 
 
 def _in_time(pod: Pod, namespace: str, later: World, now: World, count: int | None) -> Decision:
-    """The decision about a pod that no node can run ``now``, once conditions of nodes have passed."""
+    """The decision in the world ``later``, when passing conditions have ended, on a pod that no node can run now."""
     found = replace(decide(pod, namespace, later, count), recovered=True)
     if found.additions and found.additions.node_name and (unbound := now.recovered(unbound=True)):
         found = replace(decide(pod, namespace, unbound, count), recovered=True)
     if found.refused or found.wait or found.verdict is None:
         return found
-    return _waiting(found, Wait.for_recovery(in_the_way(found.ask, found.verdict.candidates, now)))
+    return _waiting(found, Wait.for_recovery(blocking_conditions(found.ask, found.verdict.candidates, now)))
 
 
 def _waiting(admitted: Decision, wait: Wait) -> Decision:
-    """The decision about a pod that no node can run now, and that is told what it waits for."""
+    """The decision, with an annotation and a warning that say what the pod waits for."""
     additions = replace(admitted.additions or NOTHING, waits=wait.text)
     return replace(admitted, additions=additions, warnings=(*admitted.warnings, wait.headline), wait=wait)
 
 
 def guard(pod: Pod, namespace: str, world: World) -> Decision:
-    """Decide about a pod that asks for nothing: it is only refused where it would get round an exclusive host."""
+    """Decide about a pod that asks for no placement; refused if it would get onto another pool's exclusive host."""
     ask, _ = read(pod, namespace, world)
     wrong = tuple(refuse_tolerations(ask, standing_of(ask, world).constraints, world))
     return Decision(ask, wrong, additions=None if wrong else NOTHING)
 
 
 def _contrary(pod: Pod, ask: Ask, effects: Sequence[Effect]) -> tuple[Additions, tuple[Problem, ...]]:
-    """What the effects add to the pod, and what of it contradicts them."""
+    """What the effects add to the pod, and a problem for everything in the pod that contradicts them."""
     additions, conflicts = merge(pod, effects)
     return additions, (*conflicts, *foreign_labels(ask.labels, effects))
 
 
 def _beyond_fixing(ask: Ask, constraints: Sequence[Constraint], world: World) -> list[Problem]:
-    """Ways round exclusive hosts that the pod takes by what it tolerates; its node name it could drop."""
+    """Problems of tolerations that open exclusive hosts; not those of the pod's node name, which it could drop."""
     return [problem for problem in refuse_tolerations(ask, constraints, world) if problem.field.startswith(TOLERATIONS)]
 
 
 def _fitting(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> int:
-    """How many nodes could run the pod if it lacked these words."""
+    """How many nodes could run the pod without the clauses in ``dropped``; ``REFUSED`` if it would still be refused."""
     found = anew(pod, ask, world, dropped)
     return judge(found[1], world).candidates.bit_count() if found else REFUSED
 
 
 def anew(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> tuple[Ask, tuple[Constraint, ...]] | None:
-    """What the pod would ask without these words; ``None`` where it would be refused for what is left of it.
+    """What the pod asks without the clauses in ``dropped``; ``None`` if it would be refused for what is left.
 
-    What a word brings along goes with it: a toleration, the way of binding, how the tags of a pool are spelled. Labels
-    that only the webhook writes, and that the pod carries already, are left without a clause.
+    What follows from a clause is gone with it: a toleration, the way of binding, how the tags of a pool are spelled. A
+    label that only the webhook writes, and that the pod has already, may be left without its clause: then the pod would
+    be refused, too.
     """
     other, problems = read(pod, ask.namespace, world, dropped)
     constraints, more, _ = constraints_of(other, world)
@@ -178,5 +183,5 @@ def anew(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> tuple[As
 
 
 def effects_of(constraints: Iterable[Constraint], world: World) -> list[Effect]:
-    """What all the constraints ask to be added."""
+    """The effects of all the constraints, in their order."""
     return [effect for constraint in constraints for effect in constraint.inject(world)]

@@ -1,7 +1,7 @@
-"""Effects and a pod: what the pod must say more, so that it keeps its own word and gains ours.
+"""Merge effects into a pod: what must be added so that both the pod's own spec and the effects hold.
 
-The only place that knows how to AND node terms, what conflicts, and what is there already. Merging a pod that has
-been merged before adds nothing (``docs/merging.md``).
+The only place that knows how effects combine with what the pod has already, and what conflicts. Merging the effects of
+a pod that was merged before adds nothing (``docs/merging.md``).
 """
 
 import functools
@@ -55,16 +55,16 @@ KINDS: dict[type[Effect], str] = {
 
 _NAMED = "name the token in the placement"
 _INSTEAD = {keys.WORKER: f"map the workers by the annotation {keys.UNIFORM}"}
-"""What to write instead of a label that only the webhook writes."""
+"""What the user should write instead of a label that only the webhook writes, by label key."""
 
 _Thing = TypeVar("_Thing")
 _NO_NODES, _NO_SPEC, _NO_PODS = NodeAffinity(), PodSpec(), PodTerms()
 _KEPT = 1024
-"""Texts of ``injected`` that are kept: more templates than a cluster has at work at a time."""
+"""At most so many texts of ``injected`` are cached: more than a cluster has templates at work at a time."""
 
 
 class _Sorted:
-    """Effects by what they change."""
+    """Effects, sorted by the part of the pod that they change."""
 
     __slots__ = ("away", "bound", "labels", "near", "preferred", "required", "resources", "tolerations")
 
@@ -98,7 +98,7 @@ class _Sorted:
 
 
 def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem, ...]]:
-    """What the pod must say more, and where it says something else."""
+    """What must be added to the pod, and a problem for everything in the pod that contradicts an effect."""
     wanted = tuple(effects)
     asked = _Sorted(wanted)
     spec = pod.spec or _NO_SPEC
@@ -124,7 +124,10 @@ def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem
 
 @functools.lru_cache(_KEPT)
 def _injected(causes: tuple[tuple[str, str], ...]) -> str:
-    """Each kind of thing and the clauses that asked for it, as JSON: never a node or a number, so replicas agree."""
+    """The annotation ``injected``: the clauses that asked for each kind of effect, as JSON.
+
+    It names no node and no number, so that all replicas of the webhook write the same.
+    """
     by_kind: dict[str, set[str]] = {}
     for kind, cause in causes:
         by_kind.setdefault(kind, set()).add(cause)
@@ -132,6 +135,7 @@ def _injected(causes: tuple[tuple[str, str], ...]) -> str:
 
 
 def _labels(labels: Mapping[str, str], effects: Iterable[AddLabel]) -> tuple[dict[str, str], list[Problem]]:
+    """Labels that are missing, and a problem for each label with another value."""
     added: dict[str, str] = {}
     problems: list[Problem] = []
     for effect in effects:
@@ -147,9 +151,10 @@ def _labels(labels: Mapping[str, str], effects: Iterable[AddLabel]) -> tuple[dic
 
 
 def foreign_labels(labels: Mapping[str, str], effects: Iterable[Effect]) -> list[Problem]:
-    """Labels of ours that no clause asked for: written by hand, they would move the job's other pods.
+    """A problem for each label of a pod that only the webhook writes, and that none of the effects adds.
 
-    Isolation labels are spared: which ones a pod carries depends on the job's other pods, at the time it was made.
+    Such labels, written by hand, would change where the job's other pods can run. Isolation labels are left out: which
+    of these a pod has depends on the job's other pods at the time it was created.
     """
     ours = {effect.key for effect in effects if isinstance(effect, AddLabel)}
     return [
@@ -160,6 +165,7 @@ def foreign_labels(labels: Mapping[str, str], effects: Iterable[Effect]) -> list
 
 
 def _pod_terms(own: PodAffinity | None, effects: Sequence[NearPods | AwayFromPods]) -> PodTerms:
+    """The terms of the effects that the pod's own affinity does not have."""
     required = [effect.term for effect in effects if effect.weight is None]
     preferred = [WeightedPodTerm(effect.weight, effect.term) for effect in effects if effect.weight is not None]
     return PodTerms(
@@ -168,7 +174,7 @@ def _pod_terms(own: PodAffinity | None, effects: Sequence[NearPods | AwayFromPod
 
 
 def _absent(there: tuple[_Thing, ...] | None, wanted: Iterable[_Thing]) -> tuple[_Thing, ...]:
-    """The things that are wanted and not there, each once."""
+    """What of ``wanted`` is not in ``there``, each once."""
     found: list[_Thing] = []
     for thing in wanted:
         if thing not in (there or ()) and thing not in found:
@@ -177,11 +183,11 @@ def _absent(there: tuple[_Thing, ...] | None, wanted: Iterable[_Thing]) -> tuple
 
 
 _Parts = tuple[dict[str, str], dict[str, str]]
-"""Requests and limits."""
+"""Requests and limits, quantities by resource name."""
 
 
 def amounts(spec: PodSpec, effects: Iterable[SetResources]) -> tuple[ContainerAmounts, ...]:
-    """What is to be written, container by container; amounts that are there already, however written, stay."""
+    """The amounts to set, container by container; an equal amount in the container stays, however it is written."""
     wanted: dict[Place, _Parts] = {}
     for effect in effects:
         requests, limits = wanted.setdefault(effect.place, ({}, {}))
@@ -193,6 +199,7 @@ def amounts(spec: PodSpec, effects: Iterable[SetResources]) -> tuple[ContainerAm
 
 
 def _write(part: dict[str, str], effect: SetResources, amount: int, own: Mapping[str, Amount] | None) -> None:
+    """Put the amount into ``part``, unless the container's ``own`` amounts have an equal one."""
     there = (own or {}).get(effect.resource)
     if there is None or parse_quantity(there) != amount:
         part[effect.resource] = format_quantity(amount)

@@ -1,6 +1,7 @@
-"""Hardware that a pod only wants: it is asked for where some node has it free (``docs/hardware.md``).
+"""Optional hardware (``mandatory: false``): requested only if a node that can run the pod has it free now.
 
-Nothing should wait for what it can do without; a pod that asks for a device waits for it.
+A pod that requests a device waits until a node has one, and no pod should wait for what it can do without
+(``docs/hardware.md``).
 """
 
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from webhook.placement.request.world import World
 
 
 class GrantedHardware(NamedTuple):
-    """What a pod is given of what it wants, the room that it needs for it, and a warning for everything else."""
+    """The optional amounts that a pod gets, constraints for their room, and a warning for each that it does not get."""
 
     given: list[SetResources]
     rooms: list[Judged]
@@ -25,15 +26,15 @@ class GrantedHardware(NamedTuple):
 
 
 def granted_hardware(ask: Ask, candidates: Bits, world: World) -> GrantedHardware:
-    """What the pod gets of what it wants, heaviest first.
+    """What the pod gets of its optional hardware, heaviest first.
 
-    All of it must be on one of the ``candidates``: there free, beside all the rest that the pod asks for. What would
-    make the API server refuse the pod is left out.
+    Some node of ``candidates`` must have all that is granted free, beside all else that the pod asks for. An amount for
+    which the API server would refuse the pod is left out.
     """
     capacity = world.inventory.nodes.capacity
     spec, left = ask.spec, candidates
     for grant in ask.provision.grants:
-        if not grant.firm:  # the pod was given it before, for its being free
+        if not grant.firm:  # granted in an earlier review, because it was free
             left &= capacity.fits_free({grant.resource: ask.requests.get(grant.resource, 0)})
     found = GrantedHardware([], [], [])
     for wish in ask.provision.wanted:

@@ -1,13 +1,13 @@
 """The text of a refusal: what cannot hold together, why each node is out, and what would help (``docs/refusals.md``).
 
-It names no node, pod or namespace that the requester did not write: tenants read it.
+Tenants read the text, so it names no node, pod or namespace that the request itself does not name.
 """
 
 from collections.abc import Sequence
 
 from msgspec import Struct
 
-from webhook.placement.decision.clause_nodes import NamedNodes
+from webhook.placement.decision.clause_nodes import ClauseNodes
 from webhook.placement.decision.relaxation import Fitting, Relaxation
 from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT, nearest_fix
 from webhook.placement.decision.verdict import Verdict
@@ -16,7 +16,7 @@ from webhook.placement.request.world import World
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, counted, shorten
 
 _LINES = 64
-"""Reasons that are put into words: no more of the shortest ones fit into a message."""
+"""At most so many reasons are listed: no more of the shortest ones fit into a message."""
 
 
 class Refusal(Struct, frozen=True):
@@ -28,33 +28,36 @@ class Refusal(Struct, frozen=True):
 
     @property
     def headline(self) -> str:
-        """The first line, which stands alone."""
+        """The first line of ``text``, which can be shown alone."""
         return self.text.partition("\n")[0]
 
 
 def refuse(verdict: Verdict, ask: Ask, world: World, fitting: Fitting) -> Refusal:
-    """The refusal of a pod without candidates, at most :data:`MESSAGE_LIMIT` bytes of ASCII."""
-    said = NamedNodes.by(verdict, ask)
-    lacking = Relaxation(said.verbs, fitting, likely=said.opening().__getitem__)
+    """The refusal of a pod without candidates; its text has at most :data:`MESSAGE_LIMIT` bytes of ASCII.
+
+    ``fitting`` decides the pod anew without some of its clauses.
+    """
+    clause_nodes = ClauseNodes.of(verdict, ask)
+    relaxation = Relaxation(clause_nodes.verbs, fitting, likely=clause_nodes.opening().__getitem__)
     pinned = _pinned(verdict)
-    clauses = pinned or lacking.conflict(said.conflict())
+    clauses = pinned or relaxation.conflict(clause_nodes.conflict())
     total = verdict.everything.bit_count()
     first = f"{cannot_hold(clauses)}: 0 of {counted(total, 'node')} can run this pod."
-    fix = f"Nearest fix: {nearest_fix(verdict, ask, world, said, lacking)}."
+    fix = f"Nearest fix: {nearest_fix(verdict, ask, world, clause_nodes, relaxation)}."
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
     text = within_limit(first, lines, fix)
     return Refusal(text, clauses, Fault.INVALID if pinned else Fault.FORBIDDEN)
 
 
 def _pinned(verdict: Verdict) -> tuple[str, ...]:
-    """Two clauses that name different nodes: no change of the cluster could reconcile them."""
+    """Two clauses that name different nodes, which no change of the cluster could reconcile; empty without such."""
     by_node = {judged.constraint.node: judged.constraint.clause for judged in reversed(verdict.hard)}
     by_node.pop("", None)
     return tuple(by_node.values())[:-3:-1] if len(by_node) > 1 else ()
 
 
 def cannot_hold(clauses: Sequence[str]) -> str:
-    """Clauses, as many as fit, that have nothing in common."""
+    """The start of the first line: these clauses, at most four of them by name, cannot hold together."""
     shown = [shorten(clause, CLAUSE_LIMIT) for clause in clauses[:4]]
     if len(clauses) > len(shown):
         shown.append(f"{len(clauses) - len(shown)} more")
@@ -67,7 +70,7 @@ def cannot_hold(clauses: Sequence[str]) -> str:
 
 
 def within_limit(first: str, lines: Sequence[str], fix: str) -> str:
-    """The text with as many reasons as there is room for; those that are left out are counted."""
+    """The text of ``first``, ``lines`` and ``fix`` within ``MESSAGE_LIMIT``; lines that do not fit are only counted."""
     for shown in range(min(len(lines), _LINES), 0, -1):
         left = len(lines) - shown
         more = [f"  and {left} more reason{'s' * (left != 1)}"] if left else []

@@ -1,73 +1,82 @@
-"""A refused pod without some of its words, decided anew: which of them cannot hold together, and which to drop.
+"""A refused pod decided anew without some of its clauses: which clauses cannot hold together, and which one to drop.
 
-Words change what others mean: of several tags each is a label of its own, an exclusive pool opens its hosts, company
-makes a pod wait. So nothing is concluded from sets of nodes; they only say what to try first (``docs/refusals.md``).
+Clauses change what others mean: each of several tags is a label of its own, an exclusive pool opens its hosts, pods to
+be near make a pod wait. So nothing is concluded from the sets of nodes of single clauses: these sets only tell which
+clauses to try first (``docs/refusals.md``).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 Fitting = Callable[[frozenset[str]], int]
-"""Given words: how many nodes could run the pod if it lacked them, or how many of a workload's pods would fit.
+"""Function of the texts of dropped clauses: how many nodes could run the pod without these clauses.
 
-:data:`REFUSED` where such a pod would be refused for something else.
+For a workload: how many of its pods would fit. :data:`REFUSED` if such a pod would be refused for something else.
 """
 
 REFUSED: Final = -1
+"""Result of :data:`Fitting` for a pod that would be refused for something else than a lack of nodes."""
 
 _FEWEST, _MOST, _EFFORT = 8, 24, 384
-"""Words without which a pod is decided anew one by one, and then pairs of them, and choices for the first line: all of
-those that people write, fewer of many, since each decision costs the more the more words there are. Together they are
-some milliseconds."""
+"""Bounds for how many times a pod is decided anew: without one clause, without two, and for the first line.
+
+Each decision costs the more the more clauses there are, so there are ``_EFFORT`` / clauses of each, but at least
+``_FEWEST`` and at most ``_MOST``: all clauses that people write. Together they take some milliseconds.
+"""
 
 
 class Relaxation:
-    """A pod that is refused as long as fewer than ``enough`` fit: ``words`` are what it says, each with its verb.
+    """A pod that is refused as long as fewer than ``enough`` fit, decided anew without some of its clauses.
 
-    ``alone`` tells how many fit if one word is dropped (or lowered), for those that were tried: the ``likely`` ones
-    first.
+    What fits is counted by ``fitting``. ``verbs`` are the texts of all clauses with their verbs (drop, lower).
+    ``alone`` tells how many fit if one clause is dropped (or lowered), for the clauses that were tried: first those for
+    which ``likely`` is largest.
     """
 
     def __init__(
-        self, words: Mapping[str, str], fitting: Fitting, enough: int = 1, *, likely: Callable[[str], int]
+        self, verbs: Mapping[str, str], fitting: Fitting, enough: int = 1, *, likely: Callable[[str], int]
     ) -> None:
-        self.words = words
+        self.verbs = verbs
         self._fitting = fitting
         self._enough = enough
         self._known = {frozenset[str](): enough - 1}
-        self._tries = min(_MOST, max(_FEWEST, _EFFORT // max(1, len(words))))
-        tried = {*sorted(words, key=lambda text: -likely(text))[: self._tries]}
-        self.alone = {text: self.fit({text}) for text in words if text in tried}
+        self._tries = min(_MOST, max(_FEWEST, _EFFORT // max(1, len(verbs))))
+        tried = {*sorted(verbs, key=lambda text: -likely(text))[: self._tries]}
+        self.alone = {text: self.fit({text}) for text in verbs if text in tried}
         self._firm = {text for text, count in self.alone.items() if count == REFUSED}
 
     def fit(self, dropped: Collection[str]) -> int:
-        """How many fit without these words."""
+        """How many fit without these clauses."""
         choice = frozenset(dropped)
         if choice not in self._known:
             self._known[choice] = self._fitting(choice)
         return self._known[choice]
 
     def conflict(self, guess: Collection[str]) -> tuple[str, ...]:
-        """Words that too few fit: as few as ``guess`` says, where that proves right.
+        """A small set of clauses that cannot hold together: those of ``guess``, if deciding anew proves it right.
 
-        They fail by themselves, and each is needed: without it the others of them would fit, or all that the pod says.
-        What the pod may not lack stays whatever is left out; if that alone is too much, ``guess`` says of it what is.
+        These clauses alone leave too few that fit, and each of them is needed: without it enough would fit, of a pod
+        with the other clauses of the set or with all others. Clauses without which the pod would be refused for
+        something else are never left out; if these alone are too much, the answer is those of them in ``guess``.
         """
         needed = {text for text, count in self.alone.items() if count >= self._enough}
         chosen = needed.union(guess) - self._firm
         left = (chosen - {text} for text in chosen - needed)
-        if not self._fails(chosen) or not all(self._gone(kept) >= self._enough for kept in left):
+        if not self._fails(chosen) or not all(self._fit_with(kept) >= self._enough for kept in left):
             chosen = self._reduced(needed)
         chosen = chosen or self._firm.intersection(guess)
-        return tuple(text for text in self.words if text in chosen)
+        return tuple(text for text in self.verbs if text in chosen)
 
     def best(self) -> tuple[int, str]:
-        """The word without which most fit, and how many; nothing if none helps."""
+        """How many fit without the one clause that helps most, and its text; 0 and an empty text if none helps."""
         text, count = max(self.alone.items(), key=lambda found: found[1], default=("", 0))
         return (count, text) if count > 0 else (0, "")
 
     def best_of(self, choices: Iterable[tuple[str, str]]) -> tuple[int, tuple[str, ...]]:
-        """Of the first choices the one without which most fit, and how many; nothing if none helps."""
+        """How many fit without the pair of clauses that helps most, and that pair; 0 and no pair if none helps.
+
+        Only the first ``choices`` are tried.
+        """
         found: tuple[int, tuple[str, ...]] = (0, ())
         for choice, _ in zip(choices, range(self._tries), strict=False):
             count = self.fit(choice)
@@ -75,20 +84,23 @@ class Relaxation:
                 found = count, choice
         return found
 
-    def _gone(self, kept: Collection[str]) -> int:
-        """How many fit if nothing but these words is left, and what the pod may not lack."""
-        return self.fit(self.words.keys() - self._firm.union(kept))
+    def _fit_with(self, kept: Collection[str]) -> int:
+        """How many fit if only these clauses are left, and those without which the pod would be refused."""
+        return self.fit(self.verbs.keys() - self._firm.union(kept))
 
     def _fails(self, kept: Collection[str]) -> bool:
-        """Whether these words alone are too much; they are not if such a pod would be refused for something else."""
-        return REFUSED < self._gone(kept) < self._enough
+        """Whether too few fit with these clauses alone; false if such a pod would be refused for something else."""
+        return REFUSED < self._fit_with(kept) < self._enough
 
     def _reduced(self, needed: Collection[str]) -> set[str]:
-        """Leave out what the conflict does not need: many words at a time at first, in the end one by one."""
-        chosen, size, tries = self.words.keys() - self._firm, len(self.words), 2 * self._tries
+        """The clauses without those that the conflict does not need; clauses in ``needed`` stay.
+
+        First many clauses are left out at a time, in the end single ones.
+        """
+        chosen, size, tries = self.verbs.keys() - self._firm, len(self.verbs), 2 * self._tries
         while tries > 0:
             before = len(chosen)
-            left = [text for text in reversed([*self.words]) if text in chosen and text not in needed]
+            left = [text for text in reversed([*self.verbs]) if text in chosen and text not in needed]
             for at in range(0, min(len(left), tries * size), size):
                 some = {*left[at : at + size]}
                 chosen -= some if self._fails(chosen - some) else set()

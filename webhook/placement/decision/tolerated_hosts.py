@@ -1,7 +1,8 @@
-"""Ways round an exclusive host: a node name, the toleration of its taint, or a toleration of everything.
+"""Refusal of pods that could get onto another pool's exclusive host, by node name or by what they tolerate.
 
-The check needs no patch, so it is made wherever a pod is decided about: when it is created, when it is finished, and
-when the workload is submitted that is going to have it (``docs/hostpool.md``, exclusive pools).
+The ways are ``spec.nodeName``, a toleration of the exclusive taint, and a toleration of everything. They are refused
+wherever a pod is decided about: at ``/mutate``, at ``/validate``, and when the workload is submitted that is going to
+create the pod (``docs/hostpool.md``, exclusive pools).
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -21,13 +22,13 @@ from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault, Problem
 
 TOLERATIONS: Final = "spec.tolerations["
-"""How the fields of tolerations begin in problems."""
+"""Prefix of the field of a problem about a toleration; its index follows."""
 
 
 def refuse_tolerations(ask: Ask, constraints: Iterable[Constraint], world: World) -> Iterator[Problem]:
-    """A problem for each way round an exclusive host that the pod takes; none for a pod of a DaemonSet.
+    """A problem for each way onto another pool's exclusive host that the pod takes; none for a pod of a DaemonSet.
 
-    That the references are true is for the caller to know.
+    The caller must know that the pod's owner references are true.
     """
     spec = ask.spec
     tolerations = spec.tolerations or ()
@@ -42,19 +43,19 @@ def refuse_tolerations(ask: Ask, constraints: Iterable[Constraint], world: World
 
 
 def opening(ask: Ask, world: World) -> list[int]:
-    """Which of the pod's tolerations are of everything, so that exclusive hosts are among it."""
+    """Indexes of the pod's tolerations of everything that cover the taint of exclusive hosts."""
     return [at for at, toleration in enumerate(ask.spec.tolerations or ()) if covers(toleration, world)]
 
 
 def covers(toleration: Toleration, world: World) -> bool:
-    """Whether it is a toleration of everything, the taint of exclusive hosts with its effect included."""
+    """Whether the toleration is of everything, and covers the effect of the taint of exclusive hosts."""
     return toleration.of_everything and toleration.effect in {None, "", world.policy.exclusive_effect}
 
 
 def opened(ask: Ask, constraints: Iterable[Constraint], world: World, *, ever: bool = False) -> Bits:
-    """The hosts, exclusive to others, that a toleration of everything lets the pod onto; none without one.
+    """Exclusive hosts of other pools that the pod can reach by a toleration of everything; empty without one.
 
-    With ``ever`` those count that may be exclusive one day: all that pools may use.
+    With ``ever`` all hosts count that pools may use, since these may be exclusive one day.
     """
     if not opening(ask, world):
         return 0
@@ -72,14 +73,15 @@ def own_pools(ask: Ask) -> frozenset[Name]:
 
 
 def foreign_hosts(own: Collection[Name], world: World) -> Bits:
-    """Nodes that are exclusive to other pools than these."""
+    """Nodes that are exclusive to a pool that is not in ``own``."""
     return world.everything & ~NoForeignExclusiveHosts(tuple(own)).filter(world)
 
 
 def reach(constraints: Iterable[Constraint], world: World) -> Bits:
-    """The nodes that the pod's own clauses leave, but for what holds only as long as other pods lie as they do now.
+    """The nodes that the pod's own clauses leave.
 
-    Standing conditions, exclusivity among them, are left aside.
+    Two kinds of constraints are left out: those without a clause, exclusivity among them, and topology spread, which
+    depends on where other pods are now.
     """
     lasting = [found for found in constraints if found.clause and not isinstance(found, TopologySpread)]
     return judge(lasting, world).candidates

@@ -1,4 +1,4 @@
-"""Can it run, and where: every constraint's set of nodes, and what they have in common."""
+"""The verdict on a pod: the set of nodes that meets each of its constraints, and the candidates, which meet all."""
 
 import functools
 import itertools
@@ -23,17 +23,17 @@ from webhook.placement.text.problem import Problem
 
 
 class Judged(Struct, frozen=True, gc=False):
-    """A constraint and the nodes that meet it."""
+    """A constraint and the set of nodes that meet the constraint."""
 
     constraint: Constraint
     nodes: Bits
 
 
 class Verdict(Struct, frozen=True, gc=False):
-    """All constraints of a pod, judged: ``candidates`` are the nodes that meet every hard one.
+    """All constraints of a pod with their nodes: ``candidates`` are the nodes that meet every hard constraint.
 
-    ``granted`` are rooms for what the pod only wanted and was given: they count among the hard ones from then on, but
-    for what else the cluster could run.
+    ``everything`` are all nodes. ``granted`` are constraints for the room of optional hardware that the pod was given:
+    they narrow the candidates like hard ones, but do not count when replicas are.
     """
 
     everything: Bits
@@ -48,16 +48,16 @@ class Verdict(Struct, frozen=True, gc=False):
         return (judged.constraint for judged in (*self.hard, *self.soft))
 
     def granting(self, rooms: Sequence[Judged]) -> "Verdict":
-        """The verdict on the pod with what it was given."""
+        """The verdict on the pod with optional hardware, given the constraints for its room."""
         left = functools.reduce(operator.and_, (judged.nodes for judged in rooms), self.candidates)
         return replace(self, candidates=left, granted=tuple(rooms))
 
     def narrowed(self, further: Judged) -> "Verdict":
-        """The verdict with one more hard constraint."""
+        """The verdict with ``further`` as one more hard constraint."""
         return replace(self, candidates=self.candidates & further.nodes, hard=(*self.hard, further))
 
     def removed(self) -> Iterator[tuple[Judged, Bits]]:
-        """Each hard constraint with the nodes that it is the first to rule out."""
+        """Each hard constraint with the nodes that it is the first to rule out, if there are any."""
         left = self.everything
         for judged in (*self.hard, *self.granted):
             out = left & ~judged.nodes
@@ -66,7 +66,7 @@ class Verdict(Struct, frozen=True, gc=False):
                 yield judged, out
 
     def reasons(self, world: World) -> list[Reason]:
-        """Why nodes are out, each node once, the largest number first."""
+        """Why nodes are out, each node under one reason; the reason with most nodes first."""
         found = [reason for judged, out in self.removed() for reason in judged.constraint.explain(world, out)]
         return sorted(found, key=lambda reason: -reason.nodes.bit_count())
 
@@ -78,7 +78,7 @@ class Verdict(Struct, frozen=True, gc=False):
 
 
 class Parsed(NamedTuple):
-    """What a pod asks of all families, all problems, and warnings for whoever submits it."""
+    """What a pod asks of constraint families: constraints, all problems, and warnings for the user."""
 
     constraints: tuple[Constraint, ...]
     problems: tuple[Problem, ...]
@@ -86,12 +86,12 @@ class Parsed(NamedTuple):
 
 
 def standing_of(ask: Ask, world: World) -> Parsed:
-    """What the pod asks of the families that do not depend on what else it is given, nor on how other pods lie."""
+    """What the pod asks of the ``FAMILIES``, which do not depend on what others add to the pod."""
     return _sorted(itertools.chain.from_iterable(parse(ask, world) for parse in FAMILIES))
 
 
 def constraints_of(ask: Ask, world: World) -> Parsed:
-    """What the pod asks of all families, and all problems."""
+    """What the pod asks of all families; the ``LAST`` ones are parsed only if the others found no problem."""
     found = standing_of(ask, world)
     affinity = ask.spec.affinity
     if not (ask.spec.topology_spread_constraints or (affinity and affinity.pod_anti_affinity)) or found.problems:
@@ -102,6 +102,7 @@ def constraints_of(ask: Ask, world: World) -> Parsed:
 
 
 def _sorted(parsed: Iterable[Constraint | Problem | str]) -> Parsed:
+    """Constraints, problems and warnings apart; each warning once."""
     constraints: list[Constraint] = []
     problems: list[Problem] = []
     warnings: list[str] = []
@@ -116,7 +117,7 @@ def _sorted(parsed: Iterable[Constraint | Problem | str]) -> Parsed:
 
 
 def judge(constraints: Sequence[Constraint], world: World) -> Verdict:
-    """The nodes that meet every hard constraint; soft ones never take a node away."""
+    """The verdict: candidates are the nodes that meet every hard constraint; soft ones take no node away."""
     candidates = world.everything
     hard: list[Judged] = []
     soft: list[Judged] = []
@@ -131,11 +132,11 @@ def judge(constraints: Sequence[Constraint], world: World) -> Verdict:
 
 
 _ANY_OTHER = frozenset({"Exists", "NotIn"})
-"""Operators that a value which no node has yet always meets."""
+"""Operators of requirements that a label value which no node has yet always meets."""
 
 
 def finish(ask: Ask, constraints: Sequence[Constraint], world: World) -> Finished:
-    """The finished pod, given all that it asks of the families that change it."""
+    """The pod as it will be with all effects of these constraints, as far as the ``LAST`` families read it."""
     effects = [effect for constraint in constraints for effect in constraint.inject(world)]
     labels = {effect.key: effect.value for effect in effects if isinstance(effect, AddLabel)}
     added = [effect.terms for effect in effects if isinstance(effect, RequireNodes)]
@@ -152,19 +153,22 @@ def finish(ask: Ask, constraints: Sequence[Constraint], world: World) -> Finishe
 
 
 def _required(selector: Sequence[Requirement], terms: Iterable[Sequence[NodeTerm]], world: World) -> Bits:
-    """The nodes that meet the selector and, of all alternatives, one each."""
+    """The nodes that meet the selector and, of each sequence of alternative terms, at least one."""
     met = (matching_any(world, alternatives) for alternatives in terms)
     return functools.reduce(operator.and_, met, matching_all(world, selector))
 
 
 def _tolerated(constraints: Iterable[Constraint], world: World) -> Bits:
-    """The nodes without a taint that the pod does not tolerate; those of exclusive pools are about to be tainted."""
+    """The nodes without a taint that the pod does not tolerate.
+
+    Hosts of exclusive pools count as tainted: the controller is about to taint them.
+    """
     kept = (found.filter(world) for found in constraints if isinstance(found, Tolerated | NoForeignExclusiveHosts))
     return functools.reduce(operator.and_, kept, world.everything)
 
 
 def _keys(terms: Iterable[NodeTerm]) -> Iterable[str]:
-    """The keys of which the terms ask for certain values."""
+    """Keys of labels and fields for which the terms ask for certain values."""
     for term in terms:
         needs = (*(term.match_expressions or ()), *(term.match_fields or ()))
         yield from (need.key for need in needs if need.operator not in _ANY_OTHER)

@@ -1,4 +1,4 @@
-"""Why a pod is let in that no node can run now: what it waits for (``docs/verdicts.md``, waiting)."""
+"""Why a pod is admitted though no node can run it now, and what the pod waits for (``docs/verdicts.md``, waiting)."""
 
 import enum
 
@@ -12,39 +12,39 @@ from webhook.placement.request.world import World
 
 
 class WaitCause(enum.StrEnum):
-    """Why it is let in all the same."""
+    """Why a pod that no node can run now is admitted all the same."""
 
     CONDITION = "condition"
-    """Nodes could run it, but for conditions that pass by themselves."""
+    """Some node could run the pod, but for conditions that pass by themselves."""
     ELASTIC = "elastic"
-    """Nodes are expected to come."""
+    """Nodes are expected to be added."""
     CONTROLLED = "controlled"
-    """A controller of Kubernetes makes it of a workload that was decided about when it was submitted."""
+    """A controller of Kubernetes creates the pod, and its workload was decided about when that was submitted."""
 
 
 class Wait(Struct, frozen=True, gc=False):
-    """A pod that waits: ``text`` says what for, in the words of a refusal; its first line stands alone."""
+    """Why and for what an admitted pod waits: ``text`` is like that of a refusal; its first line can be shown alone."""
 
     cause: WaitCause
     text: str
 
     @property
     def headline(self) -> str:
-        """The first line."""
+        """The first line of ``text``."""
         return self.text.partition("\n")[0]
 
     @classmethod
     def for_nodes(cls, refusal: Refusal, *, patient: bool) -> "Wait":
-        """For nodes that there are not, which is why the pod would be refused otherwise."""
+        """A wait for nodes that do not exist yet; ``refusal`` says why the nodes there are cannot run the pod."""
         return cls(WaitCause.CONTROLLED if patient else WaitCause.ELASTIC, f"no node yet: {refusal.text}")
 
     @classmethod
     def for_recovery(cls, why: str) -> "Wait":
-        """For conditions of nodes to pass; ``why`` are those that are :func:`in_the_way`."""
+        """A wait until conditions of nodes have passed; ``why`` is the text of :func:`blocking_conditions`."""
         why = why or "nodes that it depends on are yet to recover"
         return cls(WaitCause.CONDITION, f"no node now: {why}; the pod waits until that has passed")
 
 
-def in_the_way(ask: Ask, nodes: Bits, now: World) -> str:
-    """What of their conditions keeps the pod off these nodes now, such as ``3 nodes are not ready``."""
+def blocking_conditions(ask: Ask, nodes: Bits, now: World) -> str:
+    """The conditions that keep the pod off these nodes now, such as ``3 nodes are not ready``; empty if none does."""
     return ", ".join(map(str, Tolerated(ask.spec.tolerations or ()).explain(now, nodes)))

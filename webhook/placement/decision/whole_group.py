@@ -1,7 +1,7 @@
-"""Room for all pods that must share a node: the first of them decides for the others (``docs/colocation.md``).
+"""A constraint that keeps the first pod of a group to nodes with room for the whole group (``docs/colocation.md``).
 
-The scheduler binds pods one by one. The first of a group goes wherever it fits, and the others must follow it; so it
-may only go where all of them fit.
+The scheduler binds pods one by one. The first pod of a group that must share a node would go wherever it fits itself,
+and the others must follow to that node; so the first one may go only to nodes where all of them fit.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,17 +23,17 @@ from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import counted
 
 LISTED: Final = 100
-"""Host names in one expression of a pod: five kilobytes or so, and more nodes than a group needs to choose among."""
+"""At most so many host names are in one expression of a pod: some five kilobytes, and enough nodes to choose from."""
 
 MAKERS: Final = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job", "ReplicationController"})
-"""Kinds that want several pods of one template, one of which is the first; of a Deployment in a manifest."""
+"""Kinds of owner that create several pods of one template; Deployment for a template in a manifest."""
 
 
 class WholeGroup(Struct, frozen=True, gc=False):
-    """Only nodes that hold ``count`` of the pods, which ``clause`` puts on one node: ``nodes``.
+    """The condition that the node is one of ``nodes``, which have room for all ``count`` pods of a group.
 
-    ``hostnames`` are the host names of those that can run the pod, ``others`` those of nodes that could run this one
-    and not all.
+    ``clause`` is the one that puts the group onto one node. ``hostnames`` are the host names of the candidates among
+    ``nodes``, ``others`` those of all other nodes that can run the first pod.
     """
 
     verb: ClassVar[str] = "drop"
@@ -47,11 +47,11 @@ class WholeGroup(Struct, frozen=True, gc=False):
     node: str = ""
 
     def filter(self, _world: World) -> Bits:
-        """Nodes that hold all of them."""
+        """Nodes with room for the whole group."""
         return self.nodes
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """The host names to choose from or, where these are many, those to keep off."""
+        """A node term with the host names to choose from or, if there are too many, with those to keep off."""
         if len(self.hostnames) > LISTED >= len(self.others):
             need = Requirement(HOSTNAME, "NotIn", self.others)
         else:
@@ -59,30 +59,30 @@ class WholeGroup(Struct, frozen=True, gc=False):
         yield RequireNodes(self.clause, (NodeTerm(match_expressions=(need,)),), firm=False)
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
-        """The others hold fewer."""
+        """All other nodes hold fewer pods of the group."""
         what = f"not hold {counted(self.count, 'pod')} of {self.clause}"
         yield Reason(f"does {what}", f"do {what}", out)
 
     def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing: some nodes do."""
+        """Nothing: the constraint is made only if some node has the room."""
         return ""
 
 
 def first_of_group(constraints: Iterable[Constraint]) -> Constraint | None:
-    """The constraint by which the pod must share a node with others, none of which runs yet."""
+    """The constraint by which the pod must share a node with pods none of which runs yet; ``None`` without one."""
     near = (found for found in constraints if isinstance(found, Colocated | SameNode) and not found.soft)
     return next((found for found in near if not found.held), None)
 
 
 def made_in_numbers(ask: Ask) -> bool:
-    """Whether a controller makes several pods of this kind."""
+    """Whether the pod's controller is of a kind that creates several pods of one template."""
     return any(owner.controller and owner.kind in MAKERS for owner in ask.references or ())
 
 
 def whole_group(ask: Ask, verdict: Verdict, world: World, count: int) -> Judged | None:
-    """The constraint that keeps the first pod to nodes that hold all ``count``; ``None`` if it makes no difference.
+    """The constraint that keeps the first pod to nodes with room for all ``count``; ``None`` if all candidates have it.
 
-    Where no node holds all of them, as many as one holds count: then they are pods that run one after another.
+    If no node has room for all, the largest number that one node holds is taken: the pods then run one after another.
     """
     first = first_of_group(judged.constraint for judged in verdict.hard)
     if first is None:
@@ -97,5 +97,5 @@ def whole_group(ask: Ask, verdict: Verdict, world: World, count: int) -> Judged 
 
 
 def _hostnames(nodes: Bits, world: World) -> tuple[str, ...]:
-    """Host names of these nodes, which all have one, sorted."""
+    """The sorted host names of these nodes, all of which have one."""
     return tuple(sorted(world.inventory.nodes.nodes[slot].labels[HOSTNAME] for slot in slots(nodes)))

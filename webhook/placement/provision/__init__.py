@@ -1,6 +1,7 @@
-"""What the containers of a pod are given: devices and amounts by hardware requirements, and exclusive CPUs.
+"""What the containers of a pod are given (devices, amounts, exclusive CPUs), and the kinds of effects on a pod.
 
-Read ``provision`` first, then ``effects`` (the closed list of things that can be added to a pod), ``grants``,
-``worker``, ``guarantee`` (what keeps a kubelet from giving cores away), ``intended`` (HPAIntents) and
-``resource_rules`` (what the API server would refuse).
+Read ``provision`` first, then ``effects`` (the closed list of things that can be added to a pod), ``grants`` (what
+hardware requirements give to containers), ``worker`` (the container that gets hardware, and its CPU binding),
+``exclusive_cpus`` (whether kubelets give a container cores of its own), ``intended_hardware`` (requirements from
+HPAIntents) and ``resource_rules`` (what the API server would refuse).
 """

@@ -1,7 +1,8 @@
-"""What a constraint asks to be added to a pod: a closed list of kinds, each with the clause that asked for it.
+"""Effects: what a constraint asks to be added to a pod; a closed list of kinds.
 
-``firm`` effects follow from the pod's own words (and from pools, which do not change); the others were a choice that
-depended on the cluster at that moment, so a later look at the finished pod does not insist on them.
+``cause`` of an effect is the text of the clause that asked for it. An effect that is ``firm`` follows from what the pod
+says (and from pools, which do not change), and ``/validate`` checks that the finished pod has it. The other effects are
+choices that depended on the cluster at that moment, which ``/validate`` does not check.
 """
 
 from msgspec import Struct
@@ -10,11 +11,11 @@ from webhook.placement.kube.containers import Place
 from webhook.placement.kube.pod import NodeTerm, PodTerm, Toleration
 
 PREFERENCE = 100
-"""Weight of a constraint that is only preferred: the largest that Kubernetes allows."""
+"""Weight of a term for a constraint that is only preferred: the largest weight that Kubernetes allows."""
 
 
 class RequireNodes(Struct, frozen=True, gc=False):
-    """One of the terms must match the node."""
+    """The node must match one of the terms (required node affinity)."""
 
     cause: str
     terms: tuple[NodeTerm, ...]
@@ -22,7 +23,7 @@ class RequireNodes(Struct, frozen=True, gc=False):
 
 
 class PreferNodes(Struct, frozen=True, gc=False):
-    """Nodes that the term matches are worth ``weight`` more."""
+    """The scheduler adds ``weight`` to the score of nodes that the term matches (preferred node affinity)."""
 
     cause: str
     term: NodeTerm
@@ -30,7 +31,7 @@ class PreferNodes(Struct, frozen=True, gc=False):
 
 
 class BindTo(Struct, frozen=True, gc=False):
-    """The pod goes to this node, past the scheduler."""
+    """The pod gets this ``spec.nodeName``, and so goes past the scheduler."""
 
     cause: str
     node: str
@@ -38,7 +39,7 @@ class BindTo(Struct, frozen=True, gc=False):
 
 
 class AddLabel(Struct, frozen=True, gc=False):
-    """The pod carries this label."""
+    """The pod gets this label."""
 
     cause: str
     key: str
@@ -47,7 +48,7 @@ class AddLabel(Struct, frozen=True, gc=False):
 
 
 class Tolerate(Struct, frozen=True, gc=False):
-    """The pod puts up with a taint."""
+    """The pod gets this toleration."""
 
     cause: str
     toleration: Toleration
@@ -55,7 +56,7 @@ class Tolerate(Struct, frozen=True, gc=False):
 
 
 class NearPods(Struct, frozen=True, gc=False):
-    """The pod shares a host with such pods; only preferably so where there is a weight."""
+    """The pod shares a host with pods that the term matches: preferred with that weight, required without one."""
 
     cause: str
     term: PodTerm
@@ -64,7 +65,7 @@ class NearPods(Struct, frozen=True, gc=False):
 
 
 class AwayFromPods(Struct, frozen=True, gc=False):
-    """The pod shares no host with such pods; only preferably so where there is a weight."""
+    """The pod shares no host with pods that the term matches: preferred with that weight, required without one."""
 
     cause: str
     term: PodTerm
@@ -73,7 +74,7 @@ class AwayFromPods(Struct, frozen=True, gc=False):
 
 
 class SetResources(Struct, frozen=True, gc=False):
-    """A container is given amounts of a resource, in billionths of a unit; no limit where it is ``None``."""
+    """The container gets this request and limit of a resource, in billionths of a unit; no limit for ``None``."""
 
     cause: str
     place: Place

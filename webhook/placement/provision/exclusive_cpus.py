@@ -1,8 +1,8 @@
-"""Exclusive CPUs: who gets them, and what in a pod keeps the kubelet from giving them.
+"""Exclusive CPUs: how many a container gets from the kubelet, and what in a pod keeps the kubelet from giving any.
 
-Kubelets with the static CPU manager policy give a container cores of its own if it asks for a whole number of them and
-the pod is of class Guaranteed. Sources: ``ComputePodQOS`` of Kubernetes (``component-helpers/resource``), and
-``guaranteedCPUs`` of the kubelet's static policy.
+A kubelet with the static CPU manager policy gives a container cores of its own if the container asks for a whole number
+of cores and the pod is of QoS class Guaranteed. Sources: ``ComputePodQOS`` of Kubernetes
+(``component-helpers/resource``), and ``guaranteedCPUs`` of the kubelet's static policy.
 """
 
 from collections.abc import Iterator
@@ -14,25 +14,25 @@ from webhook.placement.kube.resource_name import CPU, MEMORY
 from webhook.placement.text.problem import quote
 
 _COUNTED = (CPU, MEMORY)
-"""Resources that decide about the class of a pod."""
+"""Resources that decide about the QoS class of a pod."""
 
 
 def amounts(resources: Resources, name: str) -> tuple[int, int]:
-    """Request and limit of a resource in billionths of a unit; the request is the limit where it is absent."""
+    """Request and limit of a resource in billionths of a unit; a request that is absent equals the limit."""
     limit = parse_quantity((resources.limits or {}).get(name, 0)) or 0
     asked = (resources.requests or {}).get(name)
     return limit if asked is None else parse_quantity(asked) or 0, limit
 
 
 def exclusive(container: Container) -> int:
-    """How many cores the container gets for itself if its pod is of class Guaranteed; 0 for one that shares."""
+    """How many cores the container gets for itself if its pod is of class Guaranteed; 0 if it shares cores."""
     resources = container.resources or NO_RESOURCES
     cpu, _ = amounts(resources, CPU)
     return cpu // NANO if cpu % NANO == 0 and not any(_flaws(resources)) else 0
 
 
 def flaw(spec: PodSpec) -> str:
-    """The first thing that keeps the pod from class Guaranteed, or its cores from being exclusive; else nothing."""
+    """The first thing that keeps the pod from class Guaranteed, or its cores from being exclusive; empty if nothing."""
     if spec.resources is not None:
         return "the pod has resources of its own beside those of its containers, which the CPU manager does not count"
     for place, container in places(spec):
@@ -42,7 +42,7 @@ def flaw(spec: PodSpec) -> str:
 
 
 def _flaws(resources: Resources) -> Iterator[str]:
-    """What keeps a container with these resources from being Guaranteed."""
+    """What in these resources of a container keeps its pod from class Guaranteed."""
     for name in _COUNTED:
         asked, limit = amounts(resources, name)
         if limit <= 0:

@@ -1,4 +1,7 @@
-"""What hardware requirements give to the containers of a pod, and where that meets what they ask for themselves."""
+"""The amounts that hardware requirements give to containers, and where these meet what the containers themselves ask.
+
+Amounts are in billionths of a unit.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -22,14 +25,15 @@ from webhook.placement.provision.resource_rules import broken
 from webhook.placement.text.problem import Problem, quote
 
 BINDING: Final = "kubernetes.bind.worker.to.cpu"
-"""How messages name CPU binding: as Twister2 does."""
+"""How messages name CPU binding: the name of the setting in Twister2."""
 
 
 def grant(hardware: Hardware, spec: PodSpec, main: Place | None) -> SetResources | None:
-    """What the requirement gives to which container; ``None`` if the pod has no such container.
+    """The amount that the requirement gives, and to which container; ``None`` if the pod has no such container.
 
-    Where it names none that is the pod's ``main`` one or, where no container is, the only one that has it already: so
-    it stays with whom it was given to when another webhook has put a sidecar beside it.
+    A requirement that names no container is for the ``main`` one. A pod with several containers may have no main one:
+    then the requirement is for the only container that requests that amount already, so that the amount stays where it
+    was given when another webhook adds a sidecar later.
     """
     place = named(spec, hardware.container) if hardware.container else main or _holder(hardware, spec)
     if place is None:
@@ -39,7 +43,7 @@ def grant(hardware: Hardware, spec: PodSpec, main: Place | None) -> SetResources
 
 
 def _holder(hardware: Hardware, spec: PodSpec) -> Place | None:
-    """The only container that asks for just that."""
+    """The container that requests just that amount; ``None`` if it is not exactly one."""
     holders = []
     for place, container in places(spec):
         asked = ((container.resources or NO_RESOURCES).requests or {}).get(hardware.name)
@@ -49,16 +53,17 @@ def _holder(hardware: Hardware, spec: PodSpec) -> Place | None:
 
 
 def granted(spec: PodSpec, given: SetResources) -> PodSpec:
-    """The pod, its container given that."""
+    """The pod's spec once the container has that amount."""
     limits: dict[str, Amount] = {} if given.limits is None else {given.resource: format_quantity(given.limits)}
     return asking(spec, given.place, {given.resource: format_quantity(given.requests)}, limits)
 
 
 class Grants:
-    """The grants of one pod, whose ``spec`` grows with them.
+    """The grants of one pod; ``spec`` is the pod's spec with all that is ``given``.
 
-    ``main`` is the container for requirements that name none. ``wanted`` is given by those that are not mandatory, and
-    not what the pod asks for already, heaviest first.
+    ``main`` is the container for requirements that name none, ``bound`` tells that the pod asks for CPU binding.
+    ``given`` are the amounts of mandatory requirements, and the amounts of optional ones that the pod asks for already;
+    ``wanted`` those of all other optional ones, heaviest first.
     """
 
     def __init__(self, spec: PodSpec, hardware: Iterable[Hardware], main: Place | None, *, bound: bool) -> None:
@@ -78,14 +83,16 @@ class Grants:
             self._wish(found)
 
     def _require(self, hardware: Hardware) -> None:
+        """Give what a mandatory requirement asks for."""
         given = self._new(hardware)
         if given:
-            for part, there, amount in self._otherwise(given):
-                self._overrule(hardware, given, part, there, amount)
+            for part, own, amount in self._differing(given):
+                self._overrule(hardware, given, part, own, amount)
             self.spec = granted(self.spec, given)
             self.given.append(given)
 
     def _wish(self, hardware: Hardware) -> None:
+        """Note what an optional requirement asks for; a warning if the container itself asks for another amount."""
         given = self._new(hardware)
         if given is None:
             return
@@ -98,19 +105,22 @@ class Grants:
         ):
             self.given.append(given)
         else:
-            whose = called(self.spec, given.place)
-            self.warnings.append(f"{hardware.clause} is not asked for: {whose} asks for {there} itself")
+            container = called(self.spec, given.place)
+            self.warnings.append(f"{hardware.clause} is not asked for: {container} asks for {there} itself")
 
     def _acceptable(self, given: SetResources, limit: Amount | None) -> bool:
-        """Whether the limit that belongs to the amount overrules none that the container has, or that holds for all."""
+        """Whether the amount breaks no rule, and the container's own ``limit``, if there is one, is the given limit."""
         same = limit is None or parse_quantity(limit) == given.limits
         return same and not any(broken(granted(self.spec, given), (given,)))
 
     def _new(self, hardware: Hardware) -> SetResources | None:
-        """What the requirement gives, unless another one gives it, or there is nobody to give it to."""
+        """The amount that the requirement gives; ``None`` if it has no container, or another requirement gives it.
+
+        Requirements of different amounts for one container are a problem.
+        """
         given = grant(hardware, self.spec, self._main)
         if given is None:
-            self.problems.append(_nobody(hardware, self.spec))
+            self.problems.append(_no_container(hardware, self.spec))
             return None
         first = self._first.setdefault((given.place, given.resource), hardware)
         if first is hardware:
@@ -120,29 +130,33 @@ class Grants:
             self.problems.append(Problem(hardware.field, message))
         return None
 
-    def _otherwise(self, given: SetResources) -> Iterator[tuple[str, Amount, int | None]]:
-        """Where the container says something else itself: the part, what it says, and what it is given."""
+    def _differing(self, given: SetResources) -> Iterator[tuple[str, Amount, int | None]]:
+        """Where the container's own amount differs: ``requests`` or ``limits``, its own amount, and the given one."""
         own = resources_at(self._own, given.place)
-        for part, said, amount in (("requests", own.requests, given.requests), ("limits", own.limits, given.limits)):
-            there = (said or {}).get(given.resource)
+        for part, amounts, amount in (("requests", own.requests, given.requests), ("limits", own.limits, given.limits)):
+            there = (amounts or {}).get(given.resource)
             if there is not None and parse_quantity(there) != amount:
                 yield part, there, amount
 
-    def _overrule(self, hardware: Hardware, given: SetResources, part: str, there: Amount, amount: int | None) -> None:
-        """A requirement goes before what the container says, but where cores are bound nobody should guess."""
+    def _overrule(self, hardware: Hardware, given: SetResources, part: str, own: Amount, amount: int | None) -> None:
+        """Note that the requirement replaces the container's own amount: a warning, under CPU binding a problem.
+
+        A requirement without a limit leaves the container's own limit, which must not be below the request.
+        """
         path = f"{given.place.path}.resources.{part}[{given.resource}]"
         if amount is None:
-            if (parse_quantity(there) or 0) < given.requests:
-                message = f"{quote(str(there))} is less than {hardware.clause} requests"
+            if (parse_quantity(own) or 0) < given.requests:
+                message = f"{quote(str(own))} is less than {hardware.clause} requests"
                 self.problems.append(Problem(path, message))
         elif self._bound:
-            message = f"{quote(str(there))} is not what {hardware.clause} asks for: under {BINDING} one must go"
+            message = f"{quote(str(own))} is not what {hardware.clause} asks for: under {BINDING} one must go"
             self.problems.append(Problem(path, message))
         else:
-            said = f"{part} {given.resource} {there} of {called(self.spec, given.place)}"
-            self.warnings.append(f"{said} become {format_quantity(amount)}: {hardware.clause} asks for it")
+            replaced = f"{part} {given.resource} {own} of {called(self.spec, given.place)}"
+            self.warnings.append(f"{replaced} become {format_quantity(amount)}: {hardware.clause} asks for it")
 
 
-def _nobody(hardware: Hardware, spec: PodSpec) -> Problem:
+def _no_container(hardware: Hardware, spec: PodSpec) -> Problem:
+    """The problem of a requirement for which the pod has no container."""
     nameless = f"{hardware.clause} needs a container-name, one of {listed(spec)}"
     return Problem(hardware.field, missing(hardware.container, spec) if hardware.container else nameless)

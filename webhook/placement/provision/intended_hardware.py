@@ -1,4 +1,4 @@
-"""What hardware the HPAIntents of a namespace want for a pod: those it names, and those its workload consumes."""
+"""Hardware requirements that HPAIntents have for a pod: the intents that it names, and those for its workload."""
 
 import itertools
 from collections.abc import Iterator
@@ -16,19 +16,19 @@ from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import Fault, Problem, enumerated, quote
 
 INTENT_LIMIT: Final = 16
-"""HPAIntents that one pod names (``docs/operations.md``, limits)."""
+"""At most so many HPAIntents are named by one pod (``docs/operations.md``, limits)."""
 
 _LISTED = 10
-"""Names listed in a message; more would drown the point."""
+"""At most so many names are listed in a message."""
 
 Owners = tuple[str, tuple[str, ...]]
-"""The API group of what controls a pod, and the workloads that it is a replica of."""
+"""The API group of a pod's controller, and the workloads, as ``Kind/name``, that the pod is a replica of."""
 
 _FIELD = annotation(keys.INTENT)
 
 
 def owners(metadata: Metadata) -> Owners:
-    """Whose replica the pod is; a pod that nobody controls is its own."""
+    """The workloads that the pod is a replica of; for a pod without a controller the pod itself, ``Pod/name``."""
     controller = next((found for found in metadata.owner_references or () if found.controller), None)
     if controller is None:
         return "", (f"Pod/{metadata.name or metadata.generate_name or ''}",)
@@ -37,12 +37,15 @@ def owners(metadata: Metadata) -> Owners:
 
 
 def consumes(metadata: Metadata, namespace: str, intents: Intents) -> bool:
-    """Whether the pod gets hardware without asking for it: its namespace is enabled, and an intent is for it."""
+    """Whether the pod gets hardware without asking: its namespace is enabled, and an intent is for its workload."""
     return namespace in intents.enabled and any(_own(owners(metadata), namespace, intents))
 
 
 def intended(metadata: Metadata, namespace: str, text: str | None, intents: Intents) -> Requirements:
-    """What the intents named in ``text``, and those for the pod's workload, require of its hardware."""
+    """The requirements of the intents named in ``text`` and of those for the pod's workload, and all problems.
+
+    An intent that the pod names and that has a single consumer counts whatever that consumer's workload is.
+    """
     own = owners(metadata)
     consumers: list[Consumer] = []
     problems: list[Problem] = []
@@ -55,7 +58,7 @@ def intended(metadata: Metadata, namespace: str, text: str | None, intents: Inte
         else:
             found = list(_of(intent, own)) or list(intent.consumers if len(intent.consumers) == 1 else ())
             consumers += found
-            problems += [] if found else [_nobody(intent, own)]
+            problems += [] if found else [_no_consumer(intent, own)]
     if namespace in intents.enabled:
         consumers += (consumer for consumer in _own(own, namespace, intents) if consumer not in consumers)
     problems += itertools.chain.from_iterable(consumer.problems for consumer in consumers)
@@ -64,7 +67,7 @@ def intended(metadata: Metadata, namespace: str, text: str | None, intents: Inte
 
 
 def _names(text: str | None) -> tuple[list[str], list[Problem]]:
-    """The names in the annotation, each once."""
+    """The names in the annotation, each once, and what is wrong with the annotation."""
     if text is None:
         return [], []
     if problem := unreadable(text, _FIELD, limit=TEXT_LIMIT):
@@ -76,18 +79,20 @@ def _names(text: str | None) -> tuple[list[str], list[Problem]]:
 
 
 def _own(own: Owners, namespace: str, intents: Intents) -> Iterator[Consumer]:
-    """The consumers that the pod's workload is, by the names of their intents."""
+    """The consumers, in all intents of the namespace, that are the pod's workload."""
     for owner in own[1]:
         for intent in intents.holding(namespace, owner):
             yield from _of(intent, own)
 
 
 def _of(intent: Intent, own: Owners) -> Iterator[Consumer]:
+    """The consumers of the intent that are the pod's workload."""
     group, names = own
     return (consumer for consumer in intent.consumers if consumer.owner in names and consumer.group == group)
 
 
 def _missing(name: str, namespace: str, intents: Intents) -> Problem:
+    """The problem of a name for which the namespace has no HPAIntent."""
     names = sorted(intents.names(namespace))
     near = nearest(name, names[:100])
     hint = f", did you mean {near}?" if near else ";"
@@ -95,7 +100,8 @@ def _missing(name: str, namespace: str, intents: Intents) -> Problem:
     return Problem(_FIELD, f"this namespace has no HPAIntent {quote(name)}{hint} {there}", fault=Fault.FORBIDDEN)
 
 
-def _nobody(intent: Intent, own: Owners) -> Problem:
+def _no_consumer(intent: Intent, own: Owners) -> Problem:
+    """The problem of an intent that the pod names and that has no consumer for it."""
     if not intent.consumers:
         problem = next(iter(intent.problems), None)
         where = problem.field.removeprefix(f"HPAIntent {intent.name} ") if problem else ""

@@ -1,4 +1,4 @@
-"""What a pod's containers are given: by its hardware requirements, and by CPU binding (``docs/hardware.md``)."""
+"""What a pod's containers are given by its hardware requirements and by CPU binding (``docs/hardware.md``)."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
@@ -21,19 +21,21 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, counted, quote
 
 _SWITCH: Final = {"true": True, "false": False}
+"""Values of the annotation for CPU binding."""
 
 _EVERY: Final = "kubelets give cores away only if every container has cpu and memory limits equal to its requests"
 
 
 class Provision(Struct, frozen=True, gc=False):
-    """A pod's ``spec`` as its containers will be, and how it gets there.
+    """What a pod's containers are given, and ``spec``: the pod's spec once its containers have that.
 
-    ``labels`` are requirements of its node, ``grants`` the amounts that its requirements give to containers,
-    ``binding`` those that CPU binding adds, ``wanted`` those that it gets only where there is some, heaviest first.
-    ``own`` is what the pod requests by itself, if it is given something: milli-units of cpu, whole units of all else.
-    Pod-level resources of the spec are complete where something is required.
-    ``overruled`` are the resources of which a container itself asks for more than its requirements do. ``optional``
-    tells whether any requirement is not mandatory.
+    ``labels`` are the requirements on labels of the node, ``grants`` the amounts that requirements give to containers,
+    ``binding`` the limits that CPU binding adds, ``wanted`` optional amounts that the pod gets only where some node has
+    them free, heaviest first. ``cpu_bound`` tells that the pod asks for CPU binding. ``own`` is what the pod requests
+    without the grants, empty if there are none: milli-units of cpu, whole units of all else. ``overruled`` are the
+    resources of which a container itself asks for more than the requirements do. ``optional`` tells whether any
+    requirement for an amount is not mandatory. Pod-level resources of ``spec`` are complete where something is
+    required.
     """
 
     spec: PodSpec
@@ -50,15 +52,15 @@ class Provision(Struct, frozen=True, gc=False):
 
 
 BARE: Final = Provision(PodSpec())
-"""The pod says nothing about what its containers are given; its spec is as it is."""
+"""Provision of a pod that says nothing about what its containers are given. Its ``spec`` is not the pod's."""
 
 
 def provide(
     spec: PodSpec, annotations: Mapping[str, str], hardware: Iterable[Hardware], gone: Collection[Hardware] = ()
 ) -> Provision:
-    """Give the containers what is required for them; what cannot be given is a problem.
+    """Give the containers what ``hardware`` requires for them; what cannot be given is a problem.
 
-    ``gone`` are requirements that count as dropped, with what containers ask for beyond them.
+    ``gone`` are requirements that count as dropped, together with what containers ask for beyond them.
     """
     required = tuple(found for found in hardware if found not in gone)
     spec = _without(spec, annotations, gone) if gone else spec
@@ -70,20 +72,14 @@ def provide(
     place = worker(spec, annotations)
     grants = Grants(spec, required, None if isinstance(place, Problem) else place, bound=bound)
     firm = [grant for grant in grants.given if grant.firm]
-    problems += [*contradictions, *grants.problems, *broken(grants.spec, firm)]
-    binding: list[SetResources] = []
-    if isinstance(place, Problem):
-        problems += [place] if bound or keys.CONTAINER in annotations else []
-    elif bound:
-        binding, unsuited = bind(grants.spec, place)
-        problems += unsuited
-    found = limited(grants.spec, binding)
-    why = flaw(found) if not problems and (bound or grants.given) else ""
+    binding, unsuited = _binding(grants.spec, place, annotations, bound=bound)
+    problems += [*contradictions, *grants.problems, *broken(grants.spec, firm), *unsuited]
+    provided = limited(grants.spec, binding)
+    why = flaw(provided) if not problems and (bound or grants.given) else ""
     if why and bound:
         problems.append(Problem(annotation(keys.BIND), f"{why}; {_EVERY}"))
-    shared = [f"{text}: {why}" for text in _shared(found, grants.given)] if why else []
     return Provision(
-        found,
+        provided,
         labels=labels,
         grants=tuple(grants.given),
         binding=tuple(binding),
@@ -93,12 +89,24 @@ def provide(
         overruled=frozenset(given.resource for given in grants.given if _more(spec, given)),
         optional=any(found.allocatable and not found.mandatory for found in required),
         problems=tuple(problems),
-        warnings=(*grants.warnings, *shared),
+        warnings=(*grants.warnings, *(_shared(provided, grants.given, why) if why else ())),
     )
 
 
+def _binding(
+    spec: PodSpec, place: Place | Problem, annotations: Mapping[str, str], *, bound: bool
+) -> tuple[list[SetResources], list[Problem]]:
+    """The limits that CPU binding adds to the worker, and what keeps the worker from being bound.
+
+    Where ``place`` is a problem, the pod has no worker: that matters only if CPU binding is asked for or it names one.
+    """
+    if isinstance(place, Problem):
+        return [], [place] if bound or keys.CONTAINER in annotations else []
+    return bind(spec, place) if bound else ([], [])
+
+
 def _without(spec: PodSpec, annotations: Mapping[str, str], hardware: Iterable[Hardware]) -> PodSpec:
-    """The pod without what its containers ask for beyond these requirements."""
+    """The pod's spec without what its containers ask for beyond these requirements."""
     place = worker(spec, annotations)
     for found in hardware:
         given = grant(found, spec, place if isinstance(place, Place) else None) if found.allocatable else None
@@ -108,19 +116,23 @@ def _without(spec: PodSpec, annotations: Mapping[str, str], hardware: Iterable[H
 
 
 def _more(spec: PodSpec, given: SetResources) -> bool:
-    """Whether the container asks for more of the resource than it is given."""
+    """Whether the container itself asks for more of the resource than the requirement gives to it."""
     return amounts(resources_at(spec, given.place), given.resource)[0] > given.requests
 
 
-def _shared(spec: PodSpec, given: Iterable[SetResources]) -> Iterator[str]:
-    """The cores that requirements mean for one container alone, in words: the pod must be right for it."""
+def _shared(spec: PodSpec, given: Iterable[SetResources], why: str) -> Iterator[str]:
+    """A warning for each container with a whole number of cpus by requirement, which are not exclusive: ``why``."""
     for place in dict.fromkeys(found.place for found in given if found.resource == CPU):
         if cores := exclusive(at(spec, place)):
-            yield f"the {counted(cores, 'cpu')} of {called(spec, place)} {'is' if cores == 1 else 'are'} not exclusive"
+            verb = "is" if cores == 1 else "are"
+            yield f"the {counted(cores, 'cpu')} of {called(spec, place)} {verb} not exclusive: {why}"
 
 
 def _labels(spec: PodSpec, hardware: Iterable[Hardware]) -> tuple[tuple[Hardware, ...], list[Problem]]:
-    """Requirements of the node, each once; neither they nor the pod's own selector may contradict one another."""
+    """Requirements on labels of the node, each once.
+
+    A problem for each requirement that contradicts another one, or the pod's own ``nodeSelector``.
+    """
     labels: list[Hardware] = []
     problems: list[Problem] = []
     firm: dict[str, Hardware] = {}

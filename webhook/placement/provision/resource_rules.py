@@ -1,8 +1,9 @@
-"""Rules of the API server for the resources of a pod, as far as amounts that its containers are given can break them.
+"""Rules of the API server for resources of a pod that amounts given to its containers can break.
 
-What breaks them would be refused after all, with a path that the user never wrote. Sources:
-``validateResourceRequirements`` and ``validatePodResourceConsistency`` of Kubernetes' core validation, and the defaults
-of ``pkg/apis/core/v1/defaults.go``, which are set before a pod is reviewed and again before it is validated.
+The API server would refuse a pod that breaks such a rule, and name a path that the user never wrote; so the rules are
+checked here. Sources: ``validateResourceRequirements`` and ``validatePodResourceConsistency`` of Kubernetes' core
+validation, and the defaults of ``pkg/apis/core/v1/defaults.go``, which are set before a pod is reviewed and again
+before it is validated. Amounts are in billionths of a unit.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,9 +20,10 @@ from webhook.placement.text.problem import Problem, quote
 
 
 def completed(spec: PodSpec) -> PodSpec:
-    """The pod with the pod-level resources that the API server sets where only some are written.
+    """The pod's spec with the defaults that the API server sets for pod-level resources where some are written.
 
-    Requests are what the containers request, else the limit; limits of huge pages are what the containers request.
+    The default request is what the containers request, else the pod-level limit; the default limit of huge pages is
+    what the containers request.
     """
     own = spec.resources
     if own is None or not (own.requests or own.limits):
@@ -38,31 +40,33 @@ def completed(spec: PodSpec) -> PodSpec:
 
 
 def broken(spec: PodSpec, given: Iterable[SetResources]) -> Iterator[Problem]:
-    """A problem for each rule that the pod, given these amounts, breaks for their sake."""
+    """A problem for each rule that the pod breaks because of these amounts, which ``spec`` includes."""
     by_resource: dict[str, list[SetResources]] = {}
     for grant in given:
         by_resource.setdefault(grant.resource, []).append(grant)
-        yield from _alone(spec, grant)
+        yield from _bare_huge_pages(spec, grant)
     if spec.resources is not None:
         totals = container_requests(spec)
         for resource, grants in by_resource.items():
             yield from _beyond(spec, spec.resources, grants, totals[resource])
 
 
-def _alone(spec: PodSpec, grant: SetResources) -> Iterator[Problem]:
-    """Huge pages are only for containers that ask for cpu or memory, too."""
+def _bare_huge_pages(spec: PodSpec, grant: SetResources) -> Iterator[Problem]:
+    """A problem if the container gets huge pages and asks for neither cpu nor memory."""
     own = resources_at(spec, grant.place)
     named = (own.requests or {}).keys() | (own.limits or {}).keys()
     if page_size(grant.resource) and named.isdisjoint({CPU, MEMORY}):
-        whose = called(spec, grant.place)
-        message = f"{whose} asks for neither cpu nor memory, without which Kubernetes refuses huge pages: {grant.cause}"
+        container, why = called(spec, grant.place), "without which Kubernetes refuses huge pages"
+        message = f"{container} asks for neither cpu nor memory, {why}: {grant.cause}"
         yield Problem(f"{grant.place.path}.resources", message)
 
 
 def _beyond(spec: PodSpec, level: Resources, grants: Sequence[SetResources], total: int) -> Iterator[Problem]:
-    """No container's limit is above that of the whole pod, nor is what all request above what the whole pod requests.
+    """A problem where ``grants`` of one resource exceed the pod-level resources ``level``.
 
-    A request of the whole pod that nobody wrote is its limit, and rises with it: then only the limit is told.
+    No container's limit may exceed the pod-level limit, and the ``total`` that containers request may exceed neither
+    the pod-level request nor the limit. A pod-level request that nobody wrote defaults to the limit, and rises with it:
+    then the problem is about the limit only.
     """
     resource = grants[0].resource
     requests, limits = _amount(level.requests, resource), _amount(level.limits, resource)
@@ -81,10 +85,12 @@ def _beyond(spec: PodSpec, level: Resources, grants: Sequence[SetResources], tot
 
 
 def _too_little(part: str, resource: str, there: int, what: str, least: int) -> Problem:
+    """The problem of a pod-level amount that must be at least ``least``."""
     message = f"{quote(format_quantity(there))} is less than {what}; {format_quantity(least)} or more is needed"
     return Problem(f"spec.resources.{part}[{resource}]", message)
 
 
 def _amount(part: dict[str, Amount] | None, resource: str) -> int | None:
+    """The amount of the resource in billionths of a unit; ``None`` if it is absent or unreadable."""
     there = (part or {}).get(resource)
     return None if there is None else parse_quantity(there)

@@ -1,4 +1,4 @@
-"""The worker among the containers of a pod, and what CPU binding makes of it (``docs/hardware.md``)."""
+"""The worker: which container of a pod it is, and the limits that CPU binding adds to it (``docs/hardware.md``)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,7 +19,10 @@ _PE: Final = "pe"
 
 
 def worker(spec: PodSpec, annotations: Mapping[str, str]) -> Place | Problem:
-    """The container that the annotation names, else the one called ``pe``, else the only one."""
+    """The place of the worker: the container that the annotation names, else the one called ``pe``, else the only one.
+
+    A problem if the pod has no such container.
+    """
     name = annotations.get(keys.CONTAINER)
     place = (named(spec, _PE) or only(spec)) if name is None else named(spec, name)
     if place:
@@ -30,9 +33,9 @@ def worker(spec: PodSpec, annotations: Mapping[str, str]) -> Place | Problem:
 
 
 def bind(spec: PodSpec, place: Place) -> tuple[list[SetResources], list[Problem]]:
-    """The limits that the worker lacks beside its requests, and what keeps it from being bound.
+    """The requests and limits of cpu and memory that make the worker bound, and what keeps it from being bound.
 
-    It must ask for whole cores and for memory, and its requests and limits must be alike.
+    The worker must ask for whole cores and for memory, and its limits, where it has any, must equal its requests.
     """
     effects: list[SetResources] = []
     problems: list[Problem] = []
@@ -55,7 +58,7 @@ def bind(spec: PodSpec, place: Place) -> tuple[list[SetResources], list[Problem]
 
 
 def limited(spec: PodSpec, effects: list[SetResources]) -> PodSpec:
-    """The pod with these limits."""
+    """The pod's spec with these limits."""
     for effect in effects:
         spec = granted(spec, effect)
     return spec

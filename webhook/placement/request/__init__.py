@@ -1,6 +1,7 @@
-"""What one pod asks for, and the world it is judged against.
+"""What one pod asks for, and the ``World`` (inventory and policy) that one decision is made against.
 
-``world`` is an inventory with a policy; ``ask`` reads a pod once into the value that all constraint families share,
-with ``lookup`` (which HostPool a name means), ``host_binding`` (node name or node affinity) and ``pod_text`` (how
-refusals name what a pod says). ``memo`` keeps answers for pods that ask the same.
+Read ``world`` first, then ``ask``: it reads a pod once into the value that all constraint families share. ``ask`` uses
+``pool_lookup`` (which HostPool a name means), ``host_binding`` (``nodeName`` or node affinity for ``host("name")``) and
+``pod_text`` (how refusals name what the pod says outside of its placement). ``memo`` keeps answers for pods that ask
+the same of an unchanged cluster.
 """

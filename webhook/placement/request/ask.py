@@ -1,7 +1,8 @@
-"""What a pod asks for, read once from annotations, labels and spec: one value that all constraint families share."""
+"""What one pod asks for (``Ask``), read once from its annotations, labels and spec, for all constraint families."""
 
 import itertools
 from collections.abc import Collection, Iterable, Mapping
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,11 +22,11 @@ from webhook.placement.annotations.worker_mapping import NOTHING, WorkerMapping,
 from webhook.placement.inventory.objects import Pool, Tally
 from webhook.placement.inventory.policy import Binding, Policy
 from webhook.placement.kube.pod import Affinity, Metadata, OwnerReference, Pod, PodSpec
-from webhook.placement.kube.requests import pod_requests
+from webhook.placement.kube.requests import Invalid, pod_requests
 from webhook.placement.provision.intended_hardware import intended
 from webhook.placement.provision.provision import BARE, Provision, provide
 from webhook.placement.request import pod_text
-from webhook.placement.request.host_binding import BindingWords, tie
+from webhook.placement.request.host_binding import BindingSubject, HostBinding, choose_binding
 from webhook.placement.request.pool_lookup import look_up
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import Clause, ClauseName
@@ -36,19 +37,21 @@ from webhook.placement.text.problem import Problem, quote
 _KNOWN = keys.ANNOTATIONS | keys.FOREIGN
 _WRITABLE = sorted(key.removeprefix(keys.PREFIX) for key in keys.ANNOTATIONS - keys.WRITTEN)
 _EQUIPMENT = frozenset(keys.EQUIPMENT)
-_NO_SPEC, _NOBODY = PodSpec(), Metadata()
-_NOTHING: Mapping[str, str] = {}
+_NO_SPEC, _NO_METADATA = PodSpec(), Metadata()
+_NO_TEXTS: Mapping[str, str] = {}
+_NO_HOST: Final = HostBinding("nodeAffinity")
+"""The binding of a pod that names no node."""
 
 
 class Ask(Struct, frozen=True, gc=False):
-    """A pod's words, as the constraint families read them.
+    """What one pod asks for, as the constraint families read it.
 
-    ``clauses`` are those of the placement annotation, ``by_name`` the same by their names, ``soft`` the constraint
-    names that are only preferred, ``pools`` the host pool of each ``host(P)`` clause (no ``$default``), ``binding`` how
-    ``host("name")`` ties the pod to its node, ``elastic`` whether nodes are expected to come for it, ``requests`` what
-    it needs: milli-units of cpu, whole units of everything else. ``mapping`` is what its worker mapping says,
-    ``provision`` what its containers are given; ``spec`` and ``requests`` are those with it. ``references`` say who
-    made the pod.
+    ``spec`` is the pod's spec once its containers have what ``provision`` gives them; ``requests`` is what that spec
+    requests, in milli-units of cpu and whole units of everything else. ``job`` and ``pe`` are the names in the pod's
+    labels, empty without them. ``clauses`` are those of the placement annotation, ``by_name`` the same clauses by their
+    names, ``soft`` the names of constraints that are only preferred, ``pools`` the HostPool of each ``host(P)`` clause
+    (none for ``$default``). ``binding`` is how ``host("name")`` ties the pod to its node, ``elastic`` whether nodes are
+    expected to come for the pod. ``mapping`` is the pod's worker mapping, ``references`` are its owner references.
     """
 
     namespace: str
@@ -69,86 +72,87 @@ class Ask(Struct, frozen=True, gc=False):
     references: tuple[OwnerReference, ...] | None = None
 
     def of(self, name: ClauseName) -> tuple[Clause, ...]:
-        """The clauses of that name, as they were written."""
+        """The clauses of that name, in the order of the placement annotation."""
         return self.by_name.get(name, ())
 
 
 def read(pod: Pod, namespace: str, world: World, dropped: Collection[str] = ()) -> tuple[Ask, tuple[Problem, ...]]:
-    """Everything the pod says about placement, with all problems of all its annotations at once.
+    """Everything that the pod asks for, and the problems of all of its annotations at once; never raises.
 
-    ``dropped`` are words of the pod, as refusals name them, that count as if its author had dropped (or lowered) them:
-    what follows from them is gone as well.
+    ``dropped`` are texts of clauses, as refusals name them. The pod is read as if its author had dropped (or lowered)
+    these clauses: what follows from them is gone as well.
     """
     if dropped:
         pod = pod_text.without(pod, dropped)
     metadata, spec = pod.metadata, pod.spec or _NO_SPEC
-    annotations = (metadata.annotations if metadata else None) or _NOTHING
-    labels = (metadata.labels if metadata else None) or _NOTHING
+    annotations = (metadata.annotations if metadata else None) or _NO_TEXTS
+    labels = (metadata.labels if metadata else None) or _NO_TEXTS
     job, pe = labels.get(keys.JOB, ""), labels.get(keys.PE, "")
     text = annotations.get(keys.PLACEMENT)
-    said = read_placement(text, annotations.get(keys.PREFERRED))
-    mapping = read_mapping(annotations)
+    placement, mapping = read_placement(text, annotations.get(keys.PREFERRED)), read_mapping(annotations)
     if dropped:
-        said, mapping = placement_text.without(said, dropped), worker_mapping.without(mapping, dropped)
-    warnings, problems = said.warnings, said.problems
-    unknown = [key for key in annotations if key.startswith(keys.PREFIX) and key not in _KNOWN]
-    if unknown:
-        warned, refused = _unknown(unknown, world.policy)
-        warnings, problems = warnings + warned, refused + problems
-    if mapping is not NOTHING or said.soft or (spec.affinity and spec.affinity.pod_affinity):
-        told, wrong = _mapped(mapping, said, spec.affinity)
-        warnings, problems = warnings + told, problems + wrong
+        placement, mapping = placement_text.without(placement, dropped), worker_mapping.without(mapping, dropped)
+    warnings, problems = _remarks(annotations, placement, mapping, spec.affinity, world.policy)
     provision = _provided(pod, namespace, world, annotations, dropped)
     if provision is not BARE:
         spec = provision.spec
         warnings += provision.warnings
         problems += provision.problems
-    pools, missing = look_up(said.by_name.get(ClauseName.HOST, ()), namespace, job, world, text or "")
-    if missing and ClauseName.HOST in said.soft:
+    pools, missing = look_up(placement.by_name.get(ClauseName.HOST, ()), namespace, job, world, text or "")
+    if missing and ClauseName.HOST in placement.soft:
         warnings += tuple(problem.message for problem in missing)
     else:
         problems += tuple(missing)
     elastic, pending = _expected(pools, spec, world)
-    elastic = elastic and not spec.node_name  # no node that comes is of use to a pod that has its node
     requests, unreadable = pod_requests(spec)
-    binding: Binding = "nodeAffinity"
-    if ClauseName.HOST in said.by_name or spec.node_name or keys.HOST_BINDING in annotations:
-        tied = tie(
-            pod,
-            namespace,
-            BindingWords(spec, said, mapping, job, requests, optional=provision.optional),
-            world,
-            waits=elastic or pending,
-        )
-        binding = tied.binding
-        warnings += tied.warnings
-        problems += tied.problems
-    if unreadable:
-        problems += tuple(Problem(path, f"{quote(value)} is not a Kubernetes quantity") for path, value in unreadable)
-    words = said.clauses, said.by_name, said.soft
-    references = metadata.owner_references if metadata else None
-    return Ask(
-        namespace, spec, labels, job, pe, *words, pools, binding, elastic, requests, warnings, mapping, provision,
-        references,
-    ), problems  # fmt: skip
+    host = _NO_HOST
+    if ClauseName.HOST in placement.by_name or spec.node_name or keys.HOST_BINDING in annotations:
+        subject = BindingSubject(spec, placement, mapping, job, requests, optional=provision.optional)
+        host = choose_binding(pod, namespace, subject, world, waits=elastic or pending)
+    ask = Ask(
+        namespace, spec, labels, job, pe, placement.clauses, placement.by_name, placement.soft, pools, host.binding,
+        elastic, requests, warnings + host.warnings, mapping, provision,
+        metadata.owner_references if metadata else None,
+    )  # fmt: skip
+    return ask, problems + host.problems + (_unreadable(unreadable) if unreadable else ())
+
+
+def _remarks(
+    annotations: Mapping[str, str],
+    placement: PlacementText,
+    mapping: WorkerMapping,
+    affinity: Affinity | None,
+    policy: Policy,
+) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
+    """Warnings and problems of the annotations, as far as no pool, node or container has to be known for them."""
+    warnings, problems = placement.warnings, placement.problems
+    unknown = [key for key in annotations if key.startswith(keys.PREFIX) and key not in _KNOWN]
+    if unknown:
+        warned, refused = _unknown(unknown, policy)
+        warnings, problems = warnings + warned, refused + problems
+    if mapping is not NOTHING or placement.soft or (affinity and affinity.pod_affinity):
+        warned, refused = _mapped(mapping, placement, affinity)
+        warnings, problems = warnings + warned, problems + refused
+    return warnings, problems
 
 
 def _mapped(
-    mapping: WorkerMapping, said: PlacementText, affinity: Affinity | None
+    mapping: WorkerMapping, placement: PlacementText, affinity: Affinity | None
 ) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
-    """Warnings and problems of the worker mapping, and of what the pod wants beside it."""
-    warnings, problems = mapping.warnings, (*mapping.problems, *conflicts(mapping, said.clauses, said.soft, affinity))
-    if said.soft:
+    """Warnings and problems of the worker mapping, and of what contradicts it or is preferred beside it."""
+    warnings = mapping.warnings
+    problems = (*mapping.problems, *conflicts(mapping, placement.clauses, placement.soft, affinity))
+    if placement.soft:
         broken = bool(mapping.problems)  # what cannot be read may be what is preferred
         mapped, uniform = broken or bool(mapping.expressions), broken or mapping.uniform != "none"
-        warnings += idle_preferences(said, mapped=mapped, uniform=uniform)
+        warnings += idle_preferences(placement, mapped=mapped, uniform=uniform)
     return warnings, problems
 
 
 def _provided(
     pod: Pod, namespace: str, world: World, annotations: Mapping[str, str], dropped: Collection[str]
 ) -> Provision:
-    """What the pod's containers are given: by its own annotations, and by what HPAIntents say of its workload."""
+    """What the pod's containers are given, by the pod's own annotations and by the HPAIntents for its workload."""
     intents = world.inventory.intents
     if _EQUIPMENT.isdisjoint(annotations) and namespace not in intents.enabled:
         return BARE
@@ -158,7 +162,7 @@ def _provided(
     if written is not None:
         hardware, problems = read_annotation(written)
     if named is not None or namespace in intents.enabled:
-        more, wrong = intended(pod.metadata or _NOBODY, namespace, named, intents)
+        more, wrong = intended(pod.metadata or _NO_METADATA, namespace, named, intents)
         hardware, problems = hardware + more, problems + wrong
     if len(hardware) > REQUIREMENT_LIMIT:
         many = f"{len(hardware)} requirements are for this pod, at most {REQUIREMENT_LIMIT} are allowed"
@@ -169,23 +173,28 @@ def _provided(
 
 
 def _expected(pools: tuple[tuple[Clause, Pool], ...], spec: PodSpec, world: World) -> tuple[bool, bool]:
-    """Whether nodes are expected to come for the pod, and whether it waits for something of those there are.
+    """Whether nodes are expected to come for the pod, and whether the pod waits for a change of the nodes there are.
 
-    That is a host of one of its pools, or the end of a condition of nodes. A pod that tolerates everything may not wait
-    for what the cluster lacks: hosts that become exclusive in the meantime would be open to it.
+    Such a change is that one of its pools gets its hosts, or that a condition of nodes ends. A pod that tolerates
+    everything may not wait for what the cluster lacks: hosts that become exclusive in the meantime would be open to it.
     """
     patient = world.patient and not any(toleration.of_everything for toleration in spec.tolerations or ())
     elastic, pending = world.policy.elastic or patient, world.unbound
     for _, pool in pools:
         elastic = elastic or pool.elastic
         pending = pending or (pool.sized and not world.complete(pool))
-    return elastic, pending
+    return elastic and not spec.node_name, pending  # a pod that has its node has no use for a node that comes
+
+
+def _unreadable(amounts: Iterable[Invalid]) -> tuple[Problem, ...]:
+    """A problem for each amount, given with its path, that is no Kubernetes quantity."""
+    return tuple(Problem(path, f"{quote(value)} is not a Kubernetes quantity") for path, value in amounts)
 
 
 def _unknown(unknown: Iterable[str], policy: Policy) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
-    """Warnings and problems for keys under our prefix that mean nothing.
+    """Warnings (by policy) or problems for annotation keys under our prefix that are not known.
 
-    A constraint that is silently ignored is the worst outcome.
+    The key of a constraint may be misspelt, and a constraint must not be ignored in silence.
     """
     problems = []
     for key in itertools.islice(unknown, SHOWN):

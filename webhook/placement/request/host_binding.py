@@ -1,8 +1,9 @@
-"""How ``host("name")`` ties a pod to its node: by ``spec.nodeName``, or by node affinity (``docs/host.md``).
+"""The choice between ``spec.nodeName`` and node affinity for ``host("name")`` (``docs/host.md``).
 
-``nodeName`` goes past the scheduler. What only the scheduler keeps (terms about other pods, spread, ports, claims) is
-lost with it, and two pods of one moment, which are decided about from the same state, are not told apart. So ``auto``
-chooses it only for a pod that leaves the scheduler nothing to arbitrate, onto a node with ample room.
+A pod with ``nodeName`` goes past the scheduler. What only the scheduler keeps (terms about other pods, topology spread,
+ports, claims) is lost for such a pod, and two pods of one moment, both decided about from the same state, may get the
+same room. So ``auto`` chooses ``nodeName`` only for a pod that leaves the scheduler nothing to arbitrate, onto a node
+with ample room.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,13 +24,13 @@ from webhook.placement.text.problem import Problem, enumerated, quote
 BINDINGS: Final = ("auto", "nodeName", "nodeAffinity")
 
 OWN_KIND: Final = "ProcessingElement"
-"""Kind of the controller whose pods are bound by ``nodeName`` like bare pods: it makes one pod, not replicas."""
+"""Kind of owner whose pods are bound by ``nodeName`` like bare pods: a processing element has one pod, not replicas."""
 
 AMPLE: Final = 4
-"""A node has ample room for a pod if so many of it would fit into what is free.
+"""A node has ample room for a pod if so many pods of its requests would fit into what is free on the node.
 
-Each replica of the webhook counts what it promised itself, so four of them that decide from the same state, before any
-sees the others' pods, still promise no more than there is.
+Each replica of the webhook counts what it promised itself, so four replicas that decide from the same state, before any
+of them sees the pods of the others, promise no more than there is.
 """
 
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
@@ -37,7 +38,7 @@ _DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 _ABOUT_PODS: Final = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION, ClauseName.ISOLATION})
 _NAMED: Final = 4
-"""Things that a message names; the user knows the rest."""
+"""At most so many things are named in a message; the user knows the rest."""
 
 _RACE: Final = (
     "host-binding nodeName goes past the scheduler: of pods that are created at the same moment, "
@@ -45,84 +46,89 @@ _RACE: Final = (
 )
 
 
-class Tie(NamedTuple):
-    """How a pod is tied to the host that it names, what is wrong with that, and what its author should know."""
+class HostBinding(NamedTuple):
+    """How a pod is tied to the node that it names, with the problems and warnings of that."""
 
     binding: Binding
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-class BindingWords(NamedTuple):
-    """What the pod says that matters to its tie: ``spec`` is as its containers will be, ``job`` empty without one.
+class BindingSubject(NamedTuple):
+    """The parts of a pod on which its binding depends.
 
-    ``optional`` is whether it is given more than its ``requests`` where that is free.
+    ``spec`` is the spec with what the containers are given, ``job`` the name of the job (empty without one).
+    ``optional`` tells that the pod also gets hardware beyond its ``requests`` where that is free.
     """
 
     spec: PodSpec
-    said: PlacementText
+    placement: PlacementText
     mapping: WorkerMapping
     job: str
     requests: Tally
     optional: bool = False
 
 
-def tie(pod: Pod, namespace: str, words: BindingWords, world: World, *, waits: bool) -> Tie:
-    """How ``host("name")`` is to be injected; ``waits`` is whether something of the cluster is still to come."""
+def choose_binding(pod: Pod, namespace: str, subject: BindingSubject, world: World, *, waits: bool) -> HostBinding:
+    """How ``host("name")`` is injected into the pod; ``waits`` tells that the pod waits for a change of the nodes."""
     annotations = (pod.metadata.annotations if pod.metadata else None) or {}
     wanted = annotations.get(keys.HOST_BINDING)
     if wanted is not None and wanted not in BINDINGS:
         message = f"{quote(wanted)} is not one of {', '.join(BINDINGS)}"
-        return Tie("nodeAffinity", (Problem(annotation(keys.HOST_BINDING), message),))
-    if words.spec.node_name:
-        return Tie("nodeName", tuple(_bound_already(words)))
-    hosts = _hosts(words.said)
+        return HostBinding("nodeAffinity", (Problem(annotation(keys.HOST_BINDING), message),))
+    if subject.spec.node_name:
+        return HostBinding("nodeName", tuple(_bound_already(subject)))
+    hosts = _hosts(subject.placement)
     choice = wanted or world.policy.host_binding
-    if not hosts or waits or choice == "nodeAffinity" or words.spec.scheduling_gates:
-        return Tie("nodeAffinity")
+    if not hosts or waits or choice == "nodeAffinity" or subject.spec.scheduling_gates:
+        return HostBinding("nodeAffinity")
     if choice == "nodeName":
-        return _outright(words)
-    arbitrated = words.optional or any(_kept(words)) or any(_wished(words))
-    arbitrated = arbitrated or _may_be_shunned(words.job, namespace, world)
-    return Tie("nodeAffinity") if arbitrated or _controlled(pod) else _where_ample(hosts, words.requests, world)
+        return _outright(subject)
+    arbitrated = subject.optional or any(_required(subject)) or any(_preferred(subject))
+    if arbitrated or _may_be_isolated_from(subject.job, namespace, world) or _controlled(pod):
+        return HostBinding("nodeAffinity")
+    return _where_ample(hosts, subject.requests, world)
 
 
-def _hosts(said: PlacementText) -> Sequence[Clause]:
-    """The clauses that name a node, unless that is only preferred."""
-    hosts = () if ClauseName.HOST in said.soft else said.by_name.get(ClauseName.HOST, ())
+def _hosts(placement: PlacementText) -> Sequence[Clause]:
+    """The ``host`` clauses that name a node; none if ``host`` is only preferred."""
+    hosts = () if ClauseName.HOST in placement.soft else placement.by_name.get(ClauseName.HOST, ())
     return [clause for clause in hosts if isinstance(clause.argument, str)]
 
 
 def _controlled(pod: Pod) -> bool:
-    """Whether a controller makes the pod, and would again and again: a node may refuse a pod that is bound to it."""
+    """Whether a controller makes the pod, and would make it again each time that a node refuses the bound pod."""
     owners = (pod.metadata.owner_references if pod.metadata else None) or ()
     return any(owner.controller and owner.kind != OWN_KIND for owner in owners)
 
 
-def _outright(words: BindingWords) -> Tie:
-    """The tie of a pod that is to be bound, whatever is lost with the scheduler."""
-    lost = list(dict.fromkeys(_kept(words)))
+def _outright(subject: BindingSubject) -> HostBinding:
+    """``nodeName`` because the annotation or the policy says so.
+
+    What only the scheduler could keep is a problem if the pod requires it, and a warning if the pod prefers it.
+    """
+    lost = list(dict.fromkeys(_required(subject)))
     if lost:
         listed = enumerated(lost, _NAMED)
         message = f"nodeName goes past the scheduler, which alone keeps {listed}: set it to auto, or do without"
-        return Tie("nodeName", (Problem(annotation(keys.HOST_BINDING), message),))
-    idle = (f"{wish} has no effect: host-binding nodeName goes past the scheduler" for wish in _wished(words))
-    return Tie("nodeName", (), (_RACE, *idle))
+        return HostBinding("nodeName", (Problem(annotation(keys.HOST_BINDING), message),))
+    idle = (f"{wish} has no effect: host-binding nodeName goes past the scheduler" for wish in _preferred(subject))
+    return HostBinding("nodeName", (), (_RACE, *idle))
 
 
-def _bound_already(words: BindingWords) -> Iterator[Problem]:
+def _bound_already(subject: BindingSubject) -> Iterator[Problem]:
     """A problem if the pod names its node itself, and asks for what only the scheduler keeps among its job's pods."""
-    lost = list(dict.fromkeys(_pods(words, soft=False)))
+    lost = list(dict.fromkeys(_pod_clauses(subject, soft=False)))
     if lost:
         verb = "is" if len(lost) == 1 else "are"
         message = f"{enumerated(lost, _NAMED)} {verb} kept by the scheduler, which this pod goes past"
         yield Problem("spec.nodeName", f"{message}: use nodeSelector instead")
 
 
-def _may_be_shunned(job: str, namespace: str, world: World) -> bool:
-    """Whether another element of the job may ask to be alone on its host, which only the scheduler keeps for both.
+def _may_be_isolated_from(job: str, namespace: str, world: World) -> bool:
+    """Whether another processing element of the job may ask for ``hostIsolation``, which only the scheduler keeps.
 
-    Without a Job object nobody knows: the other pod may be created in this moment.
+    True for a job without a Job object: its isolated pod may be created in this moment.
     """
     if not job:
         return False
@@ -130,24 +136,25 @@ def _may_be_shunned(job: str, namespace: str, world: World) -> bool:
     return model is None or bool(model.isolated) or bool(world.siblings(namespace, job).isolated)
 
 
-def _where_ample(hosts: Iterable[Clause], requests: Tally, world: World) -> Tie:
-    """Binds by ``nodeName`` onto one node that has ample room and no pod that may object to the newcomer."""
-    meant: Bits = -1
+def _where_ample(hosts: Iterable[Clause], requests: Tally, world: World) -> HostBinding:
+    """``nodeName`` if the clauses mean one node with ample room, none of whose pods may keep the new pod away."""
+    named: Bits = -1
     for clause in hosts:
-        meant &= world.nodes_of_host(str(clause.argument))
-    here = list(slots(meant & world.everything)) if meant >= 0 else []
-    if len(here) != 1:
-        return Tie("nodeAffinity")
-    if _has_room(here[0], requests, world, AMPLE):
-        return Tie("nodeAffinity" if world.inventory.guarded(here[0]) else "nodeName")
-    if _has_room(here[0], requests, world, 1):
-        return Tie("nodeAffinity")
-    named = " and ".join(dict.fromkeys(clause.text for clause in hosts))
-    return Tie("nodeAffinity", (), (f"{named}: the node has no room for this pod now, so it waits for others to end",))
+        named &= world.nodes_of_host(str(clause.argument))
+    found = list(slots(named & world.everything)) if named >= 0 else []
+    if len(found) != 1:
+        return HostBinding("nodeAffinity")
+    if _has_room(found[0], requests, world, AMPLE):
+        return HostBinding("nodeAffinity" if world.inventory.guarded(found[0]) else "nodeName")
+    if _has_room(found[0], requests, world, 1):
+        return HostBinding("nodeAffinity")
+    texts = " and ".join(dict.fromkeys(clause.text for clause in hosts))
+    warning = f"{texts}: the node has no room for this pod now, so it waits for others to end"
+    return HostBinding("nodeAffinity", (), (warning,))
 
 
 def _has_room(slot: int, requests: Tally, world: World, times: int) -> bool:
-    """Whether so many times the requests, and what was just promised to others there, are free on the node."""
+    """Whether ``times`` the requests, and so many times what was just promised to other pods, are free on the node."""
     nodes = world.inventory.nodes
     promised = world.promised(nodes.names[slot])
     return all(
@@ -156,10 +163,10 @@ def _has_room(slot: int, requests: Tally, world: World, times: int) -> bool:
     )
 
 
-def _kept(words: BindingWords) -> Iterator[str]:
-    """What the pod requires that only the scheduler keeps, in words."""
-    spec = words.spec
-    yield from _pods(words, soft=False)
+def _required(subject: BindingSubject) -> Iterator[str]:
+    """What the pod requires that only the scheduler keeps, as messages name it."""
+    spec = subject.spec
+    yield from _pod_clauses(subject, soft=False)
     yield from _own_terms(spec.affinity, preferred=False)
     yield from _spreads(spec, preferred=False)
     yield from (f"hostPort {number}" for number in host_ports(spec))
@@ -172,31 +179,36 @@ def _kept(words: BindingWords) -> Iterator[str]:
         yield "schedulingGroup"
 
 
-def _wished(words: BindingWords) -> Iterator[str]:
-    """What the pod only prefers and the scheduler weighs, in words; nodes aside, since the pod has named its own."""
-    yield from _pods(words, soft=True)
-    yield from _own_terms(words.spec.affinity, preferred=True)
-    yield from _spreads(words.spec, preferred=True)
+def _preferred(subject: BindingSubject) -> Iterator[str]:
+    """What the pod prefers and the scheduler weighs, as messages name it.
+
+    Preferred nodes are left out: the pod names its node.
+    """
+    yield from _pod_clauses(subject, soft=True)
+    yield from _own_terms(subject.spec.affinity, preferred=True)
+    yield from _spreads(subject.spec, preferred=True)
 
 
 def _spreads(spec: PodSpec, *, preferred: bool) -> Iterator[str]:
+    """The pod's topology spread constraints that are required (``DoNotSchedule``), or those that are preferred."""
     for constraint in spec.topology_spread_constraints or ():
         if (constraint.when_unsatisfiable == "ScheduleAnyway") == preferred:
             yield f"topologySpreadConstraints on {quote(constraint.topology_key)}"
 
 
-def _pods(words: BindingWords, *, soft: bool) -> Iterator[str]:
-    """The clauses about other pods that are required, or only preferred."""
-    for name, clauses in words.said.by_name.items():
-        if name in _ABOUT_PODS and (name in words.said.soft) == soft:
+def _pod_clauses(subject: BindingSubject, *, soft: bool) -> Iterator[str]:
+    """The clauses about other pods, of placement and worker mapping: those that are preferred, or those required."""
+    for name, clauses in subject.placement.by_name.items():
+        if name in _ABOUT_PODS and (name in subject.placement.soft) == soft:
             yield from (clause.text for clause in clauses)
-    if words.mapping.uniform != "none" and ("uniform" in words.said.soft) == soft:
-        yield f"uniform {words.mapping.uniform}"
+    if subject.mapping.uniform != "none" and ("uniform" in subject.placement.soft) == soft:
+        yield f"uniform {subject.mapping.uniform}"
     if not soft:
-        yield from (chosen.clause for chosen in words.mapping.pod_selections)
+        yield from (chosen.clause for chosen in subject.mapping.pod_selections)
 
 
 def _own_terms(affinity: Affinity | None, *, preferred: bool) -> Iterator[str]:
+    """The kinds of pod affinity that the pod's own spec has, preferred or required."""
     kinds: Mapping[str, PodAffinity | None] = (
         {"podAffinity": affinity.pod_affinity, "podAntiAffinity": affinity.pod_anti_affinity} if affinity else {}
     )
@@ -206,10 +218,10 @@ def _own_terms(affinity: Affinity | None, *, preferred: bool) -> Iterator[str]:
 
 
 _ATTACHED: Final = tuple(zip(Volume.__struct_fields__, Volume.__struct_encode_fields__, strict=True))
-"""Kinds of volumes that tie a pod to nodes: as they are called here, and in the pod."""
+"""Kinds of volumes that tie a pod to nodes: the field of ``Volume``, and its name in the pod's JSON."""
 
 
 def _volumes(volumes: Iterable[Volume]) -> Iterator[str]:
-    """Volumes that the scheduler binds, or for which it finds a node that can attach them."""
+    """The volumes that the scheduler binds, or for which it finds a node that can attach the volume."""
     for volume in volumes:
         yield from (f"a volume of {kind}" for name, kind in _ATTACHED if getattr(volume, name) is not None)

@@ -1,8 +1,9 @@
-"""Answers kept for pods that ask the same of an unchanged cluster, as the pods of one template do.
+"""Cache of the answers to pods that ask the same of an unchanged cluster, as the pods of one template do.
 
-An answer is kept under everything that the decision read of the pod, with the stamps of everything that it read of the
-cluster; it is used only while no stamp has changed. What cannot be stamped cheaply is never kept: pods bound to a node
-(free room changes with every pod of the cluster), pools that are yet to get their hosts, pods reviewed before.
+The key of an answer is everything that the decision read of the pod. Each answer is kept with the versions (``Stamp``)
+of everything that the decision read of the inventory, and is used only while none of these versions has changed. No
+answer is kept that depends on something without a cheap version: of pods bound to a node (free room changes with every
+pod of the cluster), of pools that are yet to get their hosts, of pods reviewed before.
 """
 
 from collections.abc import Hashable, Mapping
@@ -19,10 +20,10 @@ from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.text import keys
 
 SIZE = 4096
-"""Answers that are kept: some kilobytes each, and more templates than a cluster has at work at a time."""
+"""At most so many answers are kept, of some kilobytes each: more than a cluster has templates at work at a time."""
 
 LENGTH_LIMIT = 8192
-"""Bytes of a spec, as far as it is read here, of a pod whose answer is kept: four times what most have."""
+"""Answers are kept for pods whose spec, as far as it is read, has at most so many bytes: four times what most have."""
 
 _WRITTEN = keys.ANNOTATIONS - keys.WRITTEN
 _OWN = frozenset({keys.JOB, keys.PE})
@@ -33,15 +34,18 @@ _ENCODE = msgspec.json.Encoder().encode
 _Answer = TypeVar("_Answer")
 
 Key = tuple[Hashable, ...]
-"""What the decision read of a pod."""
+"""Everything that the decision read of a pod."""
 
 Stamp = tuple[int, int, int, int, int, int, int, int]
-"""When nodes, pools, jobs, HPAIntents, what is used of the devices that are only wanted, the job's notable pods and,
-where they matter, pods that are being deleted and the job's other pods last changed."""
+"""Versions of what the decision read of the inventory.
+
+In this order: nodes, pools, jobs, HPAIntents, use of the devices that are optional hardware of the pod, the job's
+notable pods, pods that are being deleted, all pods of the job. The last two are -1 where they do not matter.
+"""
 
 
 class Memo(Generic[_Answer]):
-    """Kept answers about pods, for one cluster and one policy."""
+    """Kept answers about pods, for one inventory and one policy."""
 
     __slots__ = ("_inventory", "_kept")
 
@@ -50,11 +54,11 @@ class Memo(Generic[_Answer]):
         self._kept: dict[Hashable, tuple[Stamp, tuple[str, ...], _Answer]] = {}
 
     def __len__(self) -> int:
-        """How many answers are kept."""
+        """The number of answers that are kept."""
         return len(self._kept)
 
     def find(self, inventory: Inventory, key: Key) -> _Answer | None:
-        """The answer that was kept under the key, if it still holds."""
+        """The answer kept under the key; ``None`` if there is none, or if something that it depends on has changed."""
         kept = self._kept.get(key) if inventory is self._inventory else None
         if kept is None:
             return None
@@ -62,7 +66,7 @@ class Memo(Generic[_Answer]):
         return answer if stamp == _stamp(inventory, key, devices, all_pods=stamp[-1] >= 0) else None
 
     def keep(self, world: World, key: Key, ask: Ask, answer: _Answer) -> None:
-        """Keep the answer to what ``ask`` says, unless something that it depends on has no stamp."""
+        """Keep the answer to ``ask``, unless it depends on something that has no version."""
         named = any(isinstance(clause.argument, str) for clause in ask.of(ClauseName.HOST))
         if ask.spec.node_name or named or world.predicted:
             return
@@ -78,12 +82,12 @@ class Memo(Generic[_Answer]):
 
 
 def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
-    """Everything that a decision reads of the pod; ``None`` for a pod that is better decided anew.
+    """Everything that a decision reads of the pod; ``None`` for a pod whose answer is not kept.
 
-    ``namespace`` and the job come first, as :func:`_stamp` expects them. The processing element counts only where the
-    job tells them apart, whose replica the pod is only where something depends on it, and its other labels only where
-    it is spread by them. The spec is kept as its JSON: pods of a template have the same, and bytes are quickly made and
-    compared.
+    Namespace and job come first, as :func:`_stamp` expects. Three parts are in the key only where they matter: the
+    processing element where the job tells its elements apart, the pod's owner where HPAIntents or CPU binding ask for
+    it, the pod's other labels where it has topology spread constraints. The spec is in the key as its JSON: pods of a
+    template have the same, and bytes are quickly made and compared.
     """
     metadata = pod.metadata or _NO_METADATA
     labels, annotations = metadata.labels or {}, metadata.annotations or {}
@@ -118,7 +122,7 @@ def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
 
 
 def _known_by_owner(annotations: Mapping[str, str], namespace: str, job: str, inventory: Inventory) -> bool:
-    """Whether it matters whose replica the pod is: HPAIntents may be for it, or it minds who of its job is bound."""
+    """Whether the pod's owner matters: HPAIntents may be for its workload, or pods of its job are bound to CPUs."""
     if keys.INTENT in annotations or namespace in inventory.intents.enabled:
         return True
     return keys.BIND in annotations or inventory.siblings(namespace, job).cpu_bound
@@ -128,6 +132,7 @@ _NO_METADATA = Metadata()
 
 
 def _stamp(inventory: Inventory, key: Key, devices: tuple[str, ...], *, all_pods: bool) -> Stamp:
+    """The present versions; ``all_pods`` tells whether all pods of the job matter, not only its notable ones."""
     siblings = inventory.siblings(str(key[0]), "" if key[1] is None else str(key[1]))
     everyone = siblings.changed if all_pods else -1
     return (

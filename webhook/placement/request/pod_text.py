@@ -1,4 +1,8 @@
-"""How refusals name what a pod says outside of its placement, and the pod without some of that."""
+"""Texts by which refusals name the pod's own fields (node name, requests, affinity), and the pod without such fields.
+
+A refusal treats these texts like the clauses of the placement annotation; :func:`without` removes the fields that some
+of them name.
+"""
 
 from collections.abc import Collection
 from typing import Final
@@ -13,56 +17,57 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import enumerated
 
 NODE_NAME: Final = "spec.nodeName "
-"""What comes before the node in the name of that clause."""
+"""Prefix of the clause text for the pod's own node name; the name of the node follows."""
 
 REQUESTS: Final = "requests "
-"""What comes before the amounts in the name of the pod's own requests, which are lowered, not dropped."""
+"""Prefix of the clause text for the pod's own requests, which are lowered and not dropped; the amounts follow."""
 
 SELECTOR: Final = "the pod's nodeSelector"
-"""A selector of more labels than are named one by one."""
+"""Clause text for a ``nodeSelector`` of more labels than are named one by one."""
 
 AFFINITY: Final = "the pod's node affinity"
+"""Clause text for the pod's own required node affinity."""
 
 _NAMED: Final = 4
-"""Ports that are named; the user knows the rest."""
+"""At most so many ports are named; the user knows the rest."""
 
 ANTI_AFFINITY: Final = "the pod's own anti-affinity on "
-"""What comes before the topology key in the name of required terms that keep pods of one template apart."""
+"""Prefix of the clause text for required terms that keep pods of one template apart; the topology key follows."""
 
 
 def label(key: str, value: str) -> str:
-    """The name of a label of the pod's ``nodeSelector``."""
+    """The clause text for one label of the pod's ``nodeSelector``."""
     return f"nodeSelector {key}={value}"
 
 
 def spread(constraint: SpreadConstraint) -> str:
-    """The name of a topology spread constraint."""
+    """The clause text for a topology spread constraint."""
     least = f"minDomains {constraint.min_domains}, " if constraint.min_domains else ""
     return f"topologySpread {constraint.topology_key} ({least}maxSkew {constraint.max_skew})"
 
 
 def ports(spec: PodSpec) -> str:
-    """The name of the host ports of the pod; nothing where it takes none."""
+    """The clause text for the host ports of the pod; empty if it takes none."""
     numbers = sorted(set(host_ports(spec)))
     return f"hostPort {enumerated(numbers, _NAMED)}" if numbers else ""
 
 
 def without(pod: Pod, texts: Collection[str]) -> Pod:
-    """The pod without what these texts name; it asks for next to nothing if they name its requests."""
+    """The pod without the fields that these clause texts name; with minimal requests if the texts name its requests."""
     metadata, spec = pod.metadata, pod.spec
     annotations = metadata.annotations if metadata else None
     if metadata and annotations and BINDING in texts:
         left = {key: text for key, text in annotations.items() if key != keys.BIND}
         metadata, annotations = replace(metadata, annotations=left), left
     if spec:
-        spec = _thinner(spec, texts)
+        spec = _reduced(spec, texts)
         if any(text.startswith(REQUESTS) for text in texts):
             spec = lowered(spec, whole=(annotations or {}).get(keys.BIND) == "true")
     return replace(pod, metadata=metadata, spec=spec)
 
 
-def _thinner(spec: PodSpec, texts: Collection[str]) -> PodSpec:
-    """The spec without what the texts name of node name, labels, required terms and spread constraints."""
+def _reduced(spec: PodSpec, texts: Collection[str]) -> PodSpec:
+    """The spec without the node name, labels, host ports, required terms and spread constraints that the texts name."""
     name, labels, affinity, constraints = (
         spec.node_name, spec.node_selector, spec.affinity, spec.topology_spread_constraints
     )  # fmt: skip
@@ -83,7 +88,7 @@ def _thinner(spec: PodSpec, texts: Collection[str]) -> PodSpec:
 
 
 def _without_ports(spec: PodSpec) -> PodSpec:
-    """The spec without ports of containers, which matter as host ports only."""
+    """The spec without the ports of its containers, of which only host ports are read."""
 
     def closed(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
         return containers and tuple(replace(container, ports=None) for container in containers)

@@ -1,4 +1,4 @@
-"""Which host pool a name means: the job's own of that name, else the namespace's pool without a job."""
+"""Which HostPool a name in ``host(P)`` means: the job's own pool of that name, else the namespace's without a job."""
 
 from collections.abc import Iterable
 
@@ -12,21 +12,22 @@ from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import Fault, Problem, counted, enumerated, quote
 
 _LISTED = 10
-"""Names listed in a message; more would drown the point."""
+"""At most so many names are listed in a message."""
 
 _COMPARED = 100
-"""Names that a mistyped one is compared with: a comparison takes some 20 microseconds."""
+"""A mistyped name is compared with at most so many names: one comparison takes some 20 microseconds."""
 
 Found = tuple[tuple[Clause, Pool], ...]
+"""Clauses ``host(P)``, each with its pool."""
 
 
 def look_up(
     clauses: Iterable[Clause], namespace: str, job: str, world: World, text: str
 ) -> tuple[Found, list[Problem]]:
-    """The pool of every ``host(P)`` among these ``host`` clauses, and what is wrong with the others.
+    """The pool of every ``host(P)`` among these ``host`` clauses, and a problem for each that has no usable pool.
 
-    ``text`` is the annotation the clauses were read from. Only pools of the pod's own namespace and job are ever
-    found, or listed.
+    ``text`` is the annotation that the clauses were read from. Only pools of the pod's own namespace and job are found,
+    or listed in messages.
     """
     found: list[tuple[Clause, Pool]] = []
     problems: list[Problem] = []
@@ -50,6 +51,7 @@ def _problem(clause: Clause, message: str, text: str) -> Problem:
 
 
 def _named(name: PoolName, namespace: str, job: str, inventory: Inventory, *, listing: bool) -> Pool | str:
+    """The pool of that name, or why there is none; with ``listing`` that text lists the pools there are."""
     chosen = pool_of(name.name, namespace, job, inventory)
     if len(chosen) == 1:
         return chosen[0]
@@ -66,13 +68,14 @@ def _named(name: PoolName, namespace: str, job: str, inventory: Inventory, *, li
 
 
 def _usable(pool: Pool, namespace: str, job: str) -> bool:
+    """Whether a pod of that namespace and job may name the pool."""
     return pool.namespace == namespace and (pool.job is None or pool.job == job)
 
 
 def _unusable(pool: Pool, name: PoolName, world: World) -> str:
-    """Why the pod cannot use the pool it found, or nothing.
+    """Why a pod cannot use the pool that it names, or nothing.
 
-    A pool that has failed gets its hosts when nodes come, so a pod that may wait waits for them by the pool's label.
+    A pool that has failed gets its hosts when nodes come, so a pod that may wait waits for these by the pool's label.
     """
     if pool.phase is Phase.FAILED and not world.patient:
         return f"HostPool {pool.spl_name} failed: {pool.reason or 'its controller gave no reason'}"

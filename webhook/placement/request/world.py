@@ -1,7 +1,8 @@
-"""What one decision is made against: a cluster and an installation's policy.
+"""``World``: the inventory of the cluster and the policy of the installation that one decision is made against.
 
-It answers selectors like the node index does, but sees membership labels of host pools as if they were there already:
-the controller is about to write them, and a pod of a pool that is still being given its hosts simply waits for them.
+A ``World`` answers selectors as the node index does, but counts the membership labels of HostPools as if the nodes had
+these labels already: the controller is about to write the labels, and a pod of a pool that does not have its hosts yet
+waits for the labels.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -24,12 +25,12 @@ _Judged = TypeVar("_Judged")
 
 
 class World:
-    """A cluster, a policy, and the hosts that pools have or would get; made anew for every decision.
+    """An inventory, a policy, and the hosts that pools have or would get; one object for each decision.
 
-    ``leaving`` is a workload whose live pods are no neighbours to anyone: they make room for those decided about.
-    ``assumed`` are pods that were bound a moment ago and may not be in the cluster yet. ``patient`` tells that the pod
-    may wait for what the cluster lacks, and ``unbound`` that it is to wait, so that it is bound to no node past the
-    scheduler.
+    ``leaving`` is a workload whose live pods are left out, as they make room for the pods decided about. ``assumed``
+    are pods that were bound a moment ago and may not be in the inventory yet. ``patient`` tells that the pod may wait
+    for what the cluster lacks, ``unbound`` that the pod is to wait, so that ``nodeName`` must not be set.
+    ``everything`` is the set of all nodes.
     """
 
     __slots__ = (
@@ -59,14 +60,21 @@ class World:
         self._known: dict[int, tuple[object, object]] = {}
 
     def once(self, part: _Part, judge: Callable[[_Part, "World"], _Judged]) -> _Judged:
-        """What ``judge`` makes of that part of a pod, made once in a decision: refusals read the pod several times."""
+        """The result of ``judge`` for that part of a pod, kept for this decision: refusals read the pod several times.
+
+        Results are found by the identity of the part.
+        """
         found = self._known.get(id(part))
         if found is None:
-            found = self._known[id(part)] = part, judge(part, self)  # with the part itself, lest its id be another's
+            # The part is kept as well: once it were freed, another object could have its id.
+            found = self._known[id(part)] = part, judge(part, self)
         return cast("_Judged", found[1])
 
     def recovered(self, *, unbound: bool = False) -> "World | None":
-        """The world once the conditions of nodes have passed that pass by themselves; ``None`` where there are none."""
+        """The world as it will be when passing conditions of nodes have ended; ``None`` if no node has one.
+
+        Passing conditions are those that end by themselves (``inventory/passing_conditions.py``).
+        """
         inventory = self.inventory.recovered()
         if inventory is None:
             return None
@@ -81,26 +89,29 @@ class World:
 
     @property
     def predicted(self) -> bool:
-        """Whether it was asked for hosts that a pool is yet to get: those depend on more than nodes and pools."""
+        """Whether hosts were asked for that a pool is yet to get: these depend on more than nodes and pools."""
         return bool(self._allocations)
 
     def siblings(self, namespace: str, job: str) -> JobPods:
-        """The live pods of a job that stay."""
+        """The live pods of the job, without those of the workload that is ``leaving``."""
         found = self.inventory.siblings(namespace, job)
         return found.without(self._leaving) if self._leaving else found
 
     def leavers(self, namespace: str, job: str) -> JobPods | None:
-        """The live pods of a job that are replicas of the workload decided about; ``None`` if they are not known."""
+        """The live pods of the job that belong to the workload that is ``leaving``.
+
+        No pods where no workload is, ``None`` where the pods have no job, so that they are not known.
+        """
         if not self._leaving:
             return JobPods()
         return self.inventory.siblings(namespace, job).of(self._leaving) if job else None
 
     def promised(self, node: str) -> Mapping[str, int]:
-        """What was promised of the node in the last seconds."""
+        """What pods bound to the node in the last seconds request, by resource."""
         return self._assumed.on(node) if self._assumed else {}
 
     def with_key(self, key: str) -> Bits:
-        """Nodes that have the label, or will once their pool is ready."""
+        """Nodes that have the label, or will have it once their pool is ready."""
         hosts = self._members(key)
         if hosts is None:
             return self.inventory.nodes.with_key(key)
@@ -110,7 +121,7 @@ class World:
         return found
 
     def with_label(self, key: str, values: Iterable[str]) -> Bits:
-        """Nodes whose label ``key`` has one of the values, or will once their pool is ready."""
+        """Nodes whose label ``key`` has one of the values, or will have once their pool is ready."""
         hosts = self._members(key)
         if hosts is None:
             return self.inventory.nodes.with_label(key, values)
@@ -126,38 +137,40 @@ class World:
         return self.inventory.nodes.beyond(key, bound, above=above)
 
     def named(self, name: str) -> Bits:
-        """The node of that name, as a set."""
+        """The set of the node of that name; empty if there is none."""
         return self.inventory.nodes.named(name)
 
     def nodes_of_host(self, text: str) -> Bits:
-        """The nodes that ``host("text")`` means: of that address, if it is one, else of that name."""
+        """The nodes that ``host("text")`` means: by address if the text is an IP address, else by name."""
         return nodes_of_host(text, self.inventory.nodes)
 
     def hosts(self, pool: Pool) -> dict[int, Bits]:
-        """The hosts of a sized or literal pool by index: those it was given, or those it would get now."""
+        """The hosts of a sized or literal pool by index: those that it has, or those that it would get now."""
         name = pool.namespace, pool.name
         if name not in self._hosts:
             self._hosts[name] = self.inventory.pools.hosts(pool) if self.complete(pool) else self._predicted(pool)
         return self._hosts[name]
 
     def complete(self, pool: Pool) -> bool:
-        """Whether a sized or literal pool has all of its hosts, so that they carry its label."""
+        """Whether a sized or literal pool has all of its hosts, so that these carry its label."""
         return pool.phase is Phase.READY and all(self.inventory.pools.hosts(pool).values())
 
     def allocation(self, pool: Pool) -> Allocation:
-        """What the controller would give the pool now."""
+        """The hosts that the controller would choose for the pool now."""
         name = pool.namespace, pool.name
         if name not in self._allocations:
             self._allocations[name] = granted(pool, self.inventory, self.policy)
         return self._allocations[name]
 
     def _predicted(self, pool: Pool) -> dict[int, Bits]:
+        """The hosts, by index, that the pool would get now."""
         allocation = self.allocation(pool)
         if allocation.reason and pool.phase is not Phase.READY and not pool.elastic:
-            # A pool is given all of its hosts or none, so a pod of one that cannot be completed has nowhere to go.
+            # A pool gets all of its hosts or none, so no node is a host of a pool that cannot be completed.
             return {}
         return {host.index: self.named(host.name) for host in allocation.hosts}
 
     def _members(self, key: str) -> dict[int, Bits] | None:
+        """The hosts of the pool whose membership label has that key; ``None`` if the key is no membership label."""
         name = self.inventory.pools.members.get(key) if key.startswith(MEMBERSHIP) else None
         return None if name is None else self.hosts(self.inventory.pools[name])

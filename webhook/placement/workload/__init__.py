@@ -1,5 +1,6 @@
-"""Many pods of one template: whether all of a workload's pods can run at a time (``docs/workloads.md``).
+"""Many pods of one template: whether all pods of a workload can run at a time (``docs/workloads.md``).
 
-``workload`` is the entrance; ``crowding`` writes the refusal; ``ranking`` lists the nodes, cheapest first, and how
-replicas would share them.
+Read ``workload`` first: it has the entrance, ``decide_replicas``. ``replica_refusal`` writes the refusal of a workload
+for which there is too little room. ``ranking`` lists the nodes for a pod, cheapest first, and how replicas would share
+them.
 """

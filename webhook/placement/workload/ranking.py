@@ -1,6 +1,6 @@
-"""The nodes that can run a pod, cheapest first, and how its replicas would share them (``docs/scoring.md``).
+"""Ranking of the nodes that can run a pod, cheapest first, and how replicas would share them (``docs/scoring.md``).
 
-It is what this product prefers; the scheduler, which knows more preferences than these, decides in the end.
+The ranking is what this product prefers. The scheduler has further preferences, and decides in the end.
 """
 
 import bisect
@@ -24,11 +24,11 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 
 Cost = Callable[[Row], Row]
-"""What the pods cost that are each node's first, second, ...: it grows with their number, on every node."""
+"""Function of the number of pods on each node, at least 1: the cost of the last pod there, which grows with it."""
 
 
 class Ranked(Struct, frozen=True, omit_defaults=True):
-    """A node that can run the pod, and what one more pod costs there; its share, if there are several ``replicas``."""
+    """A node that can run the pod, and the cost of one more pod there; ``replicas`` is its share of several pods."""
 
     node: str
     cost: int
@@ -38,7 +38,7 @@ class Ranked(Struct, frozen=True, omit_defaults=True):
 def rank(ask: Ask, verdict: Verdict, world: World, count: int = 1) -> list[Ranked]:
     """The candidates by cost, then by name; for a ``count`` above 1 with their shares of so many replicas.
 
-    ``world`` is the one that the verdict was made in.
+    ``world`` must be the world in which the verdict was made.
     """
     if not verdict.candidates:
         return []
@@ -60,7 +60,7 @@ def rank(ask: Ask, verdict: Verdict, world: World, count: int = 1) -> list[Ranke
 
 
 def preferences(ask: Ask, verdict: Verdict, world: World) -> tuple[PreferredNodeTerm, ...]:
-    """The pod's own preferred node terms, and those that its constraints add; what it says already, it says once."""
+    """The pod's own preferred node terms, and those that its constraints add; a term that the pod has counts once."""
     nodes = ask.spec.affinity.node_affinity if ask.spec.affinity else None
     own = (nodes.preferred if nodes else None) or ()
     effects = effects_of(verdict.constraints, world)
@@ -69,7 +69,7 @@ def preferences(ask: Ask, verdict: Verdict, world: World) -> tuple[PreferredNode
 
 
 def _room(fit: ReplicaFit, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
-    """How many of the pods each node can get by the constraints that they share."""
+    """How many of the pods each node can get by their constraints."""
     spreads = fit.spreads()
     if Spread.TOGETHER in spreads:
         return _together(fit, count, found, cost)
@@ -78,7 +78,7 @@ def _room(fit: ReplicaFit, count: int, found: npt.NDArray[np.intp], cost: Cost) 
 
 
 def _together(fit: ReplicaFit, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
-    """As many as fit on one node, all on the one where the last of them is cheapest."""
+    """As many pods as fit on one node, all of them on the node where the last pod is cheapest."""
     fitting = fit.room(count)
     holding = np.flatnonzero(np.isin(found, to_slots(fit.holding(fitting))))
     last = cost(np.full_like(found, fitting))[holding]
@@ -88,10 +88,11 @@ def _together(fit: ReplicaFit, count: int, found: npt.NDArray[np.intp], cost: Co
 
 
 def spread(count: int, room: Row, cost: Cost) -> Row:
-    """How many of ``count`` pods each node gets: the one by one cheapest, among equals on the node that stands first.
+    """How many of ``count`` pods each node gets if one pod after another goes to the cheapest node.
 
-    No node gets more than its ``room``, so it may be fewer than ``count``. Costs grow on every node, so what one by one
-    would choose are the ``count`` cheapest places of all: those below some level, and the first of those at it.
+    Among equal costs the first node is taken. No node gets more than its ``room``, so the sum may be less than
+    ``count``. Costs grow on every node, so the pods get the ``count`` cheapest places: all places that cost less than
+    some level, and the first ones that cost just that.
     """
     room = np.minimum(room, count)
     if room.sum() <= count:
@@ -107,7 +108,7 @@ def spread(count: int, room: Row, cost: Cost) -> Row:
 
 
 def _filled(most: int, room: Row, cost: Cost) -> Row:
-    """How many pods each node takes at no more than that cost, by halving the numbers that it may be."""
+    """How many pods each node takes at a cost of at most ``most`` for each, by binary search."""
     low, high = np.zeros_like(room), room
     while (low < high).any():
         middle = (low + high + 1) // 2

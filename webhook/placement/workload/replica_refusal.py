@@ -1,4 +1,7 @@
-"""The text of a refusal of replicas: each of them could run alone, but not all at a time (``docs/workloads.md``)."""
+"""The text of the refusal of a workload: each of its pods could run alone, but not all at a time.
+
+See ``docs/workloads.md``. ``waiting_notice`` writes the warning about pods that run one after another.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -19,26 +22,29 @@ from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import Fault, counted, enumerated, shorten
 
 _TRIES = 300
-"""Choices of clauses tried for a smaller conflict: all pairs of 24 clauses, at some 20 microseconds each."""
+"""At most so many sets of clauses are tried for a smaller conflict: all pairs of 24, at some 20 microseconds each."""
 
 _NAMED = 3
-"""Clauses that a warning names: more are cut off with the rest of a long one."""
+"""At most so many clauses are named in a warning: the API server cuts off long ones."""
 
 _HOW = {Spread.APART: ", one on each of ", Spread.TOGETHER: ", all on one of "}
+"""How messages say that the pods are spread over nodes."""
+
 _CONTRARY = _HOW.keys()
+"""Spreads that at most one pod can keep at once."""
 
 
 def refuse_replicas(
     fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting
 ) -> Refusal:
-    """The refusal of a workload that there is not enough room for."""
+    """The refusal of a workload that there is not enough room for; ``fitting`` counts pods without some clauses."""
     count, room, never = replicas.count, fit.room(replicas.count), _never(fit)
-    lacking = _lacking(fit, ask, count, fitting)
-    clauses = (*_limiting(fit, lacking, count, never), replicas.said)
+    relaxation = _relaxation(fit, ask, count, fitting)
+    clauses = (*_limiting(fit, relaxation, count, never), replicas.said)
     fits = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
     first = f"{cannot_hold(clauses)}: {fits}{_where(fit, verdict, world)}."
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
-    options = [*_cluster_changes(fit, verdict, ask, world, count - room), *_own(replicas, room, lacking)]
+    options = [*_cluster_changes(fit, verdict, ask, world, count - room), *_user_changes(replicas, room, relaxation)]
     fault = Fault.INVALID if never else Fault.FORBIDDEN
     return Refusal(within_limit(first, lines, f"Nearest fix: {', or '.join(options)}."), clauses, fault)
 
@@ -46,43 +52,43 @@ def refuse_replicas(
 def waiting_notice(
     fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting
 ) -> str:
-    """The warning about pods that there is not room for at a time, and that run one after the other."""
+    """The warning about pods that there is not room for at a time, and that run one after another."""
     count, room = replicas.count, fit.room(replicas.count)
-    clauses = _limiting(fit, _lacking(fit, ask, count, fitting), count, _never(fit))
+    clauses = _limiting(fit, _relaxation(fit, ask, count, fitting), count, _never(fit))
     why = enumerated(clauses, _NAMED, lambda clause: shorten(clause, CLAUSE_LIMIT)) + _where(fit, verdict, world)
     running = f"{room} of {count} pods {'runs' if room == 1 else 'run'} at a time"
     return f"{replicas.said}: {running} ({why.lstrip(', ')})"
 
 
-def _lacking(fit: ReplicaFit, ask: Ask, count: int, fitting: Fitting) -> Relaxation:
-    """What becomes of the pods without some of their words."""
-    places: dict[str, list[int]] = {}
+def _relaxation(fit: ReplicaFit, ask: Ask, count: int, fitting: Fitting) -> Relaxation:
+    """The pods decided anew without some of their clauses; first those without which most pods seem to fit."""
+    positions: dict[str, list[int]] = {}
     for at, judged in enumerate(fit.hard):
-        places.setdefault(judged.constraint.clause, []).append(at)
+        positions.setdefault(judged.constraint.clause, []).append(at)
     everything = {*range(len(fit.hard))}
     return Relaxation(
         verbs_of(fit.hard, ask),
         fitting,
         count,
-        likely=lambda text: fit.room(count, everything - {*places[text]}),
+        likely=lambda text: fit.room(count, everything - {*positions[text]}),
     )
 
 
-def _limiting(fit: ReplicaFit, lacking: Relaxation, count: int, never: Collection[str]) -> list[str]:
+def _limiting(fit: ReplicaFit, relaxation: Relaxation, count: int, never: Collection[str]) -> list[str]:
     """The clauses that leave too little room, in the order in which they are written."""
-    chosen = never or lacking.conflict(_guess(fit, count))
-    return [text for text in lacking.words if text in chosen]
+    chosen = never or relaxation.conflict(_guess(fit, count))
+    return [text for text in relaxation.verbs if text in chosen]
 
 
 def _guess(fit: ReplicaFit, count: int) -> list[str]:
-    """The clauses of a smallest choice that leaves too little room, taken for themselves."""
-    said = [at for at in range(len(fit.hard)) if fit.hard[at].constraint.clause]
-    positions = fewest(said, lambda chosen: fit.room(count, chosen) >= count, _TRIES)
+    """The clauses of a smallest set that leaves too little room, found by constraints without deciding anew."""
+    written = [at for at in range(len(fit.hard)) if fit.hard[at].constraint.clause]
+    positions = fewest(written, lambda chosen: fit.room(count, chosen) >= count, _TRIES)
     return [fit.hard[at].constraint.clause for at in positions]
 
 
 def _never(fit: ReplicaFit) -> set[str]:
-    """Two clauses that no cluster could keep for two such pods: apart, and yet all on one node."""
+    """Two clauses that two such pods keep on no cluster: one puts them apart, one onto one node; empty without such."""
     constraints = [judged.constraint for judged in fit.hard]
     apart = next((found.clause for found in constraints if found.spread is Spread.APART), "")
     together = next((found.clause for found in constraints if found.spread is Spread.TOGETHER), "")
@@ -93,20 +99,20 @@ def _never(fit: ReplicaFit) -> set[str]:
 
 
 def _where(fit: ReplicaFit, verdict: Verdict, world: World) -> str:
-    """Where the pods that there is room for can run, and how they lie there."""
+    """On how many nodes the pods that there is room for can run, and how they are spread over these."""
     found, total = verdict.candidates.bit_count(), verdict.everything.bit_count()
     spreads = fit.spreads()
-    how = " on " if found == 1 else next((said for spread, said in _HOW.items() if spread in spreads), " on ")
+    how = " on " if found == 1 else next((text for spread, text in _HOW.items() if spread in spreads), " on ")
     alone = "" if found == 1 or how != " on " else alone_in(fit, world)
     if alone == HOSTNAME:
         how, alone = _HOW[Spread.APART], ""
-    # Pods that must be both apart and together are at most one, wherever that is.
+    # Of pods that must be both apart and together only one can run, so no nodes are named.
     where = "" if spreads >= _CONTRARY else f"{how}{found} of {counted(total, 'node')}"
     return f"{where}, one in each {shorten(alone, CLAUSE_LIMIT)}" if alone else where
 
 
 def _cluster_changes(fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, missing: int) -> Iterator[str]:
-    """What would help in the cluster, where anything would."""
+    """Changes of the cluster that would help, if any would; ``missing`` is how many pods do not fit."""
     spreads = fit.spreads()
     constraints = [judged.constraint for judged in fit.hard]
     nodewise = by_node(fit, world)
@@ -130,14 +136,14 @@ def _cluster_changes(fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, 
 
 
 def _larger(constraints: Sequence[Constraint], ask: Ask) -> Iterator[str]:
-    """A larger pool, where nothing but the hosts of one pool ties the pods to the nodes there are."""
+    """The advice to use a larger pool, if only the hosts of one pool tie the pods to the nodes there are."""
     tied = [*filter(fixed, constraints)]
     others = [constraint for constraint in constraints if not fixed(constraint)]
     if len(tied) == 1 and isinstance(tied[0], PoolHosts) and tied[0].index is None and joinable(others, ask):
         yield f"use a larger HostPool than {tied[0].pool.spl_name}"
 
 
-def _own(replicas: Replicas, room: int, lacking: Relaxation) -> Iterator[str]:
+def _user_changes(replicas: Replicas, room: int, relaxation: Relaxation) -> Iterator[str]:
     """What the user could change: the number of pods, or a clause."""
     number = replicas.said.partition(" ")[0]
     if replicas.spare and room == replicas.count - 1:
@@ -146,13 +152,13 @@ def _own(replicas: Replicas, room: int, lacking: Relaxation) -> Iterator[str]:
         yield f"lower {number} to {room - replicas.spare}"
     else:
         yield f"set maxUnavailable to 1 and lower {number} to {room}"
-    count, text = lacking.best()
+    count, text = relaxation.best()
     if count > room:
-        yield f"{dropping(lacking, (text,))} ({count} of {replicas.count} would fit)"
+        yield f"{dropping(relaxation, (text,))} ({count} of {replicas.count} would fit)"
 
 
 def alone_in(fit: ReplicaFit, world: World) -> str:
-    """The topology key in whose domains the pods are one each, if all nodes that can run one are in such a domain."""
+    """The topology key whose domains take one pod each, if all nodes that can run a pod are in such a domain."""
     limits = fit.limits()
     others = {limit.key for limit in limits if limit.key != HOSTNAME}
     if not limits or len(others) > 1 or not all(isinstance(limit, OnePerDomain) for limit in limits):
@@ -163,20 +169,20 @@ def alone_in(fit: ReplicaFit, world: World) -> str:
 
 
 def apart_by_host(constraint: Constraint) -> bool:
-    """Whether it lets no two of the pods share a host name, as pods do that must share a node."""
+    """Whether the constraint allows one pod for each host name, so that no two pods can share a node."""
     return isinstance(constraint.spread, OnePerDomain) and constraint.spread.key == HOSTNAME
 
 
 def by_node(fit: ReplicaFit, world: World) -> bool:
-    """Whether every limit by domain is one by node: each of the pods on its own, and each with its own host name."""
+    """Whether every limit by domain is one pod for each host name, and every node has a host name of its own."""
     found = [isinstance(limit, OnePerDomain) and limit.key == HOSTNAME for limit in fit.limits()]
     return not found or (all(found) and world.inventory.nodes.own_hostname == world.everything)
 
 
 def new_domains(fit: ReplicaFit, missing: int) -> Iterator[str]:
-    """New domains that surely help: none of the pods is there yet, and there is room for all that they may take.
+    """The advice to add nodes in new domains, if that surely helps: a new domain has none of the pods yet.
 
-    Of several keys it is said only if all but one are host names, which are new with every node.
+    With limits on several topology keys only if all keys but one are the host name, which is new with every node.
     """
     limits = fit.limits()
     one = [limit for limit in limits if limit.key != HOSTNAME or len(limits) == 1]

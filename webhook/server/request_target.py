@@ -1,4 +1,4 @@
-"""The target of a request line: its path, and the time-out in its query."""
+"""The target of a request line: path, and the time-out of the API server's ``?timeout=10s`` (a duration of Go)."""
 
 import functools
 import re
@@ -10,14 +10,14 @@ from msgspec import Struct
 _PART: Final = re.compile(r"(\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(ns|us|ms|s|m|h)", re.ASCII)
 _SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _MICRO: Final = str.maketrans("\u00b5\u03bc", "uu")
-"""Go takes the micro sign and the Greek letter as well."""
+"""Go reads ``us`` also with the micro sign and with the Greek letter mu."""
 
 _TEXT_LIMIT: Final = 64
-"""Characters: more than Go's longest own spelling, ``2562047h47m16.854775807s``."""
+"""Characters of a duration: more than the longest one that Go writes, ``2562047h47m16.854775807s``."""
 
 
 def seconds(text: str) -> float | None:
-    """A duration as Go writes it, ``1m30s`` or ``500ms``, in seconds; ``None`` for a text that is no positive one."""
+    """Seconds of a duration as Go writes it, ``1m30s`` or ``500ms``; ``None`` for any other text, and for zero."""
     if len(text) > _TEXT_LIMIT:
         return None
     spelled = text.translate(_MICRO)
@@ -29,7 +29,7 @@ def seconds(text: str) -> float | None:
 
 
 class RequestTarget(Struct, frozen=True, gc=False):
-    """A path, and how many seconds the client waits for the answer, ``None`` where that is not readable."""
+    """A path, and the seconds that the caller waits for the answer; ``None`` if the caller did not say it readably."""
 
     path: str
     timeout: float | None = None
@@ -37,9 +37,9 @@ class RequestTarget(Struct, frozen=True, gc=False):
 
 @functools.lru_cache(maxsize=256)
 def parse(text: str) -> RequestTarget:
-    """Parse a target such as ``/mutate?timeout=10s``; what is unreadable in the query is ignored.
+    """Parse a target such as ``/mutate?timeout=10s``; other parameters, and unreadable ones, are ignored.
 
-    Results are cached: the API server sends the same few targets all the time.
+    Results are cached, because the API server sends the same few targets again and again.
     """
     path, _, query = text.partition("?")
     for parameter in query.split("&"):

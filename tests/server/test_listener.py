@@ -14,8 +14,8 @@ from webhook.server.connection import Connections
 from webhook.server.fatal_error import FatalError
 from webhook.server.health import Health
 from webhook.server.limits import HEALTH
+from webhook.server.listener import Listener, bind
 from webhook.server.metrics import Metrics
-from webhook.server.site import Site, bind
 from webhook.settings import Settings
 
 pytestmark = pytest.mark.integration
@@ -52,7 +52,7 @@ async def test_a_port_that_two_have_bound_is_taken_by_the_first_to_listen() -> N
     """Both may bind it, as neither of them listens yet."""
     with bind("127.0.0.1", 0) as first:
         port = first.getsockname()[1]
-        site = Site(bind("127.0.0.1", port), Connections(Health(lambda: None, Metrics()), HEALTH, Metrics()))
+        site = Listener(bind("127.0.0.1", port), Connections(Health(lambda: None, Metrics()), HEALTH, Metrics()))
         first.listen()
         with pytest.raises(FatalError, match=f"^cannot listen on 127.0.0.1 port {port}: Address already in use$"):
             site.start()

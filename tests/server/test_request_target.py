@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.server import target
-from webhook.server.target import RequestTarget
+from webhook.server import request_target
+from webhook.server.request_target import RequestTarget
 
 
 @pytest.mark.parametrize(
@@ -25,19 +25,19 @@ from webhook.server.target import RequestTarget
     ],
 )
 def test_gos_durations_are_seconds(text: str, seconds: float) -> None:
-    assert target.seconds(text) == pytest.approx(seconds)
+    assert request_target.seconds(text) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
     "text", ["", "10", "s", "-1s", "+1s", "0s", "1 s", "1s ", "1d", "ten", "1e3s", "\u0661s", ".s", "1s" * 33]
 )
 def test_everything_else_is_no_duration(text: str) -> None:
-    assert target.seconds(text) is None
+    assert request_target.seconds(text) is None
 
 
 @given(st.text(max_size=80))
 def test_no_text_makes_a_duration_raise(text: str) -> None:
-    target.seconds(text)
+    request_target.seconds(text)
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_no_text_makes_a_duration_raise(text: str) -> None:
     ],
 )
 def test_a_request_line_names_a_path_and_maybe_a_timeout(text: str, expected: RequestTarget) -> None:
-    assert target.parse(text) == expected
+    assert request_target.parse(text) == expected
