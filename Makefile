@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check e2e e2e-long cluster cluster-down format bench bench-e2e crds image lock clean
+.PHONY: run serve test unit integration check golden e2e e2e-long cluster cluster-down format bench bench-e2e crds image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -45,13 +45,16 @@ e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time 
 e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, a hundred ends of controllers: an hour or two
 	$(BIN)/python -m tests.e2e.binaries
 	PROPERTY_TIMES=25 $(BIN)/python $(PYTEST) tests/scheduling
-	PROPERTY_TIMES=67 $(BIN)/python -m pytest tests/e2e/scheduling tests/e2e/controller/test_ends.py
+	PROPERTY_TIMES=67 $(BIN)/python -m pytest tests/e2e/scheduling tests/e2e/controller/test_crashes.py
 
 cluster: $(VENV)/dev.stamp              ## a local control plane with kwok nodes and the chart installed, until cluster-down
 	$(BIN)/python -m tests.e2e up
 
 cluster-down:                           ## end it
 	$(BIN)/python -m tests.e2e down
+
+golden: $(VENV)/dev.stamp               ## rewrite expected texts of tests, examples and pages; FORCE=1 despite changes, TESTS= some of the tests
+	$(BIN)/python -m tests.golden $(if $(FORCE),--force) $(TESTS)
 
 format: $(VENV)/dev.stamp               ## let the formatter have its way
 	$(BIN)/ruff check --fix .

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden import EXAMPLES
+from tests.golden.examples import EXAMPLES
 from webhook import app
 from webhook.app.cluster_source import cluster_of, tell_reading
 from webhook.cluster.snapshot.snapshot import read_snapshot

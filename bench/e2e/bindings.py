@@ -22,7 +22,7 @@ from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace, pod, pod_spec
 
 SPACES: Final = {"without": "bench-alone", "strict": "bench-guard"}

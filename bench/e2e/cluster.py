@@ -20,13 +20,13 @@ from bench.trouble import Trouble
 from tests.e2e.addresses import loopback, next_pod_address
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import PORT, QUICK, install, kubelet
-from tests.e2e.forwarder import Forwarder
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.modules import MODULES
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
+from tests.e2e.polling import until
 from tests.e2e.process import Process
-from tests.e2e.waiting import until
+from tests.e2e.service_proxy import ServiceProxy
 from tests.e2e.workloads import namespace
 from webhook.placement.text import keys
 
@@ -112,7 +112,7 @@ def _echo(admin: Api, folder: Path) -> Iterator[tuple[int, str]]:
     pair = (str(certificates / "tls.crt"), str(certificates / "tls.key"))
     program = (sys.executable, "-m", "bench.e2e.echo", loopback(address), str(peers.TARGET_PORT), *pair)
     process = Process("echo", program, folder / "echo.log", {**os.environ, "PYTHONPATH": str(ROOT)})
-    with Forwarder(admin, peers.NAMESPACE) as forwarder, contextlib.ExitStack() as ending:
+    with ServiceProxy(admin, peers.NAMESPACE) as forwarder, contextlib.ExitStack() as ending:
         ending.callback(process.stop)
         process.start()
         for thing in peers.service(address):

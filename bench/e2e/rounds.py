@@ -15,7 +15,7 @@ from bench.e2e.usage import Usage
 from bench.e2e.variants import VARIANTS, Variant
 from bench.trouble import Trouble
 from tests.e2e.api import Api
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 
 _SETTLE: Final = 0.5
 """Seconds after a deletion until everybody has heard of it."""

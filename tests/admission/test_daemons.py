@@ -6,7 +6,7 @@ import pytest
 
 from tests.answers import refused, response, warnings
 from tests.builders import Json, cluster, node, nodes, pool, review
-from tests.templates import workload
+from tests.workload_templates import workload
 from webhook.admission.responses import Answer, Outcome
 from webhook.admission.validate import guard
 from webhook.placement.inventory.inventory import Inventory

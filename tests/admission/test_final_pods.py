@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.admission.submitting import submitted
+from tests.admission.submitted_workloads import submitted
 from tests.answers import patched, refused, response, warnings
 from tests.builders import BY_DAEMON_SETS, NAMESPACE, Json, bound_pod, cluster, node, pool, review
-from tests.templates import workload
+from tests.workload_templates import workload
 from webhook.admission.mutate import mutate
 from webhook.admission.templates import pods_of
 from webhook.admission.validate import validate

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.admission.readable import Entry, answered, entries
+from tests.admission.readable_answers import Entry, answered, entries
 from tests.builders import UID, envelope, pod, review
 
 WHOLE = review(pod())

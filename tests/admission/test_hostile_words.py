@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.admission.readable import FAKE, Entry, answered, entries
+from tests.admission.readable_answers import FAKE, Entry, answered, entries
 from tests.answers import Json
 from tests.builders import pod, review
 from webhook.admission.validate import validate

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.admission.pools import ELASTIC, host_pool, validated
+from tests.admission.submitted_pools import ELASTIC, host_pool, validated
 from tests.answers import refused, response
 from tests.builders import JOB, UID, Json
 

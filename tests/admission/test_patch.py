@@ -4,7 +4,7 @@ import jsonpatch
 import msgspec
 import pytest
 
-from tests.admission.patching import OTHER, OURS, POOLED, REQUIRED, Json, after, steps, terms
+from tests.admission.patch_samples import OTHER, OURS, POOLED, REQUIRED, Json, after, steps, terms
 from tests.builders import cluster, nodes, pod, typed
 from webhook.admission.patch import Operation, encode, operations, pointer
 from webhook.placement.decision.merge import merge

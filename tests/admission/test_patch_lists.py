@@ -4,7 +4,7 @@ import jsonpatch
 import msgspec
 import pytest
 
-from tests.admission.patching import OTHER, OURS, POOLED, PREFERRED, REQUIRED, Json, after, terms
+from tests.admission.patch_samples import OTHER, OURS, POOLED, PREFERRED, REQUIRED, Json, after, terms
 from tests.builders import cluster, nodes, pod, pool, typed
 from webhook.admission.patch import encode, operations
 from webhook.placement.decision.merge import merge

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.admission.patching import after, steps
+from tests.admission.patch_samples import after, steps
 from tests.builders import Json, cluster, nodes, pod
-from tests.placement.equipped import GPU, amount, container, equipped, required
+from tests.placement.hardware_containers import GPU, amount, container, equipped, required
 
 ONE = cluster(nodes(1))
 DEVICES = cluster([equipped("node-a", 1)])

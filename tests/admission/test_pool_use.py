@@ -7,7 +7,7 @@ import pytest
 
 from tests.answers import refused, response
 from tests.builders import Json, cluster, nodes, pod, pool, review
-from tests.templates import group, workload
+from tests.workload_templates import group, workload
 from webhook.admission import pods
 from webhook.admission import review as reviews
 from webhook.admission.responses import RightsQuestion

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.admission.pools import ELASTIC, host_pool, validated
+from tests.admission.submitted_pools import ELASTIC, host_pool, validated
 from tests.answers import refused, response, warnings
 from tests.builders import UID, bound_pod, cluster, nodes, pool, review, sleeper
 from webhook.admission.validate import validate

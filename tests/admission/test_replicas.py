@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.builders import Json
-from tests.templates import workload
+from tests.workload_templates import workload
 from webhook.admission.replicas import grown, replicas_of
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.text import keys

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.admission.submitting import submitted
+from tests.admission.submitted_workloads import submitted
 from tests.answers import refused, response, warnings
 from tests.builders import UID, Json, cluster, nodes, pool, review
-from tests.templates import replica, workload
+from tests.workload_templates import replica, workload
 from webhook.admission.responses import Outcome
 from webhook.admission.validate import CHECKS, validate
 from webhook.admission.workloads import submitted as submitted_workload

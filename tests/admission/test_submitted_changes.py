@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.admission.submitting import submitted
+from tests.admission.submitted_workloads import submitted
 from tests.answers import refused, response
 from tests.builders import Json, cluster, nodes
-from tests.templates import replica, workload
+from tests.workload_templates import replica, workload
 from webhook.placement.inventory.inventory import Inventory
 
 APART = 'hostExlocation("a")'

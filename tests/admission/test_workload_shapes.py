@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.admission.submitting import submitted
+from tests.admission.submitted_workloads import submitted
 from tests.admission.test_shapes import changes, wrong
 from tests.answers import refused, response
 from tests.builders import Json, cluster, nodes, review
-from tests.templates import workload
+from tests.workload_templates import workload
 from webhook.admission.validate import validate
 from webhook.placement.inventory.policy import Policy
 

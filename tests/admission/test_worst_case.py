@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from tests.admission.large import LARGE, TOKENS
+from tests.admission.large_cluster import LARGE, TOKENS
 from tests.builders import Json, cluster, envelope, nodes, pod, review
 from webhook.admission.mutate import mutate
 from webhook.admission.responses import Answer

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.admission.large import LARGE
+from tests.admission.large_cluster import LARGE
 from tests.admission.test_worst_case import LIMIT, SMALL, TEXT, cost, padded
 from tests.builders import pod, review
-from tests.placement.mapped import mapping
+from tests.placement.mapping_annotations import mapping
 from webhook.placement.text import keys
 
 NOWHERE = ", ".join(f"{{key: k{at}, operator: In, values: [v]}}" for at in range(64))

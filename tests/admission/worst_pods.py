@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tests.admission.large import LARGE
+from tests.admission.large_cluster import LARGE
 from tests.builders import pod, review
 from webhook.admission.mutate import mutate
 from webhook.admission.responses import Answer

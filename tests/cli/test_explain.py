@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Explain
-from tests.golden import EXAMPLES, expected, manifests
+from tests.golden.examples import EXAMPLES, expected, manifests
 
 CLUSTER = str(EXAMPLES / "cluster")
 

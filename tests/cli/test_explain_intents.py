@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden import EXAMPLES
+from tests.golden.examples import EXAMPLES
 from webhook.cli import main
 
 Explain = Callable[..., tuple[int, str, str]]

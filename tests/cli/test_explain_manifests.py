@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Explain
-from tests.golden import EXAMPLES
+from tests.golden.examples import EXAMPLES
 
 CLUSTER = ("--snapshot", str(EXAMPLES / "cluster"))
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: c}]}\n"

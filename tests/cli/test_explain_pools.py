@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.golden import EXAMPLES
+from tests.golden.examples import EXAMPLES
 from webhook.cli import main
 
 CLUSTER = str(EXAMPLES / "cluster")

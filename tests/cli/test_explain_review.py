@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Explain
-from tests.golden import EXAMPLES, snapshot
+from tests.golden.examples import EXAMPLES, snapshot
 from webhook.admission.mutate import mutate
 from webhook.admission.responses import Outcome
 from webhook.placement.inventory.policy import Policy

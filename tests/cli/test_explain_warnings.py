@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Explain
-from tests.golden import EXAMPLES
+from tests.golden.examples import EXAMPLES
 
 CLUSTER = ("--snapshot", str(EXAMPLES / "cluster"))
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {allocatable: {cpu: '4', memory: 4Gi, pods: '9'}}\n"

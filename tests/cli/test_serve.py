@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden import EXAMPLES
+from tests.golden.examples import EXAMPLES
 from webhook.cli import main
 from webhook.server.lifecycle import Announce
 from webhook.server.listener import bind

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden import EXAMPLES, manifests
+from tests.golden.examples import EXAMPLES, manifests
 from webhook.cli import main, tour
 
 pytestmark = pytest.mark.integration

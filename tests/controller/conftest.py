@@ -9,8 +9,8 @@ import uvloop
 from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ObjectClient
 from tests.cluster.live.objectserver import ObjectServer
-from tests.controller.quick import QuickLoop
-from tests.controller.stage import Stage
+from tests.controller.controlled_cluster import ControlledCluster
+from tests.controller.virtual_time import VirtualTimeLoop
 
 
 def pytest_asyncio_loop_factories(
@@ -18,15 +18,15 @@ def pytest_asyncio_loop_factories(
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
     if "server" in getattr(item, "fixturenames", ()):
         return {"uvloop": uvloop.new_event_loop}
-    return {"quick": QuickLoop}
+    return {"quick": VirtualTimeLoop}
 
 
 @pytest.fixture
-async def stage() -> AsyncIterator[Stage]:
+async def controlled() -> AsyncIterator[ControlledCluster]:
     """Three nodes; nobody leads yet."""
-    stage = Stage("node-a", "node-b", "node-c")
-    yield stage
-    await stage.end()
+    controlled = ControlledCluster("node-a", "node-b", "node-c")
+    yield controlled
+    await controlled.end()
 
 
 @pytest.fixture

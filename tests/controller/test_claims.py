@@ -7,9 +7,9 @@ import pytest
 
 from kubeapi.client.errors import ApiError, Cause
 from tests.builders import pool
-from tests.controller.controllers import Line
+from tests.controller.controller_process import FaultyApi
 from tests.controller.kube import Kube, node_path
-from tests.controller.quick import clock
+from tests.controller.virtual_time import clock
 from webhook.controller.hostpools.claims import AT_A_TIME, Claimed, Claims
 from webhook.controller.hostpools.marks import mark_of
 from webhook.placement.inventory.objects import PoolHost
@@ -20,14 +20,14 @@ OWN = {"key": "streams.ibm.com/exclusive", "value": "default.p1", "effect": "NoS
 OTHERS = {**OWN, "value": "default.p2"}
 
 
-class Desk:
+class ClaimsScenario:
     """Two nodes, and claims to them; ``learned`` is what the cache is told."""
 
     def __init__(self) -> None:
         self.kube = Kube()
         for name in ("node-a", "node-b"):
             self.kube.create(node_path(name), metadata={"labels": {}}, spec={})
-        self.line = Line(self.kube)
+        self.line = FaultyApi(self.kube)
         self.learned: list[bytes] = []
         self.claims = Claims(self.line, self.learned.append)
 
@@ -39,100 +39,109 @@ class Desk:
 
 
 @pytest.fixture
-async def desk() -> Desk:
-    return Desk()
+async def scenario() -> ClaimsScenario:
+    return ClaimsScenario()
 
 
-async def test_what_is_claimed_carries_the_mark(desk: Desk) -> None:
-    hosts = [desk.host("node-a", 0), desk.host("node-b", 1)]
-    assert await desk.claims.claim_all(hosts, MARK) == Claimed(hosts, [])
-    assert [desk.kube.node(host.name)["metadata"]["labels"] for host in hosts] == [{MARK.label: "0"}, {MARK.label: "1"}]
-    assert desk.kube.node("node-b")["spec"] == {"taints": [OWN]}
+async def test_what_is_claimed_carries_the_mark(scenario: ClaimsScenario) -> None:
+    hosts = [scenario.host("node-a", 0), scenario.host("node-b", 1)]
+    assert await scenario.claims.claim_all(hosts, MARK) == Claimed(hosts, [])
+    assert [scenario.kube.node(host.name)["metadata"]["labels"] for host in hosts] == [
+        {MARK.label: "0"},
+        {MARK.label: "1"},
+    ]
+    assert scenario.kube.node("node-b")["spec"] == {"taints": [OWN]}
 
 
-async def test_a_claim_is_one_write(desk: Desk) -> None:
-    await desk.claims.claim_all([desk.host()], MARK)
-    assert len(desk.line.writes) == 1
+async def test_a_claim_is_one_write(scenario: ClaimsScenario) -> None:
+    await scenario.claims.claim_all([scenario.host()], MARK)
+    assert len(scenario.line.writes) == 1
 
 
-async def test_what_carries_the_mark_already_is_not_written_to(desk: Desk) -> None:
-    await desk.claims.claim_all([desk.host()], MARK)
-    assert await desk.claims.claim_all([desk.host()], MARK) == Claimed([], [])
-    assert len(desk.line.writes) == 1
+async def test_what_carries_the_mark_already_is_not_written_to(scenario: ClaimsScenario) -> None:
+    await scenario.claims.claim_all([scenario.host()], MARK)
+    assert await scenario.claims.claim_all([scenario.host()], MARK) == Claimed([], [])
+    assert len(scenario.line.writes) == 1
 
 
-async def test_what_is_read_or_written_is_learned(desk: Desk) -> None:
+async def test_what_is_read_or_written_is_learned(scenario: ClaimsScenario) -> None:
     for _ in range(2):
-        await desk.claims.claim_all([desk.host()], MARK)
-    assert [body == desk.kube.read(node_path("node-a")) for body in desk.learned] == [True, True]
+        await scenario.claims.claim_all([scenario.host()], MARK)
+    assert [body == scenario.kube.read(node_path("node-a")) for body in scenario.learned] == [True, True]
 
 
-async def test_a_node_that_is_gone_is_lost(desk: Desk) -> None:
+async def test_a_node_that_is_gone_is_lost(scenario: ClaimsScenario) -> None:
     gone = PoolHost(0, "node-z", "uid")
-    assert await desk.claims.claim_all([gone, desk.host()], MARK) == Claimed([desk.host()], [gone])
+    assert await scenario.claims.claim_all([gone, scenario.host()], MARK) == Claimed([scenario.host()], [gone])
 
 
-async def test_another_node_of_that_name_is_lost(desk: Desk) -> None:
-    old = desk.host(uid="old")
-    assert (await desk.claims.claim_all([old], MARK), desk.line.writes) == (Claimed([], [old]), [])
+async def test_another_node_of_that_name_is_lost(scenario: ClaimsScenario) -> None:
+    old = scenario.host(uid="old")
+    assert (await scenario.claims.claim_all([old], MARK), scenario.line.writes) == (Claimed([], [old]), [])
 
 
-async def test_another_pools_node_is_lost(desk: Desk) -> None:
-    desk.change({"taints": [OTHERS]})
-    assert (await desk.claims.claim_all([desk.host()], MARK), desk.line.writes) == (Claimed([], [desk.host()]), [])
+async def test_another_pools_node_is_lost(scenario: ClaimsScenario) -> None:
+    scenario.change({"taints": [OTHERS]})
+    assert (await scenario.claims.claim_all([scenario.host()], MARK), scenario.line.writes) == (
+        Claimed([], [scenario.host()]),
+        [],
+    )
 
 
-async def test_a_node_that_is_ours_stays_ours_whoever_wants_it(desk: Desk) -> None:
-    await desk.claims.claim_all([desk.host()], MARK)
-    desk.change({"taints": [OWN, {**OTHERS, "effect": "NoExecute"}]})
-    assert await desk.claims.claim_all([desk.host()], MARK) == Claimed([], [])
+async def test_a_node_that_is_ours_stays_ours_whoever_wants_it(scenario: ClaimsScenario) -> None:
+    await scenario.claims.claim_all([scenario.host()], MARK)
+    scenario.change({"taints": [OWN, {**OTHERS, "effect": "NoExecute"}]})
+    assert await scenario.claims.claim_all([scenario.host()], MARK) == Claimed([], [])
 
 
-async def test_somebody_who_comes_in_between_loses_nothing(desk: Desk) -> None:
+async def test_somebody_who_comes_in_between_loses_nothing(scenario: ClaimsScenario) -> None:
     foreign = {"key": "dedicated", "effect": "NoSchedule"}
-    comes = iter([lambda: desk.change({"taints": [foreign]})])
-    desk.line.before = lambda _: next(comes, lambda: None)()
-    await desk.claims.claim_all([desk.host()], MARK)
-    assert desk.kube.node("node-a")["spec"]["taints"] == [foreign, OWN]
+    comes = iter([lambda: scenario.change({"taints": [foreign]})])
+    scenario.line.before = lambda _: next(comes, lambda: None)()
+    await scenario.claims.claim_all([scenario.host()], MARK)
+    assert scenario.kube.node("node-a")["spec"]["taints"] == [foreign, OWN]
 
 
-async def test_somebody_who_comes_in_between_all_the_time_is_left_to_it(desk: Desk) -> None:
+async def test_somebody_who_comes_in_between_all_the_time_is_left_to_it(scenario: ClaimsScenario) -> None:
     number = iter(range(1000))
-    desk.line.before = lambda _: desk.change({"podCIDR": str(next(number))})
+    scenario.line.before = lambda _: scenario.change({"podCIDR": str(next(number))})
     with pytest.raises(ApiError, match="^node node-a is being changed by others all the time$") as failure:
-        await desk.claims.claim_all([desk.host()], MARK)
+        await scenario.claims.claim_all([scenario.host()], MARK)
     assert (failure.value.cause, next(number)) == (Cause.BUSY, 40)
 
 
-async def test_the_first_failure_ends_it(desk: Desk) -> None:
-    desk.line.failures.append(ApiError(Cause.FORBIDDEN, "no"))
+async def test_the_first_failure_ends_it(scenario: ClaimsScenario) -> None:
+    scenario.line.failures.append(ApiError(Cause.FORBIDDEN, "no"))
     with pytest.raises(ApiError, match="^no$"):
-        await desk.claims.claim_all([desk.host("node-a"), desk.host("node-b")], MARK)
-    requests = desk.line.requests
+        await scenario.claims.claim_all([scenario.host("node-a"), scenario.host("node-b")], MARK)
+    requests = scenario.line.requests
     await asyncio.sleep(1)
-    assert desk.line.requests == requests
+    assert scenario.line.requests == requests
 
 
-async def test_so_many_are_asked_at_a_time(desk: Desk) -> None:
+async def test_so_many_are_asked_at_a_time(scenario: ClaimsScenario) -> None:
     begun = clock()
-    await desk.claims.claim_all([PoolHost(number, f"node-{number}") for number in range(64)], MARK)
+    await scenario.claims.claim_all([PoolHost(number, f"node-{number}") for number in range(64)], MARK)
     assert round(clock() - begun, 3) == 4 * 0.005
 
 
-async def test_what_is_released_carries_the_mark_no_more(desk: Desk) -> None:
-    await desk.claims.claim_all([desk.host()], MARK)
-    await desk.claims.release_all(["node-a", "node-b", "node-z"], MARK)
-    assert (desk.kube.node("node-a")["metadata"]["labels"], desk.kube.node("node-a")["spec"]) == ({}, {"taints": []})
-    assert len(desk.line.writes) == 2
+async def test_what_is_released_carries_the_mark_no_more(scenario: ClaimsScenario) -> None:
+    await scenario.claims.claim_all([scenario.host()], MARK)
+    await scenario.claims.release_all(["node-a", "node-b", "node-z"], MARK)
+    assert (scenario.kube.node("node-a")["metadata"]["labels"], scenario.kube.node("node-a")["spec"]) == (
+        {},
+        {"taints": []},
+    )
+    assert len(scenario.line.writes) == 2
 
 
-async def test_hosts_stand_whose_nodes_are_there(desk: Desk) -> None:
-    hosts = [desk.host("node-a"), desk.host("node-b", uid="old"), PoolHost(2, "node-z")]
-    assert (await desk.claims.standing(hosts), desk.line.writes) == ([desk.host("node-a")], [])
+async def test_hosts_stand_whose_nodes_are_there(scenario: ClaimsScenario) -> None:
+    hosts = [scenario.host("node-a"), scenario.host("node-b", uid="old"), PoolHost(2, "node-z")]
+    assert (await scenario.claims.standing(hosts), scenario.line.writes) == ([scenario.host("node-a")], [])
 
 
-async def test_of_nobody_nothing_is_asked(desk: Desk) -> None:
-    assert (await desk.claims.claim_all([], MARK), desk.line.requests) == (Claimed([], []), 0)
+async def test_of_nobody_nothing_is_asked(scenario: ClaimsScenario) -> None:
+    assert (await scenario.claims.claim_all([], MARK), scenario.line.requests) == (Claimed([], []), 0)
 
 
 async def test_no_pool_waits_for_the_nodes_of_another() -> None:

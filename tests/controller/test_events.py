@@ -13,9 +13,9 @@ from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
 from kubeapi.leaderelection.lease_hold import LostError
 from tests.cluster.live.objectserver import Json, ObjectServer, Seen, refused
-from tests.cluster.live.watched import until
-from tests.controller.quick import clock
-from tests.kubeapi.leaderelection.candidates import complaints
+from tests.cluster.live.watched_cluster import until
+from tests.controller.virtual_time import clock
+from tests.kubeapi.leaderelection.elections import complaints
 from webhook.controller.events.event import Regarding, bounded
 from webhook.controller.events.events import Events
 

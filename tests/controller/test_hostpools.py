@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from kubeapi.client.errors import ApiError, Cause
+from tests.controller.controlled_cluster import LABEL, TAINT, ControlledCluster
 from tests.controller.kube import POOLS, node_path, pod_path, pool_path
-from tests.controller.stage import LABEL, TAINT, Stage
 from webhook.controller.hostpools.host_choice import Rules
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
@@ -17,79 +17,83 @@ OTHER = {"key": keys.EXCLUSIVE, "value": "nobody.x", "effect": "NoSchedule"}
 
 
 class TestAPoolThatIsCreated:
-    async def test_gets_its_hosts(self, stage: Stage) -> None:
-        stage.pool(size=2)
-        await stage.lead()
-        assert (stage.status()["phase"], stage.hosts(), stage.condition()) == (
+    async def test_gets_its_hosts(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=2)
+        await controlled.lead()
+        assert (controlled.status()["phase"], controlled.hosts(), controlled.condition()) == (
             "Ready",
             ["0:node-a", "1:node-b"],
             ("True", "HostsAssigned", "it has 2 hosts"),
         )
 
-    async def test_its_hosts_carry_their_index(self, stage: Stage) -> None:
-        stage.pool(size=2)
-        await stage.lead()
-        assert [stage.label(name) for name in ("node-a", "node-b", "node-c")] == ["0", "1", None]
+    async def test_its_hosts_carry_their_index(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=2)
+        await controlled.lead()
+        assert [controlled.label(name) for name in ("node-a", "node-b", "node-c")] == ["0", "1", None]
 
-    async def test_is_counted(self, stage: Stage) -> None:
-        stage.pool(size=2)
-        await stage.lead()
-        assert (stage.status()["readyHosts"], stage.status()["eligible"], stage.status()["observedGeneration"]) == (
+    async def test_is_counted(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=2)
+        await controlled.lead()
+        assert (
+            controlled.status()["readyHosts"],
+            controlled.status()["eligible"],
+            controlled.status()["observedGeneration"],
+        ) == (
             2,
             3,
             1,
         )
 
-    async def test_is_held(self, stage: Stage) -> None:
-        stage.pool(size=2)
-        await stage.lead()
-        assert stage.kube.pool("p")["metadata"]["finalizers"] == ["streams.ibm.com/hosts"]
+    async def test_is_held(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=2)
+        await controlled.lead()
+        assert controlled.kube.pool("p")["metadata"]["finalizers"] == ["streams.ibm.com/hosts"]
 
-    async def test_people_hear_of_its_hosts_once(self, stage: Stage) -> None:
-        stage.pool(size=2)
-        await stage.lead(2000)
-        assert stage.said == [("HostsAssigned", "2 hosts: node-a, node-b")]
+    async def test_people_hear_of_its_hosts_once(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=2)
+        await controlled.lead(2000)
+        assert controlled.said == [("HostsAssigned", "2 hosts: node-a, node-b")]
 
-    async def test_a_literal_one_has_what_it_lists(self, stage: Stage) -> None:
-        stage.node("node-d", address="10.0.0.4")
-        stage.pool(hosts=["10.0.0.4", "node-a"])
-        await stage.lead()
-        assert (stage.hosts(), stage.label("node-d")) == (["0:node-d", "1:node-a"], "0")
+    async def test_a_literal_one_has_what_it_lists(self, controlled: ControlledCluster) -> None:
+        controlled.node("node-d", address="10.0.0.4")
+        controlled.pool(hosts=["10.0.0.4", "node-a"])
+        await controlled.lead()
+        assert (controlled.hosts(), controlled.label("node-d")) == (["0:node-d", "1:node-a"], "0")
 
-    async def test_an_exclusive_one_closes_its_hosts(self, stage: Stage) -> None:
-        stage.pool(size=1, mode="Exclusive")
-        await stage.lead()
-        assert (stage.taints("node-a"), stage.taints("node-b")) == ([TAINT], [])
+    async def test_an_exclusive_one_closes_its_hosts(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=1, mode="Exclusive")
+        await controlled.lead()
+        assert (controlled.taints("node-a"), controlled.taints("node-b")) == ([TAINT], [])
 
-    async def test_an_exclusive_one_waits_a_second_for_strangers(self, stage: Stage) -> None:
-        stage.pool(size=1, mode="Exclusive")
-        await stage.lead(0.9)
-        assert (stage.status()["phase"], stage.condition(), stage.label("node-a")) == (
+    async def test_an_exclusive_one_waits_a_second_for_strangers(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=1, mode="Exclusive")
+        await controlled.lead(0.9)
+        assert (controlled.status()["phase"], controlled.condition(), controlled.label("node-a")) == (
             "Pending",
             ("False", "Settling", "1 host marked, and given to it unless somebody slips in"),
             "0",
         )
 
-    async def test_an_unsized_one_counts_its_nodes(self, stage: Stage) -> None:
-        stage.node("node-d", **{keys.TAG: "ib"})
-        stage.pool(tags=["ib"])
-        await stage.lead()
-        assert (stage.status()["eligible"], stage.condition(), "readyHosts" in stage.status()) == (
+    async def test_an_unsized_one_counts_its_nodes(self, controlled: ControlledCluster) -> None:
+        controlled.node("node-d", **{keys.TAG: "ib"})
+        controlled.pool(tags=["ib"])
+        await controlled.lead()
+        assert (controlled.status()["eligible"], controlled.condition(), "readyHosts" in controlled.status()) == (
             1,
             ("True", "Unsized", "its hosts are the nodes that carry its tags and labels"),
             False,
         )
 
-    async def test_an_unsized_one_without_tags_has_all_nodes(self, stage: Stage) -> None:
-        stage.pool()
-        await stage.lead()
-        assert stage.condition() == ("True", "Unsized", "all nodes are its hosts")
+    async def test_an_unsized_one_without_tags_has_all_nodes(self, controlled: ControlledCluster) -> None:
+        controlled.pool()
+        await controlled.lead()
+        assert controlled.condition() == ("True", "Unsized", "all nodes are its hosts")
 
-    async def test_one_that_breaks_rules_has_failed(self, stage: Stage) -> None:
-        stage.pool(size=-1)
-        await stage.lead()
+    async def test_one_that_breaks_rules_has_failed(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=-1)
+        await controlled.lead()
         fault = "spec.size: -1 is not between 1 and 5000"
-        assert (stage.status()["phase"], stage.condition(), stage.said) == (
+        assert (controlled.status()["phase"], controlled.condition(), controlled.said) == (
             "Failed",
             ("False", "Invalid", fault),
             [("Invalid", fault)],
@@ -97,64 +101,82 @@ class TestAPoolThatIsCreated:
 
 
 class TestAPoolWithoutEnoughNodes:
-    async def test_has_failed_and_marks_nothing(self, stage: Stage) -> None:
-        stage.pool(size=4)
-        await stage.lead()
+    async def test_has_failed_and_marks_nothing(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=4)
+        await controlled.lead()
         reason = "it needs 4 hosts and 3 nodes are eligible"
-        assert (stage.status()["phase"], stage.condition(), stage.said, stage.label("node-a")) == (
+        assert (controlled.status()["phase"], controlled.condition(), controlled.said, controlled.label("node-a")) == (
             "Failed",
             ("False", "NotEnoughNodes", reason),
             [("NotEnoughNodes", reason)],
             None,
         )
 
-    async def test_gets_its_hosts_as_soon_as_there_is_a_node(self, stage: Stage) -> None:
-        stage.pool(size=4)
-        await stage.lead()
-        stage.node("node-d")
+    async def test_gets_its_hosts_as_soon_as_there_is_a_node(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=4)
+        await controlled.lead()
+        controlled.node("node-d")
         await asyncio.sleep(2)
-        assert stage.hosts() == ["0:node-a", "1:node-b", "2:node-c", "3:node-d"]
+        assert controlled.hosts() == ["0:node-a", "1:node-b", "2:node-c", "3:node-d"]
 
-    async def test_waits_if_it_is_elastic(self, stage: Stage) -> None:
-        stage.pool(size=4, elastic=True)
-        await stage.lead()
-        assert (stage.status()["phase"], stage.condition()[1], stage.said) == ("Pending", "WaitingForNodes", [])
+    async def test_waits_if_it_is_elastic(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=4, elastic=True)
+        await controlled.lead()
+        assert (controlled.status()["phase"], controlled.condition()[1], controlled.said) == (
+            "Pending",
+            "WaitingForNodes",
+            [],
+        )
 
     async def test_waits_if_the_installation_is_elastic(self) -> None:
-        stage = Stage("node-a", policy=Policy(elastic=True))
-        stage.pool(size=4)
-        await stage.lead()
-        assert stage.status()["phase"] == "Pending"
-        await stage.end()
+        controlled = ControlledCluster("node-a", policy=Policy(elastic=True))
+        controlled.pool(size=4)
+        await controlled.lead()
+        assert controlled.status()["phase"] == "Pending"
+        await controlled.end()
 
-    async def test_waits_once_it_is_made_elastic_and_fails_when_it_is_so_no_more(self, stage: Stage) -> None:
-        stage.pool(size=4)
-        await stage.lead()
+    async def test_waits_once_it_is_made_elastic_and_fails_when_it_is_so_no_more(
+        self, controlled: ControlledCluster
+    ) -> None:
+        controlled.pool(size=4)
+        await controlled.lead()
         phases = []
         for elastic in (True, False):
-            stage.kube.change(pool_path("p"), {"spec": {"elastic": elastic}})
+            controlled.kube.change(pool_path("p"), {"spec": {"elastic": elastic}})
             await asyncio.sleep(1)
-            phases.append((stage.status()["phase"], stage.status()["observedGeneration"]))
+            phases.append((controlled.status()["phase"], controlled.status()["observedGeneration"]))
         assert phases == [("Pending", 2), ("Failed", 3)]
 
     async def test_of_two_exclusive_ones_one_gets_the_node(self) -> None:
-        stage = Stage("node-a")
+        controlled = ControlledCluster("node-a")
         for name in ("p", "q"):
-            stage.pool(name, size=1, mode="Exclusive")
-        await stage.lead()
-        assert (stage.hosts("p"), stage.hosts("q"), stage.status("q")["phase"]) == (["0:node-a"], [], "Failed")
-        stage.kube.delete(pool_path("p"))
+            controlled.pool(name, size=1, mode="Exclusive")
+        await controlled.lead()
+        assert (controlled.hosts("p"), controlled.hosts("q"), controlled.status("q")["phase"]) == (
+            ["0:node-a"],
+            [],
+            "Failed",
+        )
+        controlled.kube.delete(pool_path("p"))
         await asyncio.sleep(5)
-        assert (stage.hosts("q"), [taint["value"] for taint in stage.taints("node-a")]) == (["0:node-a"], ["default.q"])
-        await stage.end()
+        assert (controlled.hosts("q"), [taint["value"] for taint in controlled.taints("node-a")]) == (
+            ["0:node-a"],
+            ["default.q"],
+        )
+        await controlled.end()
 
 
 class TestALiteralPoolAndOthers:
-    async def test_it_does_not_get_what_is_exclusive_to_another(self, stage: Stage) -> None:
-        stage.retaint("node-a", OTHER)
-        stage.pool(hosts=["node-a", "node-b"])
-        await stage.lead()
-        assert (stage.status()["phase"], stage.condition(), stage.condition("Degraded"), stage.label("node-b")) == (
+    async def test_it_does_not_get_what_is_exclusive_to_another(self, controlled: ControlledCluster) -> None:
+        controlled.retaint("node-a", OTHER)
+        controlled.pool(hosts=["node-a", "node-b"])
+        await controlled.lead()
+        assert (
+            controlled.status()["phase"],
+            controlled.condition(),
+            controlled.condition("Degraded"),
+            controlled.label("node-b"),
+        ) == (
             "Failed",
             (
                 "False",
@@ -164,49 +186,52 @@ class TestALiteralPoolAndOthers:
             ("True", "HostsInTrouble", 'hosts[0]: "node-a" is exclusive to another HostPool'),
             None,
         )
-        stage.retaint("node-a")
+        controlled.retaint("node-a")
         await asyncio.sleep(2)
-        assert (stage.hosts(), stage.condition("Degraded")[0]) == (["0:node-a", "1:node-b"], "False")
+        assert (controlled.hosts(), controlled.condition("Degraded")[0]) == (["0:node-a", "1:node-b"], "False")
 
     async def test_it_is_ready_no_more_when_all_of_its_hosts_are_taken_and_again_when_one_is_free(
-        self, stage: Stage
+        self, controlled: ControlledCluster
     ) -> None:
-        stage.pool(hosts=["node-a", "node-b"])
-        await stage.lead()
+        controlled.pool(hosts=["node-a", "node-b"])
+        await controlled.lead()
         found = []
         for size in (2, 3, 0):
             if size:
-                stage.pool(f"takes-{size}", size=size, mode="Exclusive")
+                controlled.pool(f"takes-{size}", size=size, mode="Exclusive")
             await asyncio.sleep(5)
-            found.append((stage.status()["phase"], stage.condition()[1], stage.status()["readyHosts"]))
-            assert (stage.hosts(), stage.label("node-a")) == (["0:node-a", "1:node-b"], "0")
+            found.append((controlled.status()["phase"], controlled.condition()[1], controlled.status()["readyHosts"]))
+            assert (controlled.hosts(), controlled.label("node-a")) == (["0:node-a", "1:node-b"], "0")
             if size:
-                stage.kube.delete(pool_path(f"takes-{size}"))
+                controlled.kube.delete(pool_path(f"takes-{size}"))
                 await asyncio.sleep(5)
         assert found == [("Ready", "HostsAssigned", 1), ("Failed", "HostsTaken", 0), ("Ready", "HostsAssigned", 2)]
-        assert ("HostsTaken", "it has 2 hosts, all of which are exclusive to another HostPool") in stage.said
+        assert ("HostsTaken", "it has 2 hosts, all of which are exclusive to another HostPool") in controlled.said
 
-    async def test_while_all_are_taken_nothing_is_written(self, stage: Stage) -> None:
-        stage.pool(hosts=["node-a"])
-        await stage.lead()
-        stage.pool("takes", size=3, mode="Exclusive")
+    async def test_while_all_are_taken_nothing_is_written(self, controlled: ControlledCluster) -> None:
+        controlled.pool(hosts=["node-a"])
+        await controlled.lead()
+        controlled.pool("takes", size=3, mode="Exclusive")
         await asyncio.sleep(5)
-        before = stage.kube.pool("p")["metadata"]["resourceVersion"], stage.said.count(stage.said[-1])
-        stage.node("node-d")
+        before = controlled.kube.pool("p")["metadata"]["resourceVersion"], controlled.said.count(controlled.said[-1])
+        controlled.node("node-d")
         await asyncio.sleep(60)
-        assert stage.status()["phase"] == "Failed"
-        assert (stage.kube.pool("p")["metadata"]["resourceVersion"], stage.said.count(stage.said[-1])) == before
+        assert controlled.status()["phase"] == "Failed"
+        assert (
+            controlled.kube.pool("p")["metadata"]["resourceVersion"],
+            controlled.said.count(controlled.said[-1]),
+        ) == before
 
 
 class TestTooManyPools:
     @pytest.fixture
-    async def small(self) -> AsyncIterator[Stage]:
+    async def small(self) -> AsyncIterator[ControlledCluster]:
         """Two pools may be in a namespace."""
-        stage = Stage("node-a", "node-b", "node-c", policy=Policy(pool_quota=Quota(2)))
-        yield stage
-        await stage.end()
+        controlled = ControlledCluster("node-a", "node-b", "node-c", policy=Policy(pool_quota=Quota(2)))
+        yield controlled
+        await controlled.end()
 
-    async def test_of_a_namespace_those_created_last_get_no_hosts(self, small: Stage) -> None:
+    async def test_of_a_namespace_those_created_last_get_no_hosts(self, small: ControlledCluster) -> None:
         for name in ("p", "q", "r"):
             small.pool(name, size=1)
         await small.lead()
@@ -216,7 +241,7 @@ class TestTooManyPools:
             [],
         )
 
-    async def test_they_get_them_when_another_one_goes(self, small: Stage) -> None:
+    async def test_they_get_them_when_another_one_goes(self, small: ControlledCluster) -> None:
         for name in ("p", "q", "r"):
             small.pool(name, size=1)
         await small.lead()
@@ -224,7 +249,7 @@ class TestTooManyPools:
         await asyncio.sleep(5)
         assert (small.status("r")["phase"], small.hosts("r")) == ("Ready", ["0:node-a"])
 
-    async def test_so_do_those_without_hosts_of_their_own(self, small: Stage) -> None:
+    async def test_so_do_those_without_hosts_of_their_own(self, small: ControlledCluster) -> None:
         for name in ("p", "q", "r"):
             small.pool(name)
         await small.lead()
@@ -233,7 +258,7 @@ class TestTooManyPools:
         await asyncio.sleep(5)
         assert (before, small.condition(name="r")[1]) == ("Failed", "Unsized")
 
-    async def test_who_has_hosts_keeps_them_when_fewer_are_allowed(self, small: Stage) -> None:
+    async def test_who_has_hosts_keeps_them_when_fewer_are_allowed(self, small: ControlledCluster) -> None:
         for name in ("p", "q"):
             small.pool(name, size=1)
         await small.lead()
@@ -241,7 +266,7 @@ class TestTooManyPools:
         await small.lead()
         assert [small.status(name)["phase"] for name in ("p", "q")] == ["Ready", "Ready"]
 
-    async def test_who_is_deleted_goes(self, small: Stage) -> None:
+    async def test_who_is_deleted_goes(self, small: ControlledCluster) -> None:
         for name in ("p", "q", "r"):
             small.pool(name, size=1)
         await small.lead()
@@ -251,15 +276,15 @@ class TestTooManyPools:
 
 
 class TestStrangers:
-    async def test_a_node_where_somebody_slipped_in_is_not_given_away(self, stage: Stage) -> None:
-        stage.delays = {"/api/v1/pods": 60.0}
-        stage.pool(size=1, mode="Exclusive")
-        await stage.lead(0.5)
-        stage.pod("stranger", "node-a")
+    async def test_a_node_where_somebody_slipped_in_is_not_given_away(self, controlled: ControlledCluster) -> None:
+        controlled.delays = {"/api/v1/pods": 60.0}
+        controlled.pool(size=1, mode="Exclusive")
+        await controlled.lead(0.5)
+        controlled.pod("stranger", "node-a")
         await asyncio.sleep(3)
-        assert (stage.hosts(), stage.label("node-a"), stage.taints("node-a")) == (["0:node-b"], None, [])
+        assert (controlled.hosts(), controlled.label("node-a"), controlled.taints("node-a")) == (["0:node-b"], None, [])
         what = "a processing element of another pool or job got there first, so another node is looked for"
-        assert stage.said[0] == ("StrangerFound", f"node-a: {what}")
+        assert controlled.said[0] == ("StrangerFound", f"node-a: {what}")
 
     @pytest.mark.parametrize(
         ("spared", "expected"),
@@ -269,248 +294,256 @@ class TestStrangers:
     async def test_an_ordinary_pod_that_slipped_in_counts_if_all_do(
         self, spared: frozenset[str] | None, expected: str
     ) -> None:
-        stage = Stage("node-a", "node-b", policy=Policy(spared=spared))
-        stage.delays = {"/api/v1/pods": 60.0}
-        stage.pool(size=1, mode="Exclusive")
-        await stage.lead(0.5)
-        stage.pod("web", "node-a", job="")
+        controlled = ControlledCluster("node-a", "node-b", policy=Policy(spared=spared))
+        controlled.delays = {"/api/v1/pods": 60.0}
+        controlled.pool(size=1, mode="Exclusive")
+        await controlled.lead(0.5)
+        controlled.pod("web", "node-a", job="")
         await asyncio.sleep(3)
-        assert stage.hosts() == [expected]
-        await stage.end()
+        assert controlled.hosts() == [expected]
+        await controlled.end()
 
     async def test_an_ordinary_pod_is_in_the_way_until_it_has_gone_if_all_count(self) -> None:
-        stage = Stage("node-a", policy=Policy(spared=frozenset()))
-        stage.pod("web", "node-a", job="")
-        stage.pool(size=1, mode="Exclusive")
-        await stage.lead()
-        before = stage.status()["phase"], stage.taints("node-a")
-        stage.kube.delete(pod_path("web"))
+        controlled = ControlledCluster("node-a", policy=Policy(spared=frozenset()))
+        controlled.pod("web", "node-a", job="")
+        controlled.pool(size=1, mode="Exclusive")
+        await controlled.lead()
+        before = controlled.status()["phase"], controlled.taints("node-a")
+        controlled.kube.delete(pod_path("web"))
         await asyncio.sleep(5)
-        assert (before, stage.hosts()) == (("Failed", []), ["0:node-a"])
-        await stage.end()
+        assert (before, controlled.hosts()) == (("Failed", []), ["0:node-a"])
+        await controlled.end()
 
     async def test_an_ordinary_pod_that_comes_later_is_reported_if_all_count(self) -> None:
-        stage = Stage("node-a", policy=Policy(spared=frozenset()))
-        stage.pool(size=1, mode="Exclusive")
-        await stage.lead()
-        stage.pod("web", "node-a", job="")
+        controlled = ControlledCluster("node-a", policy=Policy(spared=frozenset()))
+        controlled.pool(size=1, mode="Exclusive")
+        await controlled.lead()
+        controlled.pod("web", "node-a", job="")
         await asyncio.sleep(1)
-        during = stage.condition("Degraded")
-        stage.kube.delete(pod_path("web"))
+        during = controlled.condition("Degraded")
+        controlled.kube.delete(pod_path("web"))
         await asyncio.sleep(1)
-        assert (during, stage.condition("Degraded")) == (
+        assert (during, controlled.condition("Degraded")) == (
             ("True", "HostsInTrouble", "host 0 (node-a) runs a pod of others"),
             ("False", "HostsServe", ""),
         )
-        await stage.end()
+        await controlled.end()
 
-    async def test_its_own_pods_are_none(self, stage: Stage) -> None:
-        stage.pool(size=1, mode="Exclusive")
-        await stage.lead(0.5)
-        stage.pod("own", "node-a", placement="host(p)")
+    async def test_its_own_pods_are_none(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=1, mode="Exclusive")
+        await controlled.lead(0.5)
+        controlled.pod("own", "node-a", placement="host(p)")
         await asyncio.sleep(3)
-        assert stage.hosts() == ["0:node-a"]
+        assert controlled.hosts() == ["0:node-a"]
 
     async def test_the_only_node_is_tried_again_when_the_stranger_has_gone(self) -> None:
-        stage = Stage("node-a")
-        stage.pool(size=1, mode="Exclusive")
-        await stage.lead(0.5)
-        stage.pod("stranger", "node-a")
+        controlled = ControlledCluster("node-a")
+        controlled.pool(size=1, mode="Exclusive")
+        await controlled.lead(0.5)
+        controlled.pod("stranger", "node-a")
         await asyncio.sleep(2)
-        before = stage.status()["phase"]
-        stage.kube.delete(pod_path("stranger"))
+        before = controlled.status()["phase"]
+        controlled.kube.delete(pod_path("stranger"))
         await asyncio.sleep(12)
-        assert (before, stage.hosts()) == ("Failed", ["0:node-a"])
-        await stage.end()
+        assert (before, controlled.hosts()) == ("Failed", ["0:node-a"])
+        await controlled.end()
 
-    async def test_one_that_comes_later_is_reported(self, stage: Stage) -> None:
-        stage.pool(size=1, mode="Exclusive")
-        await stage.lead()
-        stage.pod("stranger", "node-a")
+    async def test_one_that_comes_later_is_reported(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=1, mode="Exclusive")
+        await controlled.lead()
+        controlled.pod("stranger", "node-a")
         await asyncio.sleep(1)
         sentence = "host 0 (node-a) runs a processing element of another pool or job"
-        assert (stage.hosts(), stage.condition("Degraded"), stage.said[-1]) == (
+        assert (controlled.hosts(), controlled.condition("Degraded"), controlled.said[-1]) == (
             ["0:node-a"],
             ("True", "HostsInTrouble", sentence),
             ("Degraded", sentence),
         )
-        stage.kube.delete(pod_path("stranger"))
+        controlled.kube.delete(pod_path("stranger"))
         await asyncio.sleep(1)
-        assert stage.condition("Degraded") == ("False", "HostsServe", "")
+        assert controlled.condition("Degraded") == ("False", "HostsServe", "")
 
 
 class TestAHostThatChanges:
     @pytest.mark.parametrize("mark", ["label", "taint"])
-    async def test_is_marked_again(self, stage: Stage, mark: str) -> None:
-        stage.pool(size=1, mode="Exclusive")
-        await stage.lead()
+    async def test_is_marked_again(self, controlled: ControlledCluster, mark: str) -> None:
+        controlled.pool(size=1, mode="Exclusive")
+        await controlled.lead()
         if mark == "label":
-            stage.relabel("node-a", **{LABEL: None})
+            controlled.relabel("node-a", **{LABEL: None})
         else:
-            stage.retaint("node-a")
+            controlled.retaint("node-a")
         await asyncio.sleep(0.5)
-        assert (stage.label("node-a"), stage.taints("node-a")) == ("0", [TAINT])
+        assert (controlled.label("node-a"), controlled.taints("node-a")) == ("0", [TAINT])
 
-    async def test_gets_its_index_back(self, stage: Stage) -> None:
-        stage.pool(size=1)
-        await stage.lead()
-        stage.relabel("node-a", **{LABEL: "7"})
+    async def test_gets_its_index_back(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=1)
+        await controlled.lead()
+        controlled.relabel("node-a", **{LABEL: "7"})
         await asyncio.sleep(0.5)
-        assert stage.label("node-a") == "0"
+        assert controlled.label("node-a") == "0"
 
-    async def test_is_replaced_in_its_place_when_it_is_gone(self, stage: Stage) -> None:
-        stage.pool(size=2)
-        await stage.lead()
-        stage.kube.delete(node_path("node-a"))
+    async def test_is_replaced_in_its_place_when_it_is_gone(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=2)
+        await controlled.lead()
+        controlled.kube.delete(node_path("node-a"))
         await asyncio.sleep(1)
-        assert (stage.hosts(), stage.label("node-c"), stage.said[-1]) == (
+        assert (controlled.hosts(), controlled.label("node-c"), controlled.said[-1]) == (
             ["0:node-c", "1:node-b"],
             "0",
             ("HostReplaced", "host 0: node-c takes the place of node-a"),
         )
 
-    async def test_is_another_host_when_it_is_made_anew(self, stage: Stage) -> None:
-        stage.pool(size=3)
-        await stage.lead()
-        old = stage.status()["hosts"][0]["uid"]
-        stage.kube.delete(node_path("node-a"))
-        new = stage.node("node-a")["metadata"]["uid"]
+    async def test_is_another_host_when_it_is_made_anew(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=3)
+        await controlled.lead()
+        old = controlled.status()["hosts"][0]["uid"]
+        controlled.kube.delete(node_path("node-a"))
+        new = controlled.node("node-a")["metadata"]["uid"]
         await asyncio.sleep(1)
-        assert (stage.status()["hosts"][0], stage.label("node-a"), old == new) == (
+        assert (controlled.status()["hosts"][0], controlled.label("node-a"), old == new) == (
             {"index": 0, "name": "node-a", "uid": new},
             "0",
             False,
         )
 
-    async def test_leaves_an_empty_place_where_there_is_no_other(self, stage: Stage) -> None:
-        stage.pool(size=3)
-        await stage.lead()
-        stage.kube.delete(node_path("node-b"))
+    async def test_leaves_an_empty_place_where_there_is_no_other(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=3)
+        await controlled.lead()
+        controlled.kube.delete(node_path("node-b"))
         await asyncio.sleep(1)
         sentence = "it needs 3 hosts and 2 nodes are eligible, so a host that is gone has not been replaced"
-        assert (stage.hosts(), stage.status()["phase"], stage.condition("Degraded")[2]) == (
+        assert (controlled.hosts(), controlled.status()["phase"], controlled.condition("Degraded")[2]) == (
             ["0:node-a", "2:node-c"],
             "Ready",
             sentence,
         )
-        stage.node("node-d")
+        controlled.node("node-d")
         await asyncio.sleep(2)
-        assert (stage.hosts(), stage.said[-1]) == (
+        assert (controlled.hosts(), controlled.said[-1]) == (
             ["0:node-a", "1:node-d", "2:node-c"],
             ("HostReplaced", "host 1: node-d takes an empty place"),
         )
 
     async def test_that_stood_alone_leaves_a_pool_that_has_failed_and_comes_back(self) -> None:
-        stage = Stage("node-a")
-        stage.pool(size=1)
-        await stage.lead()
-        stage.kube.delete(node_path("node-a"))
+        controlled = ControlledCluster("node-a")
+        controlled.pool(size=1)
+        await controlled.lead()
+        controlled.kube.delete(node_path("node-a"))
         await asyncio.sleep(1)
-        before = stage.status()["phase"], stage.hosts()
-        stage.node("node-b")
+        before = controlled.status()["phase"], controlled.hosts()
+        controlled.node("node-b")
         await asyncio.sleep(2)
-        assert (before, stage.status()["phase"], stage.hosts()) == (("Failed", []), "Ready", ["0:node-b"])
-        await stage.end()
+        assert (before, controlled.status()["phase"], controlled.hosts()) == (("Failed", []), "Ready", ["0:node-b"])
+        await controlled.end()
 
-    async def test_of_a_literal_pool_has_its_place_again_when_it_comes_back(self, stage: Stage) -> None:
-        stage.pool(hosts=["node-a", "node-b"])
-        await stage.lead()
-        stage.kube.delete(node_path("node-a"))
+    async def test_of_a_literal_pool_has_its_place_again_when_it_comes_back(
+        self, controlled: ControlledCluster
+    ) -> None:
+        controlled.pool(hosts=["node-a", "node-b"])
+        await controlled.lead()
+        controlled.kube.delete(node_path("node-a"))
         await asyncio.sleep(1)
-        before = stage.hosts()
-        stage.node("node-a")
+        before = controlled.hosts()
+        controlled.node("node-a")
         await asyncio.sleep(2)
-        assert (before, stage.hosts(), stage.label("node-a")) == (["1:node-b"], ["0:node-a", "1:node-b"], "0")
+        assert (before, controlled.hosts(), controlled.label("node-a")) == (["1:node-b"], ["0:node-a", "1:node-b"], "0")
 
-    async def test_is_given_up_when_it_is_closed_in_another_name(self, stage: Stage) -> None:
-        stage.pool(size=1, mode="Exclusive")
-        await stage.lead()
-        stage.retaint("node-a", OTHER)
+    async def test_is_given_up_when_it_is_closed_in_another_name(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=1, mode="Exclusive")
+        await controlled.lead()
+        controlled.retaint("node-a", OTHER)
         await asyncio.sleep(3)
-        assert (stage.hosts(), stage.label("node-a")) == (["0:node-b"], None)
+        assert (controlled.hosts(), controlled.label("node-a")) == (["0:node-b"], None)
 
-    async def test_of_a_shared_pool_stays_when_an_exclusive_one_takes_it(self, stage: Stage) -> None:
-        stage.pool(size=1)
-        stage.pool("other", size=3, mode="Exclusive")
-        await stage.lead()
-        assert (stage.hosts(), stage.condition("Degraded")[2], stage.status()["readyHosts"]) == (
+    async def test_of_a_shared_pool_stays_when_an_exclusive_one_takes_it(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=1)
+        controlled.pool("other", size=3, mode="Exclusive")
+        await controlled.lead()
+        assert (controlled.hosts(), controlled.condition("Degraded")[2], controlled.status()["readyHosts"]) == (
             ["0:node-a"],
             "host 0 (node-a) belongs to an exclusive HostPool",
             0,
         )
 
-    async def test_is_not_replaced_because_of_a_cache_that_is_late(self, stage: Stage) -> None:
-        stage.pool(size=1)
-        await stage.lead()
-        stage.kube.delete(node_path("node-a"))
-        stage.delays = {"/api/v1/nodes": 5.0}
-        await stage.lead(0.0)
-        new = stage.node("node-a")["metadata"]["uid"]
-        stage.kube.change(pool_path("p"), {"status": {"hosts": [{"index": 0, "name": "node-a", "uid": new}]}})
+    async def test_is_not_replaced_because_of_a_cache_that_is_late(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=1)
+        await controlled.lead()
+        controlled.kube.delete(node_path("node-a"))
+        controlled.delays = {"/api/v1/nodes": 5.0}
+        await controlled.lead(0.0)
+        new = controlled.node("node-a")["metadata"]["uid"]
+        controlled.kube.change(pool_path("p"), {"status": {"hosts": [{"index": 0, "name": "node-a", "uid": new}]}})
         await asyncio.sleep(4)
-        assert (stage.hosts(), stage.label("node-b")) == (["0:node-a"], None)
+        assert (controlled.hosts(), controlled.label("node-b")) == (["0:node-a"], None)
         await asyncio.sleep(30)
-        assert (stage.hosts(), stage.label("node-a")) == (["0:node-a"], "0")
+        assert (controlled.hosts(), controlled.label("node-a")) == (["0:node-a"], "0")
 
 
 class TestMarksOfOthers:
-    async def test_foreign_taints_and_labels_stay(self, stage: Stage) -> None:
+    async def test_foreign_taints_and_labels_stay(self, controlled: ControlledCluster) -> None:
         foreign = {"key": "dedicated", "value": "x", "effect": "PreferNoSchedule", "timeAdded": "2026-01-01T00:00:00Z"}
-        stage.node("node-0", taints=[foreign], zone="a")
-        stage.pool(size=1, mode="Exclusive", selector={"matchLabels": {"zone": "a"}})
-        await stage.lead()
-        assert (stage.taints("node-0"), stage.kube.node("node-0")["metadata"]["labels"]["zone"]) == (
+        controlled.node("node-0", taints=[foreign], zone="a")
+        controlled.pool(size=1, mode="Exclusive", selector={"matchLabels": {"zone": "a"}})
+        await controlled.lead()
+        assert (controlled.taints("node-0"), controlled.kube.node("node-0")["metadata"]["labels"]["zone"]) == (
             [foreign, TAINT],
             "a",
         )
 
     @pytest.mark.parametrize("label", ["0", "7", "yes", ""])
-    async def test_a_label_on_a_node_that_is_no_host_is_taken_off(self, stage: Stage, label: str) -> None:
-        stage.pool(size=1)
-        await stage.lead()
-        stage.relabel("node-c", **{LABEL: label})
+    async def test_a_label_on_a_node_that_is_no_host_is_taken_off(
+        self, controlled: ControlledCluster, label: str
+    ) -> None:
+        controlled.pool(size=1)
+        await controlled.lead()
+        controlled.relabel("node-c", **{LABEL: label})
         await asyncio.sleep(1)
-        assert (stage.label("node-c"), stage.hosts()) == (None, ["0:node-a"])
+        assert (controlled.label("node-c"), controlled.hosts()) == (None, ["0:node-a"])
 
-    async def test_a_taint_without_a_label_is_taken_off_too(self, stage: Stage) -> None:
-        stage.pool(size=1, mode="Exclusive")
-        await stage.lead()
-        stage.retaint("node-c", TAINT)
+    async def test_a_taint_without_a_label_is_taken_off_too(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=1, mode="Exclusive")
+        await controlled.lead()
+        controlled.retaint("node-c", TAINT)
         await asyncio.sleep(1)
-        assert stage.taints("node-c") == []
+        assert controlled.taints("node-c") == []
 
-    async def test_marks_of_an_unsized_pool_are_taken_off(self, stage: Stage) -> None:
-        stage.pool()
-        await stage.lead()
-        stage.relabel("node-c", **{LABEL: "0"})
-        stage.retaint("node-b", TAINT)
+    async def test_marks_of_an_unsized_pool_are_taken_off(self, controlled: ControlledCluster) -> None:
+        controlled.pool()
+        await controlled.lead()
+        controlled.relabel("node-c", **{LABEL: "0"})
+        controlled.retaint("node-b", TAINT)
         await asyncio.sleep(1)
-        assert (stage.label("node-c"), stage.taints("node-b")) == (None, [])
+        assert (controlled.label("node-c"), controlled.taints("node-b")) == (None, [])
 
-    async def test_a_shared_pool_opens_a_host_that_is_closed_in_its_name(self, stage: Stage) -> None:
-        stage.pool(size=1)
-        await stage.lead()
-        stage.retaint("node-a", TAINT)
+    async def test_a_shared_pool_opens_a_host_that_is_closed_in_its_name(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=1)
+        await controlled.lead()
+        controlled.retaint("node-a", TAINT)
         await asyncio.sleep(1)
-        assert (stage.taints("node-a"), stage.label("node-a")) == ([], "0")
+        assert (controlled.taints("node-a"), controlled.label("node-a")) == ([], "0")
 
 
 class TestTrouble:
-    async def test_a_status_that_somebody_else_wrote_meanwhile_is_written_again(self, stage: Stage) -> None:
-        stage.pool(size=1)
-        await stage.lead(0.0)
-        stage.candidate.line.failures += [ApiError(Cause.CONFLICT, "changed")]
+    async def test_a_status_that_somebody_else_wrote_meanwhile_is_written_again(
+        self, controlled: ControlledCluster
+    ) -> None:
+        controlled.pool(size=1)
+        await controlled.lead(0.0)
+        controlled.candidate.line.failures += [ApiError(Cause.CONFLICT, "changed")]
         await asyncio.sleep(1)
-        assert stage.hosts() == ["0:node-a"]
+        assert controlled.hosts() == ["0:node-a"]
 
-    async def test_a_node_that_others_take_all_the_time_is_left_alone_for_a_while(self, stage: Stage) -> None:
+    async def test_a_node_that_others_take_all_the_time_is_left_alone_for_a_while(
+        self, controlled: ControlledCluster
+    ) -> None:
         """The caches are too late to know that all three nodes have been taken."""
-        stage.delays = {"/api/v1/nodes": 5.0}
-        stage.pool(size=3)
-        await stage.lead(0.0)
-        stage.kube.delete(node_path("node-a"))
+        controlled.delays = {"/api/v1/nodes": 5.0}
+        controlled.pool(size=3)
+        await controlled.lead(0.0)
+        controlled.kube.delete(node_path("node-a"))
         await asyncio.sleep(3)
-        assert (stage.status()["phase"], stage.condition()[2], stage.label("node-b")) == (
+        assert (controlled.status()["phase"], controlled.condition()[2], controlled.label("node-b")) == (
             "Failed",
             "it needs 3 hosts and 2 nodes are eligible",
             None,
@@ -518,28 +551,30 @@ class TestTrouble:
 
     async def test_after_five_choices_in_vain_there_is_a_pause(self) -> None:
         names = [f"node-{number}" for number in range(8)]
-        stage = Stage(*names)
-        stage.delays = {"/api/v1/nodes": 60.0}
-        stage.pool(size=1, mode="Exclusive")
-        await stage.lead(0.0)
+        controlled = ControlledCluster(*names)
+        controlled.delays = {"/api/v1/nodes": 60.0}
+        controlled.pool(size=1, mode="Exclusive")
+        await controlled.lead(0.0)
         for name in names[:6]:
-            stage.retaint(name, OTHER)
+            controlled.retaint(name, OTHER)
         await asyncio.sleep(3)
-        assert stage.hosts() == ["0:node-6"]
-        await stage.end()
+        assert controlled.hosts() == ["0:node-6"]
+        await controlled.end()
 
-    async def test_a_pool_that_cannot_be_found_although_it_is_known_is_looked_for_again(self, stage: Stage) -> None:
-        stage.pool(size=1)
-        await stage.lead(0.0)
-        stage.candidate.line.failures += [ApiError(Cause.MISSING, "an API server that has just begun")]
+    async def test_a_pool_that_cannot_be_found_although_it_is_known_is_looked_for_again(
+        self, controlled: ControlledCluster
+    ) -> None:
+        controlled.pool(size=1)
+        await controlled.lead(0.0)
+        controlled.candidate.line.failures += [ApiError(Cause.MISSING, "an API server that has just begun")]
         await asyncio.sleep(4)
-        before = stage.status()
+        before = controlled.status()
         await asyncio.sleep(4)
-        assert (before, stage.hosts()) == ({}, ["0:node-a"])
+        assert (before, controlled.hosts()) == ({}, ["0:node-a"])
 
-    async def test_what_fails_is_tried_again(self, stage: Stage) -> None:
-        stage.pool(size=1)
-        await stage.lead(0.0)
-        stage.candidate.line.failures += [ApiError(Cause.BROKEN, "etcd")] * 5
+    async def test_what_fails_is_tried_again(self, controlled: ControlledCluster) -> None:
+        controlled.pool(size=1)
+        await controlled.lead(0.0)
+        controlled.candidate.line.failures += [ApiError(Cause.BROKEN, "etcd")] * 5
         await asyncio.sleep(2)
-        assert stage.hosts() == ["0:node-a"]
+        assert controlled.hosts() == ["0:node-a"]

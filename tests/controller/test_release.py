@@ -6,9 +6,9 @@ import pytest
 
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.leaderelection.lease_hold import LostError
-from tests.controller.controllers import Line
+from tests.controller.controlled_cluster import LABEL, TAINT, ControlledCluster
+from tests.controller.controller_process import FaultyApi
 from tests.controller.kube import node_path, pool_path
-from tests.controller.stage import LABEL, TAINT, Stage
 from webhook.controller.release import TRIES, Freed, Release, Scope, parse_scope
 from webhook.placement.text import keys
 
@@ -18,24 +18,26 @@ FOREIGN = {"key": "dedicated", "effect": "NoSchedule"}
 
 
 @pytest.fixture
-async def stage(stage: Stage) -> Stage:
+async def controlled(controlled: ControlledCluster) -> ControlledCluster:
     """A controller has given the pool two hosts, and ended."""
-    stage.pool("p", size=2, mode="Exclusive")
-    await stage.lead()
-    await stage.end()
-    stage.forget()
-    assert stage.hosts() == ["0:node-a", "1:node-b"]
-    return stage
+    controlled.pool("p", size=2, mode="Exclusive")
+    await controlled.lead()
+    await controlled.end()
+    controlled.forget()
+    assert controlled.hosts() == ["0:node-a", "1:node-b"]
+    return controlled
 
 
-async def released(stage: Stage, *scopes: Scope, line: Line | None = None, **more: Any) -> list[Freed]:
-    release = Release(line or Line(stage.kube), now=lambda: "2026-01-01T00:00:00Z", **more)
+async def released(
+    controlled: ControlledCluster, *scopes: Scope, line: FaultyApi | None = None, **more: Any
+) -> list[Freed]:
+    release = Release(line or FaultyApi(controlled.kube), now=lambda: "2026-01-01T00:00:00Z", **more)
     return [freed async for freed in release.run(scopes)]
 
 
-def marks(stage: Stage) -> list[str]:
+def marks(controlled: ControlledCluster) -> list[str]:
     """Nodes with a label of membership, or an exclusive taint."""
-    found = stage.kube.all("/api/v1/nodes")
+    found = controlled.kube.all("/api/v1/nodes")
     labelled = {each["metadata"]["name"] for each in found for key in _labels(each) if key.startswith(keys.MEMBERSHIP)}
     tainted = {each["metadata"]["name"] for each in found for taint in _taints(each) if taint["key"] == keys.EXCLUSIVE}
     return sorted(labelled | tainted)
@@ -55,196 +57,199 @@ WHOLE = Freed(what="HostPool default/p", hosts=("node-a", "node-b"), finalizer=T
 
 
 @pytest.mark.parametrize("scope", [ALL, Scope("default"), ONE], ids=["all", "namespace", "pool"])
-async def test_a_pool_gives_back_its_hosts_and_its_finalizer(stage: Stage, scope: Scope) -> None:
-    assert await released(stage, scope) == [WHOLE]
-    pool = stage.kube.pool("p")
-    assert (marks(stage), pool["metadata"].get("finalizers")) == ([], None)
-    assert (stage.status()["phase"], stage.hosts()) == ("Pending", [])
-    assert stage.condition() == (
+async def test_a_pool_gives_back_its_hosts_and_its_finalizer(controlled: ControlledCluster, scope: Scope) -> None:
+    assert await released(controlled, scope) == [WHOLE]
+    pool = controlled.kube.pool("p")
+    assert (marks(controlled), pool["metadata"].get("finalizers")) == ([], None)
+    assert (controlled.status()["phase"], controlled.hosts()) == ("Pending", [])
+    assert controlled.condition() == (
         "False", "HostsReturned", "its hosts were given back, and it gets others when a controller runs",
     )  # fmt: skip
 
 
-async def test_done_again_it_changes_nothing(stage: Stage) -> None:
-    await released(stage, ALL)
-    before = len(stage.kube.changes)
-    assert await released(stage, ALL, ONE) == [
+async def test_done_again_it_changes_nothing(controlled: ControlledCluster) -> None:
+    await released(controlled, ALL)
+    before = len(controlled.kube.changes)
+    assert await released(controlled, ALL, ONE) == [
         Freed(what="HostPool default/p", stays=True),
         Freed(what="HostPool default/p", stays=True),
     ]
-    assert len(stage.kube.changes) == before
+    assert len(controlled.kube.changes) == before
 
 
-async def test_a_dry_run_says_the_same_and_changes_nothing(stage: Stage) -> None:
-    before = len(stage.kube.changes)
-    assert await released(stage, ALL, dry_run=True) == [WHOLE]
-    assert len(stage.kube.changes) == before
+async def test_a_dry_run_says_the_same_and_changes_nothing(controlled: ControlledCluster) -> None:
+    before = len(controlled.kube.changes)
+    assert await released(controlled, ALL, dry_run=True) == [WHOLE]
+    assert len(controlled.kube.changes) == before
 
 
-async def test_a_controller_gives_hosts_again(stage: Stage) -> None:
-    await released(stage, ALL)
-    await stage.lead()
-    assert stage.hosts() == ["0:node-a", "1:node-b"]
+async def test_a_controller_gives_hosts_again(controlled: ControlledCluster) -> None:
+    await released(controlled, ALL)
+    await controlled.lead()
+    assert controlled.hosts() == ["0:node-a", "1:node-b"]
 
 
-async def test_what_others_have_put_on_nodes_and_pools_stays(stage: Stage) -> None:
-    stage.retaint("node-a", FOREIGN, TAINT)
-    stage.relabel("node-a", team="x")
-    stage.kube.change(pool_path("p"), {"metadata": {"finalizers": ["example.com/x", "streams.ibm.com/hosts"]}})
-    await released(stage, ALL)
-    assert (stage.taints("node-a"), stage.kube.node("node-a")["metadata"]["labels"]["team"]) == ([FOREIGN], "x")
-    assert stage.kube.pool("p")["metadata"]["finalizers"] == ["example.com/x"]
+async def test_what_others_have_put_on_nodes_and_pools_stays(controlled: ControlledCluster) -> None:
+    controlled.retaint("node-a", FOREIGN, TAINT)
+    controlled.relabel("node-a", team="x")
+    controlled.kube.change(pool_path("p"), {"metadata": {"finalizers": ["example.com/x", "streams.ibm.com/hosts"]}})
+    await released(controlled, ALL)
+    assert (controlled.taints("node-a"), controlled.kube.node("node-a")["metadata"]["labels"]["team"]) == (
+        [FOREIGN],
+        "x",
+    )
+    assert controlled.kube.pool("p")["metadata"]["finalizers"] == ["example.com/x"]
 
 
-async def test_a_pool_that_is_deleted_goes_whatever_runs_on_its_hosts(stage: Stage) -> None:
-    stage.pod("pe", "node-a", placement="host(p)")
-    stage.kube.delete(pool_path("p"))
-    assert await released(stage, ONE) == [Freed(what="HostPool default/p", hosts=WHOLE.hosts, finalizer=True)]
-    assert (pool_path("p") in stage.kube.objects, marks(stage)) == (False, [])
+async def test_a_pool_that_is_deleted_goes_whatever_runs_on_its_hosts(controlled: ControlledCluster) -> None:
+    controlled.pod("pe", "node-a", placement="host(p)")
+    controlled.kube.delete(pool_path("p"))
+    assert await released(controlled, ONE) == [Freed(what="HostPool default/p", hosts=WHOLE.hosts, finalizer=True)]
+    assert (pool_path("p") in controlled.kube.objects, marks(controlled)) == (False, [])
 
 
-async def test_other_pools_keep_their_hosts(stage: Stage) -> None:
-    stage.kube.create(pool_path("q", "team"), spec={"size": 1})
-    await stage.lead()
-    await stage.end()
-    stage.forget()
-    assert [freed.what for freed in await released(stage, Scope("team"))] == ["HostPool team/q"]
-    assert (marks(stage), stage.hosts()) == (["node-a", "node-b"], ["0:node-a", "1:node-b"])
+async def test_other_pools_keep_their_hosts(controlled: ControlledCluster) -> None:
+    controlled.kube.create(pool_path("q", "team"), spec={"size": 1})
+    await controlled.lead()
+    await controlled.end()
+    controlled.forget()
+    assert [freed.what for freed in await released(controlled, Scope("team"))] == ["HostPool team/q"]
+    assert (marks(controlled), controlled.hosts()) == (["node-a", "node-b"], ["0:node-a", "1:node-b"])
 
 
 # Marks without a pool
 
 
-async def test_marks_of_a_pool_that_is_gone_are_found_by_its_name(stage: Stage) -> None:
-    stage.kube.change(pool_path("p"), {"metadata": {"finalizers": None}})
-    stage.kube.delete(pool_path("p"))
-    assert await released(stage, Scope("default")) == [Freed(what="HostPools of namespace default")]
-    assert await released(stage, ONE) == [Freed(what="HostPool default/p", hosts=WHOLE.hosts)]
-    assert marks(stage) == []
-    assert await released(stage, ONE) == [Freed(what="HostPool default/p")]
+async def test_marks_of_a_pool_that_is_gone_are_found_by_its_name(controlled: ControlledCluster) -> None:
+    controlled.kube.change(pool_path("p"), {"metadata": {"finalizers": None}})
+    controlled.kube.delete(pool_path("p"))
+    assert await released(controlled, Scope("default")) == [Freed(what="HostPools of namespace default")]
+    assert await released(controlled, ONE) == [Freed(what="HostPool default/p", hosts=WHOLE.hosts)]
+    assert marks(controlled) == []
+    assert await released(controlled, ONE) == [Freed(what="HostPool default/p")]
 
 
-async def test_with_all_marks_of_nobody_are_taken_off(stage: Stage) -> None:
+async def test_with_all_marks_of_nobody_are_taken_off(controlled: ControlledCluster) -> None:
     label = keys.membership("team", "gone")
-    stage.relabel("node-c", **{label: "0"})
-    stage.retaint("node-c", FOREIGN, {"key": keys.EXCLUSIVE, "value": "team.gone", "effect": "NoExecute"})
-    stage.retaint("node-b", TAINT, {"key": keys.EXCLUSIVE, "effect": "NoSchedule"})
+    controlled.relabel("node-c", **{label: "0"})
+    controlled.retaint("node-c", FOREIGN, {"key": keys.EXCLUSIVE, "value": "team.gone", "effect": "NoExecute"})
+    controlled.retaint("node-b", TAINT, {"key": keys.EXCLUSIVE, "effect": "NoSchedule"})
     strays = [Freed(what="marks of no HostPool", hosts=(name,)) for name in ("node-b", "node-c")]
-    assert await released(stage, ALL, dry_run=True) == [WHOLE, *strays]
-    assert await released(stage, ALL) == [WHOLE, *strays]
-    assert (marks(stage), stage.taints("node-c"), stage.taints("node-b")) == ([], [FOREIGN], [])
+    assert await released(controlled, ALL, dry_run=True) == [WHOLE, *strays]
+    assert await released(controlled, ALL) == [WHOLE, *strays]
+    assert (marks(controlled), controlled.taints("node-c"), controlled.taints("node-b")) == ([], [FOREIGN], [])
 
 
-async def test_where_there_are_no_pools_at_all_marks_go(stage: Stage) -> None:
+async def test_where_there_are_no_pools_at_all_marks_go(controlled: ControlledCluster) -> None:
     """As when their definition was deleted by force."""
-    stage.kube.change(pool_path("p"), {"metadata": {"finalizers": None}})
-    stage.kube.delete(pool_path("p"))
+    controlled.kube.change(pool_path("p"), {"metadata": {"finalizers": None}})
+    controlled.kube.delete(pool_path("p"))
 
-    class Undefined(Line):
+    class Undefined(FaultyApi):
         async def read(self, path: str) -> bytes:
             if "streamshostpools" in path:
                 raise ApiError(Cause.MISSING, "the API server answers 404: Not Found")
             return await super().read(path)
 
-    found = await released(stage, ALL, line=Undefined(stage.kube))
+    found = await released(controlled, ALL, line=Undefined(controlled.kube))
     assert [freed.hosts for freed in found] == [("node-a",), ("node-b",)]
-    assert marks(stage) == []
+    assert marks(controlled) == []
 
 
 # What goes wrong
 
 
-async def test_a_pool_that_cannot_be_released_does_not_keep_others_from_it(stage: Stage) -> None:
-    stage.kube.create(pool_path("q"), spec={"size": 1}, metadata={"finalizers": ["streams.ibm.com/hosts"]})
-    line = Line(stage.kube)
+async def test_a_pool_that_cannot_be_released_does_not_keep_others_from_it(controlled: ControlledCluster) -> None:
+    controlled.kube.create(pool_path("q"), spec={"size": 1}, metadata={"finalizers": ["streams.ibm.com/hosts"]})
+    line = FaultyApi(controlled.kube)
 
     def refuse(path: str) -> None:
         if path == node_path("node-b"):
             raise ApiError(Cause.FORBIDDEN, "the API server answers 403: no")
 
     line.before = refuse
-    first, second = await released(stage, ALL, line=line)
+    first, second = await released(controlled, ALL, line=line)
     assert (first.failure, second) == (
         "the API server answers 403: no", Freed(what="HostPool default/q", finalizer=True, stays=True),
     )  # fmt: skip
-    assert stage.kube.pool("p")["metadata"]["finalizers"] == ["streams.ibm.com/hosts"]
-    assert [freed.failure for freed in await released(stage, ALL)] == ["", ""]
-    assert marks(stage) == []
+    assert controlled.kube.pool("p")["metadata"]["finalizers"] == ["streams.ibm.com/hosts"]
+    assert [freed.failure for freed in await released(controlled, ALL)] == ["", ""]
+    assert marks(controlled) == []
 
 
-async def test_a_finalizer_that_may_not_be_removed_is_told_of(stage: Stage) -> None:
-    line = Line(stage.kube)
+async def test_a_finalizer_that_may_not_be_removed_is_told_of(controlled: ControlledCluster) -> None:
+    line = FaultyApi(controlled.kube)
 
     def refuse(path: str) -> None:
         if path == pool_path("p"):
             raise ApiError(Cause.FORBIDDEN, "the API server answers 403: no")
 
     line.before = refuse
-    (freed,) = await released(stage, ONE, line=line)
-    assert (freed.failure, marks(stage)) == ("the API server answers 403: no", [])
+    (freed,) = await released(controlled, ONE, line=line)
+    assert (freed.failure, marks(controlled)) == ("the API server answers 403: no", [])
 
 
 @pytest.mark.parametrize("times", [1, TRIES - 1])
-async def test_whoever_comes_in_between_is_waited_for(stage: Stage, times: int) -> None:
-    assert await released(stage, ONE, line=contested(stage, times)) == [WHOLE]
-    assert stage.kube.pool("p")["metadata"].get("finalizers") is None
+async def test_whoever_comes_in_between_is_waited_for(controlled: ControlledCluster, times: int) -> None:
+    assert await released(controlled, ONE, line=contested(controlled, times)) == [WHOLE]
+    assert controlled.kube.pool("p")["metadata"].get("finalizers") is None
 
 
-async def test_but_not_for_ever(stage: Stage) -> None:
-    (freed,) = await released(stage, ONE, line=contested(stage, 10**6))
+async def test_but_not_for_ever(controlled: ControlledCluster) -> None:
+    (freed,) = await released(controlled, ONE, line=contested(controlled, 10**6))
     assert freed.failure == "it is being changed by others all the time"
 
 
-def contested(stage: Stage, times: int) -> Line:
+def contested(controlled: ControlledCluster, times: int) -> FaultyApi:
     """A line on which somebody else changes the pool right before each of that many writes."""
-    line, left = Line(stage.kube), [times]
+    line, left = FaultyApi(controlled.kube), [times]
 
     def meddle(path: str) -> None:
         if path == pool_path("p") and left[0]:
             left[0] -= 1
-            stage.kube.change(path, {"metadata": {"labels": {"n": str(left[0])}}})
+            controlled.kube.change(path, {"metadata": {"labels": {"n": str(left[0])}}})
 
     line.before = meddle
     return line
 
 
-async def test_a_pool_that_goes_meanwhile_is_nothing_to_complain_of(stage: Stage) -> None:
-    line = Line(stage.kube)
+async def test_a_pool_that_goes_meanwhile_is_nothing_to_complain_of(controlled: ControlledCluster) -> None:
+    line = FaultyApi(controlled.kube)
 
     def gone(path: str) -> None:
-        if path.startswith("/api/v1/nodes") and pool_path("p") in stage.kube.objects:
-            stage.kube.change(pool_path("p"), {"metadata": {"finalizers": None}})
-            stage.kube.delete(pool_path("p"))
+        if path.startswith("/api/v1/nodes") and pool_path("p") in controlled.kube.objects:
+            controlled.kube.change(pool_path("p"), {"metadata": {"finalizers": None}})
+            controlled.kube.delete(pool_path("p"))
 
     line.before = gone
-    assert await released(stage, ALL, line=line) == [WHOLE]
-    assert marks(stage) == []
+    assert await released(controlled, ALL, line=line) == [WHOLE]
+    assert marks(controlled) == []
 
 
 @pytest.mark.parametrize("scope", [ALL, ONE], ids=["all", "pool"])
-async def test_what_cannot_be_listed_is_a_failure(stage: Stage, scope: Scope) -> None:
-    class Silent(Line):
+async def test_what_cannot_be_listed_is_a_failure(controlled: ControlledCluster, scope: Scope) -> None:
+    class Silent(FaultyApi):
         async def read(self, path: str) -> bytes:
             if "streamshostpools" in path:
                 raise ApiError(Cause.FORBIDDEN, "the API server answers 403: no")
             return await super().read(path)
 
     with pytest.raises(ApiError, match="^the API server answers 403: no$"):
-        await released(stage, scope, line=Silent(stage.kube))
+        await released(controlled, scope, line=Silent(controlled.kube))
 
 
-async def test_who_leads_no_more_changes_nothing(stage: Stage) -> None:
-    line = Line(stage.kube)
+async def test_who_leads_no_more_changes_nothing(controlled: ControlledCluster) -> None:
+    line = FaultyApi(controlled.kube)
     line.deposed = True
     with pytest.raises(LostError):
-        await released(stage, ALL, line=line)
-    assert (marks(stage), stage.hosts()) == (["node-a", "node-b"], ["0:node-a", "1:node-b"])
+        await released(controlled, ALL, line=line)
+    assert (marks(controlled), controlled.hosts()) == (["node-a", "node-b"], ["0:node-a", "1:node-b"])
 
 
-async def test_the_label_goes_with_the_taint(stage: Stage) -> None:
-    await released(stage, ONE)
-    labels = stage.kube.node("node-b")["metadata"]["labels"]
-    assert (stage.label("node-a"), stage.taints("node-a"), LABEL in labels) == (None, [], False)
+async def test_the_label_goes_with_the_taint(controlled: ControlledCluster) -> None:
+    await released(controlled, ONE)
+    labels = controlled.kube.node("node-b")["metadata"]["labels"]
+    assert (controlled.label("node-a"), controlled.taints("node-a"), LABEL in labels) == (None, [], False)
 
 
 # What is asked for

@@ -93,41 +93,41 @@ class TestAStoredPool:
 
 
 class TestAWatchedPool:
-    def shelf(self) -> tuple[Store, Inventory, list[str]]:
+    def store(self) -> tuple[Store, Inventory, list[str]]:
         told: list[str] = []
         inventory = cluster()
         return Store(OWN_POOLS, inventory, lambda finding: told.append(str(finding))), inventory, told
 
     def test_is_known_although_its_status_breaks_rules(self) -> None:
-        shelf, inventory, told = self.shelf()
-        shelf.put(Raw(body(status={"phase": "Bogus"})))
+        store, inventory, told = self.store()
+        store.put(Raw(body(status={"phase": "Bogus"})))
         assert inventory.pools["team", "p"].size == 1
         assert told == [
             'HostPool team/p: status.phase: "Bogus" is not one of Pending, Ready, Failed, Releasing, ' + ANEW
         ]
 
     def test_is_known_by_its_name_alone_if_nothing_else_can_be_read(self) -> None:
-        shelf, inventory, told = self.shelf()
-        shelf.put(Raw(body({"size": -1})))
+        store, inventory, told = self.store()
+        store.put(Raw(body({"size": -1})))
         found = inventory.pools["team", "p"]
         assert (unreadable(found), found.phase, found.sized) == (True, Phase.FAILED, False)
         assert told == ["HostPool team/p: spec.size: -1 is not between 1 and 5000"]
 
     def test_belongs_to_the_namespace_default_if_it_names_none(self) -> None:
-        shelf, inventory, _ = self.shelf()
-        shelf.put(Raw(body({"size": -1}, namespace="")))
+        store, inventory, _ = self.store()
+        store.put(Raw(body({"size": -1}, namespace="")))
         assert set(inventory.pools) == {("default", "p")}
 
     @pytest.mark.parametrize("name", ["", 7])
     def test_without_a_name_is_left_out(self, name: Any) -> None:
-        shelf, inventory, _ = self.shelf()
-        shelf.put(Raw(body({"size": -1}, name=name)))
+        store, inventory, _ = self.store()
+        store.put(Raw(body({"size": -1}, name=name)))
         assert not inventory.pools
 
     def test_is_forgotten_when_it_is_gone(self) -> None:
-        shelf, inventory, _ = self.shelf()
-        shelf.put(Raw(body({"size": -1})))
-        shelf.remove("team/p")
+        store, inventory, _ = self.store()
+        store.put(Raw(body({"size": -1})))
+        store.remove("team/p")
         assert not inventory.pools
 
 
@@ -139,9 +139,9 @@ class TestLearnedNodes:
     def known(self, version: object = "10") -> tuple[Store, NodeCache, Inventory]:
         inventory = cluster()
         nodes = NodeCache(inventory)
-        shelf = Store(nodes.kind, inventory, lambda _: None)
-        shelf.put(Raw(node(version)))
-        return shelf, nodes, inventory
+        store = Store(nodes.kind, inventory, lambda _: None)
+        store.put(Raw(node(version)))
+        return store, nodes, inventory
 
     def zone(self, inventory: Inventory) -> str | None:
         found = inventory.nodes.get("node-a")
@@ -155,13 +155,13 @@ class TestLearnedNodes:
 
     def test_what_the_watch_tells_counts_in_its_order(self) -> None:
         """After the API server was restored from a backup its versions are lower."""
-        shelf, _, inventory = self.known()
-        shelf.put(Raw(node("5", "b")))
+        store, _, inventory = self.known()
+        store.put(Raw(node("5", "b")))
         assert self.zone(inventory) == "b"
 
     def test_a_node_that_is_gone_does_not_come_back(self) -> None:
-        shelf, nodes, inventory = self.known()
-        shelf.remove("node-a")
+        store, nodes, inventory = self.known()
+        store.remove("node-a")
         nodes.learn(node("11", "b"))
         assert self.zone(inventory) is None
 

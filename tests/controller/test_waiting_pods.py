@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from tests.controller.controlled_cluster import ControlledCluster
 from tests.controller.kube import pod_path
-from tests.controller.stage import Stage
 from webhook.controller.events.event import Regarding
 from webhook.placement.text import keys
 
@@ -13,79 +13,81 @@ TEXT = "no node yet: No node is open to this pod: 0 of 3 nodes can run this pod.
 SOON = 5.0
 
 
-def waiting(stage: Stage, name: str = "w", *, node: str | None = None, job: bool = True, text: str = TEXT) -> str:
+def waiting(
+    controlled: ControlledCluster, name: str = "w", *, node: str | None = None, job: bool = True, text: str = TEXT
+) -> str:
     """A pod that was let in to wait; returns its uid."""
     labels = {keys.JOB: "job"} if job else {}
     spec = {"containers": []} | ({"nodeName": node} if node else {})
     metadata = {"labels": labels, "annotations": {keys.WAITS: text}}
-    found = stage.kube.create(pod_path(name), metadata=metadata, spec=spec, status={"phase": "Pending"})
+    found = controlled.kube.create(pod_path(name), metadata=metadata, spec=spec, status={"phase": "Pending"})
     uid: str = found["metadata"]["uid"]
     return uid
 
 
-def told(stage: Stage) -> list[tuple[str, str]]:
-    return stage.candidate.of_pods.all
+def told(controlled: ControlledCluster) -> list[tuple[str, str]]:
+    return controlled.candidate.of_pods.all
 
 
 @pytest.mark.parametrize("job", [True, False], ids=["of a job", "of no job"])
-async def test_a_pod_that_waits_is_told_why(stage: Stage, *, job: bool) -> None:
-    await stage.lead()
-    uid = waiting(stage, job=job)
+async def test_a_pod_that_waits_is_told_why(controlled: ControlledCluster, *, job: bool) -> None:
+    await controlled.lead()
+    uid = waiting(controlled, job=job)
     await asyncio.sleep(SOON - 0.5)
-    assert told(stage) == []
+    assert told(controlled) == []
     await asyncio.sleep(1)
-    assert told(stage) == [("PlacementWaiting", TEXT)]
-    assert stage.candidate.of_pods.about == [
+    assert told(controlled) == [("PlacementWaiting", TEXT)]
+    assert controlled.candidate.of_pods.about == [
         Regarding(api_version="v1", kind="Pod", name="w", namespace="default", uid=uid)
     ]
-    assert stage.said == []
+    assert controlled.said == []
 
 
-async def test_it_is_told_once_whatever_happens_to_it(stage: Stage) -> None:
-    await stage.lead()
-    waiting(stage)
+async def test_it_is_told_once_whatever_happens_to_it(controlled: ControlledCluster) -> None:
+    await controlled.lead()
+    waiting(controlled)
     for at in range(3):
         await asyncio.sleep(4)
-        stage.kube.change(pod_path("w"), {"metadata": {"labels": {"at": str(at)}}})
+        controlled.kube.change(pod_path("w"), {"metadata": {"labels": {"at": str(at)}}})
     await asyncio.sleep(2000)
-    assert len(told(stage)) == 1
+    assert len(told(controlled)) == 1
 
 
-async def test_those_that_waited_before_are_told_by_whoever_leads(stage: Stage) -> None:
-    waiting(stage)
-    await stage.lead(SOON + 1)
-    assert told(stage) == [("PlacementWaiting", TEXT)]
+async def test_those_that_waited_before_are_told_by_whoever_leads(controlled: ControlledCluster) -> None:
+    waiting(controlled)
+    await controlled.lead(SOON + 1)
+    assert told(controlled) == [("PlacementWaiting", TEXT)]
 
 
-async def test_nobody_is_told_by_a_process_that_does_not_lead(stage: Stage) -> None:
-    await stage.lead()
-    await stage.candidate.end()
-    waiting(stage)
+async def test_nobody_is_told_by_a_process_that_does_not_lead(controlled: ControlledCluster) -> None:
+    await controlled.lead()
+    await controlled.candidate.end()
+    waiting(controlled)
     await asyncio.sleep(100)
-    assert told(stage) == []
+    assert told(controlled) == []
 
 
-async def test_a_pod_that_gets_its_node_soon_is_told_nothing(stage: Stage) -> None:
-    await stage.lead()
-    waiting(stage)
+async def test_a_pod_that_gets_its_node_soon_is_told_nothing(controlled: ControlledCluster) -> None:
+    await controlled.lead()
+    waiting(controlled)
     await asyncio.sleep(1)
-    stage.kube.change(pod_path("w"), {"spec": {"nodeName": "node-a"}})
+    controlled.kube.change(pod_path("w"), {"spec": {"nodeName": "node-a"}})
     await asyncio.sleep(100)
-    assert told(stage) == []
+    assert told(controlled) == []
 
 
-async def test_nor_is_a_pod_that_goes_or_is_gone(stage: Stage) -> None:
-    await stage.lead()
+async def test_nor_is_a_pod_that_goes_or_is_gone(controlled: ControlledCluster) -> None:
+    await controlled.lead()
     for name in ("goes", "gone"):
-        waiting(stage, name)
+        waiting(controlled, name)
     await asyncio.sleep(1)
-    stage.kube.change(pod_path("goes"), {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
-    stage.kube.delete(pod_path("gone"))
+    controlled.kube.change(pod_path("goes"), {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
+    controlled.kube.delete(pod_path("gone"))
     await asyncio.sleep(100)
-    assert told(stage) == []
+    assert told(controlled) == []
 
 
-async def test_nor_is_a_pod_that_has_had_its_node_all_along(stage: Stage) -> None:
-    waiting(stage, node="node-a")
-    await stage.lead(100)
-    assert told(stage) == []
+async def test_nor_is_a_pod_that_has_had_its_node_all_along(controlled: ControlledCluster) -> None:
+    waiting(controlled, node="node-a")
+    await controlled.lead(100)
+    assert told(controlled) == []

@@ -10,7 +10,7 @@ import pytest
 
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.leaderelection.lease_hold import LostError
-from tests.controller.quick import clock, settle
+from tests.controller.virtual_time import clock, settle
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import run_workers
 
@@ -33,7 +33,7 @@ async def working(
             await task
 
 
-class Diary:
+class RecordingWorker:
     """A worker that notes what it does, and fails as it is told."""
 
     def __init__(self, *trouble: Exception, again: float | None = None) -> None:
@@ -55,12 +55,12 @@ class Diary:
 
 
 async def test_every_key_is_worked_on(queue: Queue[str]) -> None:
-    diary = Diary()
-    async with working(queue, diary):
+    worker = RecordingWorker()
+    async with working(queue, worker):
         for key in "abc":
             queue.add(key)
         await settle()
-    assert ([key for key, _ in diary.begun], queue.working) == (["a", "b", "c"], 0)
+    assert ([key for key, _ in worker.begun], queue.working) == (["a", "b", "c"], 0)
 
 
 async def test_so_many_keys_are_worked_on_at_a_time(queue: Queue[str]) -> None:
@@ -75,38 +75,38 @@ async def test_so_many_keys_are_worked_on_at_a_time(queue: Queue[str]) -> None:
 
 
 async def test_what_fails_is_tried_again_later_and_later(queue: Queue[str]) -> None:
-    diary = Diary(ValueError(), ValueError(), ValueError())
-    async with working(queue, diary):
+    worker = RecordingWorker(ValueError(), ValueError(), ValueError())
+    async with working(queue, worker):
         queue.add("a")
         await asyncio.sleep(1)
-    assert diary.pauses == [0.005, 0.01, 0.02]
+    assert worker.pauses == [0.005, 0.01, 0.02]
 
 
 async def test_a_success_is_the_end_of_it(queue: Queue[str]) -> None:
-    async with working(queue, Diary(ValueError())):
+    async with working(queue, RecordingWorker(ValueError())):
         queue.add("a")
         await asyncio.sleep(1)
         assert (queue.failing, queue.scheduled, queue.retries) == (0, 0, 1)
 
 
 async def test_a_failure_waits_as_long_as_the_api_server_asks_for(queue: Queue[str]) -> None:
-    diary = Diary(ApiError(Cause.BUSY, "later", wait=3.0))
-    async with working(queue, diary):
+    worker = RecordingWorker(ApiError(Cause.BUSY, "later", wait=3.0))
+    async with working(queue, worker):
         queue.add("a")
         await asyncio.sleep(5)
-    assert diary.pauses == [3.0]
+    assert worker.pauses == [3.0]
 
 
 async def test_a_worker_may_ask_to_look_again(queue: Queue[str]) -> None:
-    diary = Diary(again=2.5)
-    async with working(queue, diary):
+    worker = RecordingWorker(again=2.5)
+    async with working(queue, worker):
         queue.add("a")
         await asyncio.sleep(5)
-    assert diary.pauses == [2.5]
+    assert worker.pauses == [2.5]
 
 
 async def test_a_failure_is_one_line_of_the_log(queue: Queue[str], caplog: pytest.LogCaptureFixture) -> None:
-    async with working(queue, Diary(ApiError(Cause.CONFLICT, "it has changed"))):
+    async with working(queue, RecordingWorker(ApiError(Cause.CONFLICT, "it has changed"))):
         queue.add("a")
         await settle()
     assert [(record.levelno, record.getMessage(), record.exc_info) for record in caplog.records] == [
@@ -117,7 +117,7 @@ async def test_a_failure_is_one_line_of_the_log(queue: Queue[str], caplog: pytes
 async def test_what_nobody_expected_is_logged_with_its_traceback(
     queue: Queue[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with working(queue, Diary(KeyError("surprise"))):
+    async with working(queue, RecordingWorker(KeyError("surprise"))):
         queue.add("a")
         await settle()
     [record] = caplog.records
@@ -129,7 +129,7 @@ async def test_what_nobody_expected_is_logged_with_its_traceback(
 async def test_whoever_may_not_act_any_more_stops(queue: Queue[str]) -> None:
     queue.add("a")
     with pytest.raises(LostError, match="^gone$"):
-        await run_workers(queue, Diary(LostError("gone")), name="pool")
+        await run_workers(queue, RecordingWorker(LostError("gone")), name="pool")
     assert queue.retries == 0
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.commands import SECONDS, commands, pattern
 from tests.docs.pages import ROOT, Block, blocks
-from tests.docs.test_commands import SECONDS, commands, pattern
 
 pytestmark = pytest.mark.integration
 

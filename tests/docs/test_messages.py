@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.admission.pools import host_pool, validated
+from tests.admission.submitted_pools import host_pool, validated
 from tests.answers import refused, warnings
 from tests.builders import GATES, bound_pod, cluster, node, nodes, pod, pool, review
 from tests.docs.pages import page

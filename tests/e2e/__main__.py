@@ -4,10 +4,10 @@ import argparse
 import sys
 from typing import Final
 
-from tests.e2e import standing
-from tests.e2e.say import say
+from tests.e2e import background_plane
+from tests.e2e.progress import say
 
-_COMMANDS: Final = {"up": standing.up, "down": standing.down}
+_COMMANDS: Final = {"up": background_plane.up, "down": background_plane.down}
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from tests.e2e.identities import Identity
 from tests.e2e.paths import collection, item
-from tests.e2e.stream import Stream
+from tests.e2e.watch_stream import Stream
 
 Object: TypeAlias = dict[str, Any]
 

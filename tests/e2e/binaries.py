@@ -18,7 +18,7 @@ from typing import Final
 
 from tests.e2e import toolchain
 from tests.e2e.modules import MODULES, Module
-from tests.e2e.say import say
+from tests.e2e.progress import say
 
 _CLONE: Final = Path(__file__).resolve().parents[2]
 

@@ -6,8 +6,8 @@ import ssl
 from pathlib import Path
 from typing import Final
 
+from tests.e2e.polling import until
 from tests.e2e.process import Process
-from tests.e2e.waiting import until
 
 _READY_SECONDS: Final = 60
 """A start takes 1-3 s on idle cores; tests may share them with a build."""

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from tests.e2e.addresses import loopback
 from tests.e2e.api import Object
-from tests.e2e.sources import NotYetError, Sources, UnsupportedError, referred
+from tests.e2e.pod_sources import NotYetError, Sources, UnsupportedError, referred
 
 SERVICE_ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 

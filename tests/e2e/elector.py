@@ -15,7 +15,7 @@ from kubeapi.client.object_client import ObjectClient
 from kubeapi.leaderelection.election import Election
 from kubeapi.leaderelection.lease_hold import LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
-from tests.e2e.say import say
+from tests.e2e.progress import say
 
 TERMS: Final = LeaseTiming(lease=6, deadline=4.0, retry=0.8)
 """The shape of the usual ones, in less than half the time."""

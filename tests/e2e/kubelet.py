@@ -25,9 +25,9 @@ from tests.e2e.addresses import next_pod_address
 from tests.e2e.api import Object
 from tests.e2e.container import PROGRAMS, Place, Run, run_of
 from tests.e2e.plane import ControlPlane
+from tests.e2e.pod_sources import Sources
 from tests.e2e.pod_worker import PodWorker
-from tests.e2e.sources import Sources
-from tests.e2e.watching import Watching
+from tests.e2e.watch_cache import Watching
 
 LABEL: Final = "app.kubernetes.io/name=streams-placement"
 """As in ``stages.yaml``."""

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from tests.e2e.api import Api, Object
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 
 _AT_ONCE: Final = 8
 """Requests in flight. More do not help: the API server shares two cores with us."""

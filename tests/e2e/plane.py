@@ -9,15 +9,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from tests.e2e import binaries, followers
+from tests.e2e import binaries, cluster_controllers
 from tests.e2e.api import Api
 from tests.e2e.apiserver import apiserver, certificate, write_signing_keys
 from tests.e2e.component import Component
 from tests.e2e.etcd import etcd
 from tests.e2e.identities import identities, write_kubeconfig, write_tokens
+from tests.e2e.polling import until
 from tests.e2e.ports import free_ports
 from tests.e2e.signals import orderly_end
-from tests.e2e.waiting import until
 
 STAGES: Final = Path(__file__).with_name("stages.yaml")
 
@@ -119,11 +119,13 @@ class ControlPlane:
         }
         self.etcd = etcd(programs["etcd"], folder, store, peer)
         self.apiserver = apiserver(programs["kube-apiserver"], folder, self.port, store, self._admission)
-        self.scheduler = followers.scheduler(programs["kube-scheduler"], folder, others[0], files["scheduler"])
-        self.controllers = followers.controllers(
+        self.scheduler = cluster_controllers.scheduler(
+            programs["kube-scheduler"], folder, others[0], files["scheduler"]
+        )
+        self.controllers = cluster_controllers.controllers(
             programs["kube-controller-manager"], folder, others[1], files["controllers"], self.authority
         )
-        self.kwok = followers.kwok(programs["kwok"], folder, others[2], files["kwok"], self._stages)
+        self.kwok = cluster_controllers.kwok(programs["kwok"], folder, others[2], files["kwok"], self._stages)
 
     def _start(self) -> None:
         started = time.monotonic()

@@ -10,10 +10,10 @@ from typing import Final, TypeAlias
 from tests.e2e.addresses import loopback
 from tests.e2e.api import STRATEGIC, Api, Object, RefusedError
 from tests.e2e.container import Place, Run
+from tests.e2e.pod_sources import NotYetError, UnsupportedError
 from tests.e2e.pod_status import PodStatus
 from tests.e2e.probing import Checks
 from tests.e2e.process import Process
-from tests.e2e.sources import NotYetError, UnsupportedError
 
 _RESTART_SECONDS: Final = 10.0
 """A kubelet's first pause before it starts a container again; the pace shortens it."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tests.e2e.api import Object
-from tests.e2e.sources import UnsupportedError
+from tests.e2e.pod_sources import UnsupportedError
 
 _PERIOD: Final = 10
 _TIMEOUT: Final = 1

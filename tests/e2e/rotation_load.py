@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.e2e.api import Api, Object, RefusedError
-from tests.e2e.say import say
+from tests.e2e.progress import say
 from tests.e2e.workloads import pod
 
 SPACE: Final = "managed-certificates"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e import volumes
 from tests.e2e.container import Place, Run, run_of
-from tests.e2e.sources import NotYetError, Sources, UnsupportedError
+from tests.e2e.pod_sources import NotYetError, Sources, UnsupportedError
 
 NOTHING = Sources({}, {})
 PLACE = Place("10.97.1.2", Path("/pods/p"), 6443)

@@ -14,13 +14,13 @@ import pytest
 from kubeapi.client.configuration import connect
 from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ObjectClient
-from tests.cluster.live.watched import until as until_so
+from tests.cluster.live.watched_cluster import until as until_so
 from tests.e2e.api import Object
 from tests.e2e.elector import LOST, SEEN, TERMS
 from tests.e2e.plane import ControlPlane
+from tests.e2e.polling import until
 from tests.e2e.process import Process
-from tests.e2e.say import say
-from tests.e2e.waiting import until
+from tests.e2e.progress import say
 from tests.e2e.workloads import namespace
 from webhook.controller.events.event import Regarding
 from webhook.controller.events.events import QUIET, Events

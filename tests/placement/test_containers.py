@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.placement.equipped import FIRST, container, spec
+from tests.placement.hardware_containers import FIRST, container, spec
 from webhook.placement.kube.containers import Place, asking, at, called, listed, named, only, places, resources_at
 from webhook.placement.kube.pod import PodSpec, Resources
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.placement.equipped import FIRST, FPGA, GPU, container, device, spec
+from tests.placement.hardware_containers import FIRST, FPGA, GPU, container, device, spec
 from webhook.placement.annotations.hardware import Hardware
 from webhook.placement.kube.containers import Place, only, resources_at
 from webhook.placement.kube.pod import PodSpec, Resources

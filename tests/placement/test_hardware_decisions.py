@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from tests.builders import Json, bound_pod, cluster, decided, node, nodes, pod
-from tests.placement.equipped import (
+from tests.placement.final_pods import finished
+from tests.placement.hardware_containers import (
     BOUND,
     FPGA,
     GPU,
@@ -17,7 +18,6 @@ from tests.placement.equipped import (
     required,
     wanted,
 )
-from tests.placement.finished import finished
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.builders import OUTRIGHT, Json, cluster, decided, nodes, pod
-from tests.placement.equipped import (
+from tests.placement.hardware_containers import (
     BOUND,
     FPGA,
     GPU,
@@ -16,7 +16,7 @@ from tests.placement.equipped import (
     label,
     required,
 )
-from tests.templates import crowded
+from tests.workload_templates import crowded
 
 TWO = cluster(nodes(2))
 APART = cluster([equipped("node-a", 1), equipped("node-b", 0, 1)])

@@ -282,7 +282,7 @@ def test_two_hosts_that_are_not_one_node_are_no_node() -> None:
     assert found.message.startswith('host("node-a") and host("node-b") cannot both hold')
 
 
-class Clock:
+class FakeClock:
     """Time that stands still until it is moved."""
 
     now = 0.0
@@ -297,7 +297,7 @@ def after(assumed: AssumedPods, requests: Json) -> str:
 
 
 def test_what_was_promised_counts_as_taken_for_a_while() -> None:
-    clock = Clock()
+    clock = FakeClock()
     assumed = AssumedPods(clock)
     assert after(assumed, {"cpu": "1"}) == "node-a"
     assumed.assume("first", "node-a", {"cpu": 1000, "pods": 1})
@@ -312,7 +312,7 @@ def test_replicas_that_decide_from_one_state_promise_no_more_than_there_is() -> 
     """Four of them, none of which sees what the others promise: eight pods of one cpu for a node of eight."""
     given = 0
     for _ in range(4):
-        assumed = AssumedPods(Clock())
+        assumed = AssumedPods(FakeClock())
         while after(assumed, {"cpu": "1"}):
             assumed.assume(f"{given}", "node-a", {"cpu": 1000, "pods": 1})
             given += 1
@@ -320,7 +320,7 @@ def test_replicas_that_decide_from_one_state_promise_no_more_than_there_is() -> 
 
 
 def test_a_review_that_is_repeated_promises_once() -> None:
-    assumed = AssumedPods(Clock())
+    assumed = AssumedPods(FakeClock())
     for _ in range(3):
         assumed.assume("same", "node-a", {"cpu": 1000})
     assert assumed.on("node-a") == {"cpu": 1000}
@@ -329,7 +329,7 @@ def test_a_review_that_is_repeated_promises_once() -> None:
 
 
 def test_promises_are_bounded() -> None:
-    assumed = AssumedPods(Clock())
+    assumed = AssumedPods(FakeClock())
     for at in range(LIMIT + 5):
         assumed.assume(f"{at}", "node-a", {"pods": 1})
     assert assumed.on("node-a") == {"pods": LIMIT}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.builders import asked, cluster, nodes, pod
-from tests.placement.mapped import SEPARATE, mapping
+from tests.placement.mapping_annotations import SEPARATE, mapping
 from webhook.placement.text import keys
 
 ONE = cluster(nodes(1))

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import cluster, decided, nodes, pod
-from tests.placement.mapped import SAME, SEPARATE, path
+from tests.placement.mapping_annotations import SAME, SEPARATE, path
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault
 

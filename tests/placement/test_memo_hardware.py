@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import NAMESPACE, Json, asked, bound_pod, cluster, job, nodes, pod, typed
-from tests.placement.equipped import BOUND, GPU, amount, container, equipped, guaranteed, required, wanted
+from tests.placement.hardware_containers import BOUND, GPU, amount, container, equipped, guaranteed, required, wanted
 from webhook.placement.inventory.intent import read_intent
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

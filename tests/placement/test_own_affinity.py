@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import Json, cluster, decided, nodes, pod
-from tests.placement.finished import finished
+from tests.placement.final_pods import finished
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import Json
-from tests.placement.equipped import FIRST, GPU, container, device, guaranteed, spec
+from tests.placement.hardware_containers import FIRST, GPU, container, device, guaranteed, spec
 from webhook.placement.annotations.hardware import Hardware
 from webhook.placement.kube.containers import places, resources_at
 from webhook.placement.kube.pod import PodSpec, Resources

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from tests.builders import Json, asked, cluster, decided, nodes, pod
-from tests.placement.equipped import GPU, amount, container, offering, required
-from tests.templates import crowded
+from tests.placement.hardware_containers import GPU, amount, container, offering, required
+from tests.workload_templates import crowded
 from webhook.placement.kube.pod import PodSpec, Resources
 from webhook.placement.kube.requests import pod_requests
 from webhook.placement.provision.resource_rules import completed

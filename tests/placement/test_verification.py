@@ -16,7 +16,7 @@ from tests.builders import (
     pod,
     pool,
 )  # fmt: skip
-from tests.placement.finished import EXCLUSIVE, finished, problems
+from tests.placement.final_pods import EXCLUSIVE, finished, problems
 from webhook.placement.checks.verification import undone
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

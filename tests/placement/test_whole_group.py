@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import NAMESPACE, Json, bound_pod, cluster, node, nodes, pod, typed
-from tests.placement.equipped import GPU, equipped
+from tests.placement.hardware_containers import GPU, equipped
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.decision.whole_group import LISTED, WholeGroup

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import Json
-from tests.placement.equipped import FIRST, container, guaranteed, spec
+from tests.placement.hardware_containers import FIRST, container, guaranteed, spec
 from webhook.placement.kube.containers import Place, resources_at
 from webhook.placement.kube.pod import PodSpec, Resources
 from webhook.placement.kube.quantity import NANO

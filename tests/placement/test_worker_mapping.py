@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.placement.mapped import mapping, path
+from tests.placement.mapping_annotations import mapping, path
 from webhook.placement.annotations.worker_mapping import NOTHING, WorkerMapping, read_mapping
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.text import keys

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import NAMESPACE, Json, cluster, decided, node, nodes, pod, pool, typed
-from tests.templates import crowded, replica
+from tests.workload_templates import crowded, replica
 from webhook.placement.decision.additions import NOTHING
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import JOB, NAMESPACE, cluster, node, nodes, pool
-from tests.templates import replica
+from tests.workload_templates import replica
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World

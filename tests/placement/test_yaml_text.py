@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.placement.properties.dice import examples
+from tests.placement.properties.random_choices import examples
 from webhook.placement.annotations.yaml_text import Value, parse_yaml
 from webhook.placement.text.problem import render
 

@@ -8,7 +8,7 @@ and breaks no anti-affinity.
 from collections.abc import Mapping
 from typing import Any
 
-from tests.scheduling.selecting import selects
+from tests.scheduling.selectors import selects
 from tests.scheduling.state import Cluster
 
 Json = Mapping[str, Any]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tests.placement.properties.dice import Dice
+from tests.placement.properties.random_choices import RandomChoices
 from webhook.placement.text import keys
 
 Object = dict[str, Any]
@@ -20,19 +20,19 @@ POOL_BYTES = 8
 _EXCLUSIVE = "exclusive"
 
 
-def node(dice: Dice, mark: str, at: int) -> Object:
+def node(choices: RandomChoices, mark: str, at: int) -> Object:
     """A ready node; its names start with ``mark``, so that several clusters can be one."""
     name = f"{mark}-n{at}"
     taints: list[Object] = []
-    if dice.face(6) == 5:
-        taints.append({"key": DEDICATED, "value": "infra", "effect": dice.pick(["NoSchedule", "PreferNoSchedule"])})
-    spec: Object = {"taints": taints} | ({"unschedulable": True} if dice.face(16) == 15 else {})
+    if choices.face(6) == 5:
+        taints.append({"key": DEDICATED, "value": "infra", "effect": choices.pick(["NoSchedule", "PreferNoSchedule"])})
+    spec: Object = {"taints": taints} | ({"unschedulable": True} if choices.face(16) == 15 else {})
     room = {
-        "cpu": dice.pick(["4", "1", "2", "8"]),
-        "memory": dice.pick(["8Gi", "2Gi"]),
-        "pods": dice.pick(["10", "10", "10", "2", "1"]),
+        "cpu": choices.pick(["4", "1", "2", "8"]),
+        "memory": choices.pick(["8Gi", "2Gi"]),
+        "pods": choices.pick(["10", "10", "10", "2", "1"]),
     }
-    devices = dice.face(5)
+    devices = choices.face(5)
     if devices > 2:
         room[DEVICE] = str(devices - 2)
     address = [{"type": "InternalIP", "address": f"10.1.0.{at + 1}"}, {"type": "Hostname", "address": name}]
@@ -40,7 +40,7 @@ def node(dice: Dice, mark: str, at: int) -> Object:
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "uid": f"uid-of-{name}", "labels": _labels(dice, mark, at)},
+        "metadata": {"name": name, "uid": f"uid-of-{name}", "labels": _labels(choices, mark, at)},
         "spec": spec,
         "status": {
             "addresses": address, "allocatable": room, "capacity": dict(room), "conditions": [ready], "phase": "Running"
@@ -48,36 +48,36 @@ def node(dice: Dice, mark: str, at: int) -> Object:
     }  # fmt: skip
 
 
-def _labels(dice: Dice, mark: str, at: int) -> dict[str, str]:
+def _labels(choices: RandomChoices, mark: str, at: int) -> dict[str, str]:
     found = {"case": mark}
-    host = dice.face(16)
+    host = choices.face(16)
     if host < 12 or (host == 14 and not at):
         found[keys.HOSTNAME] = f"{mark}-n{at}"
     elif host >= 14:
         found[keys.HOSTNAME] = f"{mark}-n0" if host == 14 else f"{mark}-host{at}"
-    zone = dice.face(4)
+    zone = choices.face(4)
     if zone < 3:
         found[ZONE] = f"{mark}-z{zone % 2}"
-    if dice.chance(3):
+    if choices.chance(3):
         found[DISK] = "ssd"
-    generation = dice.face(5)
+    generation = choices.face(5)
     if generation > 1:
         found[GENERATION] = ["2", "10", "x"][generation - 2]
-    if dice.chance(4):
+    if choices.chance(4):
         found[keys.TAG] = "blue"
     return found
 
 
-def pools(dice: Dice, mark: str, space: str, nodes: Sequence[Object]) -> list[Object]:
+def pools(choices: RandomChoices, mark: str, space: str, nodes: Sequence[Object]) -> list[Object]:
     """Pools that are ready, their hosts marked: by a tag, literal, and exclusive."""
     found = []
-    if dice.chance(4):
+    if choices.chance(4):
         found.append(_pool("Tagged", mark, space, {"tags": ["blue"]}))
-    if dice.chance(3):
-        hosts = [one["metadata"]["name"] for one in dice.some(nodes, min(2, len(nodes)), 1)]
+    if choices.chance(3):
+        hosts = [one["metadata"]["name"] for one in choices.some(nodes, min(2, len(nodes)), 1)]
         found.append(_ready(_pool("Listed", mark, space, {"hosts": hosts}), hosts, nodes))
-    if dice.chance(1):
-        [host] = dice.some(nodes, 1, 1)
+    if choices.chance(1):
+        [host] = choices.some(nodes, 1, 1)
         # No other pool may have it.
         if not any(key.startswith(keys.MEMBERSHIP) for key in host["metadata"]["labels"]):
             pool = _pool("Own", mark, space, {"size": 1, "mode": "Exclusive"})

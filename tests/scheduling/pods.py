@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tests.placement.properties.dice import Dice
+from tests.placement.properties.random_choices import RandomChoices
 from tests.scheduling.nodes import DEDICATED, DEVICE, DISK, GENERATION, ZONE
 from webhook.placement.text import keys
 
@@ -62,108 +62,108 @@ class Names:
         self.apps = (f"{mark}-web", f"{mark}-db")
 
 
-def asking(dice: Dice, names: Names, at: int, *, calm: bool = False) -> Object:
+def asking(choices: RandomChoices, names: Names, at: int, *, calm: bool = False) -> Object:
     """A pod of a job, or of none, that says where it is to run; a ``calm`` one says nothing else."""
-    whole = dice.part(POD_BYTES - 30)
-    found = ordinary(Dice(b"") if calm else whole, names, f"{names.mark}-p{at}")
+    whole = choices.part(POD_BYTES - 30)
+    found = ordinary(RandomChoices(b"") if calm else whole, names, f"{names.mark}-p{at}")
     metadata, spec = found["metadata"], found["spec"]
-    job = dice.face(24)
+    job = choices.face(24)
     if job < 19:
         metadata["labels"][keys.JOB] = names.jobs[job > 15]
-    element = dice.face(16)
+    element = choices.face(16)
     if element < 15:
         metadata["labels"][keys.PE] = f"pe-{element % 3}"
     # What is about other pods needs a job.
-    metadata["annotations"] = annotations(dice, names, lonely=job > 19)
-    controller = dice.face(6)
+    metadata["annotations"] = annotations(choices, names, lonely=job > 19)
+    controller = choices.face(6)
     if controller > 3:
         kind = ["ReplicaSet", "ProcessingElement"][controller - 4]
         version = ["apps/v1", "streams.ibm.com/v1"][controller - 4]
         owner = {"apiVersion": version, "kind": kind, "name": f"{names.mark}-o", "uid": "o", "controller": True}
         metadata["ownerReferences"] = [owner]
-    if dice.face(20) == 19:
-        spec["nodeName"] = dice.pick(names.nodes)
+    if choices.face(20) == 19:
+        spec["nodeName"] = choices.pick(names.nodes)
     return found
 
 
-def annotations(dice: Dice, names: Names, *, lonely: bool = False) -> dict[str, str]:
+def annotations(choices: RandomChoices, names: Names, *, lonely: bool = False) -> dict[str, str]:
     """What a pod says to us: mostly one clause about other pods of its job, unless it is ``lonely``, and of nodes."""
-    clauses, said = _about_pods(dice)
+    clauses, said = _about_pods(choices)
     if lonely:
-        clauses, said = [f'host("{dice.pick(names.nodes)}")'], {}
+        clauses, said = [f'host("{choices.pick(names.nodes)}")'], {}
     else:
-        clauses += _about_nodes(dice, names)
-    if dice.face(12) == 11:
-        clauses += _about_pods(dice)[0]
+        clauses += _about_nodes(choices, names)
+    if choices.face(12) == 11:
+        clauses += _about_pods(choices)[0]
     if clauses:
         said[keys.PLACEMENT] = ", ".join(dict.fromkeys(clauses))
-    if dice.face(5) == 4:
-        said[keys.PREFERRED] = ", ".join(dice.some(_SOFT, 3, 1))
-    if dice.face(12) == 11:
-        said[keys.HOST_BINDING] = dice.pick(["nodeName", "nodeAffinity"])
-    if dice.face(10) == 9:
-        said |= {keys.MAPPED: "true", keys.MAPPING: json.dumps(dice.pick(_MAPPINGS))}
-    if dice.face(24) == 23:
-        said[keys.RUN_APART_FROM] = f"app={dice.pick(names.apps)}"
-    if dice.face(10) == 9:
-        said[keys.HARDWARE] = json.dumps([dice.pick(_HARDWARE)])
+    if choices.face(5) == 4:
+        said[keys.PREFERRED] = ", ".join(choices.some(_SOFT, 3, 1))
+    if choices.face(12) == 11:
+        said[keys.HOST_BINDING] = choices.pick(["nodeName", "nodeAffinity"])
+    if choices.face(10) == 9:
+        said |= {keys.MAPPED: "true", keys.MAPPING: json.dumps(choices.pick(_MAPPINGS))}
+    if choices.face(24) == 23:
+        said[keys.RUN_APART_FROM] = f"app={choices.pick(names.apps)}"
+    if choices.face(10) == 9:
+        said[keys.HARDWARE] = json.dumps([choices.pick(_HARDWARE)])
     return said or {keys.PLACEMENT: "partitionIsolation"}
 
 
-def _about_pods(dice: Dice) -> tuple[list[str], dict[str, str]]:
+def _about_pods(choices: RandomChoices) -> tuple[list[str], dict[str, str]]:
     """How it lies to other pods: by a clause, or by another annotation."""
-    which = dice.face(16)
+    which = choices.face(16)
     if which < 5:
-        return [f'hostExlocation("{dice.pick("ab")}")'], {}
+        return [f'hostExlocation("{choices.pick("ab")}")'], {}
     if which < 10:
-        return [f'hostColocation("{dice.pick("tu")}")'], {}
+        return [f'hostColocation("{choices.pick("tu")}")'], {}
     if which < 13:
         return ["hostIsolation"], {}
     if which == 13:
-        return [], {keys.UNIFORM: dice.pick(["all-separate-nodes", "all-same-node"])}
+        return [], {keys.UNIFORM: choices.pick(["all-separate-nodes", "all-same-node"])}
     return [], {}
 
 
-def _about_nodes(dice: Dice, names: Names) -> list[str]:
+def _about_nodes(choices: RandomChoices, names: Names) -> list[str]:
     """Which nodes it may run on."""
-    which = dice.face(8)
+    which = choices.face(8)
     if which == 7 and names.pools:
-        pool = dice.pick(names.pools)
-        return [f"host({pool}[0])" if pool == "Listed" and dice.chance(4) else f"host({pool})"]
+        pool = choices.pick(names.pools)
+        return [f"host({pool}[0])" if pool == "Listed" and choices.chance(4) else f"host({pool})"]
     if which == 6:
-        return [f'host("10.1.0.{1 + dice.face(len(names.nodes))}")']
-    return [f'host("{dice.pick(names.nodes)}")'] if which > 3 else []
+        return [f'host("10.1.0.{1 + choices.face(len(names.nodes))}")']
+    return [f'host("{choices.pick(names.nodes)}")'] if which > 3 else []
 
 
-def ordinary(dice: Dice, names: Names, name: str) -> Object:
+def ordinary(choices: RandomChoices, names: Names, name: str) -> Object:
     """A pod as anybody's: labels, room, terms of its own about nodes and pods, ports, tolerations."""
-    labels = {"app": dice.pick([*names.apps, *names.apps, names.mark])}
-    size = _SIZES[min(dice.face(12), len(_SIZES) - 1) if dice.chance(6) else 0]
+    labels = {"app": choices.pick([*names.apps, *names.apps, names.mark])}
+    size = _SIZES[min(choices.face(12), len(_SIZES) - 1) if choices.chance(6) else 0]
     main: Object = {"name": "main", "image": "example.invalid/main", "resources": size}
     spec: Object = {"containers": [main], "nodeSelector": {"case": names.mark}}
-    if dice.face(8) == 7:
-        main["ports"] = [{"containerPort": 80, "hostPort": dice.pick([8080, 8081])}]
-    if dice.face(8) == 7:
-        always = {"restartPolicy": "Always"} if dice.chance(4) else {}
-        first = {"name": "first", "image": "example.invalid/first", "resources": dice.pick(_SIZES[:4]), **always}
+    if choices.face(8) == 7:
+        main["ports"] = [{"containerPort": 80, "hostPort": choices.pick([8080, 8081])}]
+    if choices.face(8) == 7:
+        always = {"restartPolicy": "Always"} if choices.chance(4) else {}
+        first = {"name": "first", "image": "example.invalid/first", "resources": choices.pick(_SIZES[:4]), **always}
         spec["initContainers"] = [first]
-    if dice.face(16) == 15:
-        spec["resources"] = dice.pick([{"limits": {"cpu": "3"}}, {"requests": {"cpu": "3"}, "limits": {"cpu": "4"}}])
-    tolerated = dice.face(6)
+    if choices.face(16) == 15:
+        spec["resources"] = choices.pick([{"limits": {"cpu": "3"}}, {"requests": {"cpu": "3"}, "limits": {"cpu": "4"}}])
+    tolerated = choices.face(6)
     if tolerated > 3:
         infra = {"key": DEDICATED, "operator": "Equal", "value": "infra", "effect": "NoSchedule"}
         spec["tolerations"] = [infra] if tolerated == 4 else [{"operator": "Exists"}]
-    if dice.face(16) == 15:
+    if choices.face(16) == 15:
         spec["nodeSelector"][DISK] = "ssd"
-    affinity = _affinity(dice, names)
+    affinity = _affinity(choices, names)
     if affinity:
         spec["affinity"] = affinity
-    if dice.face(5) == 4:
-        made = [_spread(dice, names) for _ in range(1 + dice.face(2))]
+    if choices.face(5) == 4:
+        made = [_spread(choices, names) for _ in range(1 + choices.face(2))]
         kinds = {(one["topologyKey"], one["whenUnsatisfiable"]): one for one in made}
         spec["topologySpreadConstraints"] = list(kinds.values())
-    _waiting(dice, spec)
-    space = names.spaces[dice.face(16) == 15]
+    _waiting(choices, spec)
+    space = names.spaces[choices.face(16) == 15]
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -173,9 +173,9 @@ def ordinary(dice: Dice, names: Names, name: str) -> Object:
     }
 
 
-def _waiting(dice: Dice, spec: Object) -> None:
+def _waiting(choices: RandomChoices, spec: Object) -> None:
     """Things of which a pod without them is not even looked at by the scheduler, or waits for."""
-    which = dice.face(32)
+    which = choices.face(32)
     if which == 19:
         spec["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
     elif which == 18:
@@ -189,18 +189,18 @@ def _waiting(dice: Dice, spec: Object) -> None:
         spec["volumes"] = [{"name": "data", "ephemeral": {"volumeClaimTemplate": claim}}]
 
 
-def _affinity(dice: Dice, names: Names) -> Object:
+def _affinity(choices: RandomChoices, names: Names) -> Object:
     found: Object = {}
-    if dice.face(5) == 4:
-        terms = [dice.pick(_TERMS) for _ in range(1 + dice.face(2))]
+    if choices.face(5) == 4:
+        terms = [choices.pick(_TERMS) for _ in range(1 + choices.face(2))]
         found["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-    if dice.face(16) == 15:
-        preferred = {"weight": 1 + dice.face(100), "preference": dice.pick(_TERMS)}
+    if choices.face(16) == 15:
+        preferred = {"weight": 1 + choices.face(100), "preference": choices.pick(_TERMS)}
         found.setdefault("nodeAffinity", {})["preferredDuringSchedulingIgnoredDuringExecution"] = [preferred]
     for kind, often in (("podAntiAffinity", 6), ("podAffinity", 8)):
-        if dice.face(often) == often - 1:
-            terms = [pod_term(dice, names) for _ in range(1 + dice.face(4) % 2)]
-            if dice.chance(6):
+        if choices.face(often) == often - 1:
+            terms = [pod_term(choices, names) for _ in range(1 + choices.face(4) % 2)]
+            if choices.chance(6):
                 found[kind] = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
             else:
                 soft = [{"weight": 10, "podAffinityTerm": term} for term in terms]
@@ -208,16 +208,16 @@ def _affinity(dice: Dice, names: Names) -> Object:
     return found
 
 
-def pod_term(dice: Dice, names: Names) -> Object:
+def pod_term(choices: RandomChoices, names: Names) -> Object:
     """A term about pods of an application, or of a job."""
-    about: Object = {"matchLabels": {"app": dice.pick(names.apps)}}
-    which = dice.face(8)
+    about: Object = {"matchLabels": {"app": choices.pick(names.apps)}}
+    which = choices.face(8)
     if which == 6:
         about = {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": [names.mark]}]}
     if which == 7:
-        about = {"matchLabels": {keys.JOB: dice.pick(names.jobs)}}
-    found = {"labelSelector": about, "topologyKey": dice.pick(TOPOLOGIES)}
-    where = dice.face(8)
+        about = {"matchLabels": {keys.JOB: choices.pick(names.jobs)}}
+    found = {"labelSelector": about, "topologyKey": choices.pick(TOPOLOGIES)}
+    where = choices.face(8)
     if where == 4:
         found["topologyKey"] = ZONE
     if where == 5:
@@ -229,19 +229,19 @@ def pod_term(dice: Dice, names: Names) -> Object:
     return found
 
 
-def _spread(dice: Dice, names: Names) -> Object:
+def _spread(choices: RandomChoices, names: Names) -> Object:
     found: Object = {
-        "maxSkew": 1 + dice.face(2),
-        "topologyKey": dice.pick(TOPOLOGIES),
-        "whenUnsatisfiable": "ScheduleAnyway" if dice.face(6) == 5 else "DoNotSchedule",
-        "labelSelector": {"matchLabels": {"app": dice.pick(names.apps)}},
+        "maxSkew": 1 + choices.face(2),
+        "topologyKey": choices.pick(TOPOLOGIES),
+        "whenUnsatisfiable": "ScheduleAnyway" if choices.face(6) == 5 else "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": choices.pick(names.apps)}},
     }
-    if found["whenUnsatisfiable"] == "DoNotSchedule" and dice.chance(2):
-        found["minDomains"] = 1 + dice.face(3)
-    if dice.chance(1):
+    if found["whenUnsatisfiable"] == "DoNotSchedule" and choices.chance(2):
+        found["minDomains"] = 1 + choices.face(3)
+    if choices.chance(1):
         found["matchLabelKeys"] = [keys.JOB]
-    if dice.chance(2):
-        found["nodeTaintsPolicy"] = dice.pick(["Honor", "Ignore"])
-    if dice.chance(1):
+    if choices.chance(2):
+        found["nodeTaintsPolicy"] = choices.pick(["Honor", "Ignore"])
+    if choices.chance(1):
         found["nodeAffinityPolicy"] = "Ignore"
     return found

@@ -8,9 +8,9 @@ preferences keep nobody away, but for one that the scheduler cannot parse.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.scheduling import interpod, spread
+from tests.scheduling import interpod, topology_spread
 from tests.scheduling.amounts import counted, requested
-from tests.scheduling.selecting import node_affinity, node_selected, parses, untolerated
+from tests.scheduling.selectors import node_affinity, node_selected, parses, untolerated
 from tests.scheduling.state import Cluster
 
 Json = Mapping[str, Any]
@@ -48,7 +48,7 @@ def objections(pod: Json, node: Json, cluster: Cluster) -> Iterator[str]:
         yield f"the host port {port}"
     if resource := lacking(pod, node, others):
         yield f"too little {resource}"
-    if found := spread.objection(pod, node, cluster):
+    if found := topology_spread.objection(pod, node, cluster):
         yield found
     if found := interpod.objection(pod, node, cluster):
         yield found

@@ -5,14 +5,11 @@ from typing import Any, NamedTuple
 
 from hypothesis import event, given
 
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.scheduling import product
-from tests.scheduling.clusters import CLUSTER_BYTES, Scene
-from tests.scheduling.meaning import broken, hidden
-from tests.scheduling.pods import POD_BYTES, asking
-from tests.scheduling.scheduler import possible
-from tests.scheduling.state import Cluster, manifests
-from tests.scheduling.waiting import (
+from tests.placement.properties.random_choices import RandomChoices, drawn, examples
+from tests.scheduling import product_answers
+from tests.scheduling.clause_meaning import broken, hidden
+from tests.scheduling.clusters import CLUSTER_BYTES, RandomCluster
+from tests.scheduling.passing_conditions import (
     allowed,
     arbitrated,
     goes_past,
@@ -21,6 +18,9 @@ from tests.scheduling.waiting import (
     told_to_wait,
     with_its_job,
 )
+from tests.scheduling.pods import POD_BYTES, asking
+from tests.scheduling.scheduler import possible
+from tests.scheduling.state import Cluster, manifests
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
 
@@ -44,22 +44,22 @@ class Case(NamedTuple):
         return f"{self.cluster!r}# created:{manifests([self.pod])}# left {left}, elastic {self.policy.elastic}"
 
 
-def case(dice: Dice) -> Case:
-    scene = Scene(dice.part(CLUSTER_BYTES))
-    pod = asking(dice.part(POD_BYTES), scene.names, 9)
+def case(choices: RandomChoices) -> Case:
+    random_cluster = RandomCluster(choices.part(CLUSTER_BYTES))
+    pod = asking(choices.part(POD_BYTES), random_cluster.names, 9)
     pod["spec"].pop("schedulingGates", None)
-    kept, policy = dice.face(256), product.ELASTIC if dice.face(6) == 5 else product.POLICY
-    left = tuple(one for at, one in enumerate(scene.cluster.pods) if kept >> at % 8 & 1)
-    return Case(scene.cluster, pod, left, policy)
+    kept, policy = choices.face(256), product_answers.ELASTIC if choices.face(6) == 5 else product_answers.POLICY
+    left = tuple(one for at, one in enumerate(random_cluster.cluster.pods) if kept >> at % 8 & 1)
+    return Case(random_cluster.cluster, pod, left, policy)
 
 
 MAKE = case, CLUSTER_BYTES + POD_BYTES + 2
 
 
-@given(thrown(MAKE[1], MAKE[0]))
+@given(drawn(MAKE[1], MAKE[0]))
 @examples(800)
 def test_a_pod_is_admitted_or_refused_as_the_scheduler_would_have_it(found: Case) -> None:
-    ruling = product.admitted(found.pod, found.cluster, found.policy)
+    ruling = product_answers.admitted(found.pod, found.cluster, found.policy)
     if ruling.pod is None:
         event("refused for want of a node" if ruling.wants_nodes else f"refused with {ruling.code}")
         assert not ruling.wants_nodes or has_no_node(found)

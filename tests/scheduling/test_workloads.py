@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from hypothesis import event, given
 
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.scheduling import product
-from tests.scheduling.clusters import CLUSTER_BYTES, Scene
-from tests.scheduling.meaning import broken
+from tests.placement.properties.random_choices import RandomChoices, drawn, examples
+from tests.scheduling import product_answers
+from tests.scheduling.clause_meaning import broken
+from tests.scheduling.clusters import CLUSTER_BYTES, RandomCluster
+from tests.scheduling.passing_conditions import goes_past, needs_company, told_to_wait, with_its_job
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster, manifests
-from tests.scheduling.waiting import goes_past, needs_company, told_to_wait, with_its_job
 from tests.scheduling.workloads import WORKLOAD_BYTES, all_at_once, count_of, most_placed, pod_of, workload
 from webhook.placement.text import keys
 
@@ -33,21 +33,21 @@ class Submission(NamedTuple):
         return f"{self.cluster!r}# created:{manifests([self.workload])}# choices {self.choices}, burst {self.burst}"
 
 
-def submission(dice: Dice) -> Submission:
-    scene = Scene(dice.part(CLUSTER_BYTES))
-    found = workload(dice.part(WORKLOAD_BYTES), scene.names)
-    return Submission(scene.cluster, found, tuple(dice.face(60) for _ in range(4)), dice.chance(4))
+def submission(choices: RandomChoices) -> Submission:
+    random_cluster = RandomCluster(choices.part(CLUSTER_BYTES))
+    found = workload(choices.part(WORKLOAD_BYTES), random_cluster.names)
+    return Submission(random_cluster.cluster, found, tuple(choices.face(60) for _ in range(4)), choices.chance(4))
 
 
 MAKE = submission, CLUSTER_BYTES + WORKLOAD_BYTES + 6
 
 
-@given(thrown(MAKE[1], MAKE[0]))
+@given(drawn(MAKE[1], MAKE[0]))
 @examples(600)
 def test_a_workload_is_admitted_or_refused_as_the_scheduler_would_have_its_pods(found: Submission) -> None:
-    ruling = product.submitted(found.workload, found.cluster)
+    ruling = product_answers.submitted(found.workload, found.cluster)
     event(f"refused with {ruling.code}" if ruling.pod is None else "admitted")
-    pod = product.admitted(pod_of(found.workload, 0), found.cluster)
+    pod = product_answers.admitted(pod_of(found.workload, 0), found.cluster)
     if pod.code == 422:
         # Nobody looks at the pods: what no change of the cluster could help is said when the workload is submitted.
         assert (ruling.code, ruling.message) == (pod.code, pod.message)
@@ -63,7 +63,7 @@ def cannot_be_placed(found: Submission) -> bool:
     return all(most_placed(found.workload, later) < needed for later in states)
 
 
-@given(thrown(MAKE[1], MAKE[0]))
+@given(drawn(MAKE[1], MAKE[0]))
 @examples(400)
 def test_all_pods_of_an_admitted_workload_are_bound_if_nothing_else_runs(found: Submission) -> None:
     """One after the other, each on any node that the scheduler may choose; of a Job that says so, at least one.
@@ -71,7 +71,7 @@ def test_all_pods_of_an_admitted_workload_are_bound_if_nothing_else_runs(found: 
     Of pods of one moment each may be given the last of what it only wants: then one has it, and the others wait.
     """
     cluster = found.cluster.only(lambda _: False)
-    ruling = product.submitted(found.workload, cluster)
+    ruling = product_answers.submitted(found.workload, cluster)
     event("admitted" if ruling.pod is not None else f"refused with {ruling.code}")
     if ruling.pod is None or needs_company(pod_of(found.workload, 0)):
         return
@@ -89,10 +89,12 @@ def wishes(pod: Json) -> bool:
 def bound(found: Submission, cluster: Cluster) -> int:
     """How many of the pods are bound, each where none of its clauses is broken."""
     number, count = 0, count_of(found.workload)
-    moment = product.Moment(cluster, count)
+    moment = product_answers.Replica(cluster, count)
     for at in range(count):
         raw = pod_of(found.workload, at)
-        ruling = product.admitted(raw, cluster, moment=moment if found.burst else product.Moment(cluster, count))
+        ruling = product_answers.admitted(
+            raw, cluster, moment=moment if found.burst else product_answers.Replica(cluster, count)
+        )
         places = _places(ruling.pod, cluster) if ruling.pod is not None else []
         if places:
             name = places[found.choices[at] % len(places)]

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.placement.properties.dice import Dice
+from tests.placement.properties.random_choices import RandomChoices
+from tests.scheduling.passing_conditions import allowed, opened
 from tests.scheduling.pods import POD_BYTES, Names, asking
 from tests.scheduling.state import Cluster
-from tests.scheduling.waiting import allowed, opened
 
 Json = Mapping[str, Any]
 Object = dict[str, Any]
@@ -16,14 +16,14 @@ _KINDS = ("Deployment", "Deployment", "StatefulSet", "ReplicaSet", "Job", "Job")
 _MAKERS = {"Deployment": ("apps/v1", "ReplicaSet")}
 
 
-def workload(dice: Dice, names: Names) -> Object:
+def workload(choices: RandomChoices, names: Names) -> Object:
     """A Deployment, StatefulSet, ReplicaSet or Job of some pods that say where they are to run."""
-    pod = asking(dice.part(POD_BYTES), names, 9)
+    pod = asking(choices.part(POD_BYTES), names, 9)
     spec = {key: value for key, value in pod["spec"].items() if key != "schedulingGates"}
-    kind = dice.pick(_KINDS)
+    kind = choices.pick(_KINDS)
     template = {"metadata": {key: pod["metadata"][key] for key in ("labels", "annotations")}, "spec": spec}
-    count = 1 + dice.face(4)
-    group, said = ("batch", _parallel(dice, count)) if kind == "Job" else ("apps", {"replicas": count})
+    count = 1 + choices.face(4)
+    group, said = ("batch", _parallel(choices, count)) if kind == "Job" else ("apps", {"replicas": count})
     if kind == "Job":
         spec["restartPolicy"] = "Never"
     else:
@@ -32,9 +32,9 @@ def workload(dice: Dice, names: Names) -> Object:
     return {"apiVersion": f"{group}/v1", "kind": kind, "metadata": metadata, "spec": {**said, "template": template}}
 
 
-def _parallel(dice: Dice, count: int) -> Object:
+def _parallel(choices: RandomChoices, count: int) -> Object:
     found: Object = {"parallelism": count, "completions": count}
-    if dice.face(8) == 7:
+    if choices.face(8) == 7:
         found["completionMode"] = "Indexed"
     return found
 

@@ -7,7 +7,7 @@ import pytest
 import uvloop
 
 from tests.server.pki import Authority
-from tests.server.running import Running, running
+from tests.server.running_server import Running, running
 from webhook.settings import Settings
 
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests.server.pki import Authority
-from tests.server.running import Running, limits, post, running
+from tests.server.running_server import Running, limits, post, running
 from webhook.admission.responses import Answer, Outcome
 from webhook.server.lifecycle import Service
 from webhook.settings import Settings

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.flooding import flooded, honest, p99, served
+from tests.server.flood_process import flooded, honest, p99, served
 
 pytestmark = pytest.mark.integration
 

@@ -4,7 +4,7 @@ import aiohttp
 import pytest
 
 from tests.server.pki import Authority
-from tests.server.running import Running, allow, post, running
+from tests.server.running_server import Running, allow, post, running
 from webhook.server.lifecycle import Service
 from webhook.settings import Settings
 

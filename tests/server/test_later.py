@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.server.pki import Authority
-from tests.server.running import Running, allow, limits, post, running
+from tests.server.running_server import Running, allow, limits, post, running
 from webhook.admission.responses import Answer
 from webhook.server.lifecycle import Service
 from webhook.settings import Settings

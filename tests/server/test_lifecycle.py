@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.server.pki import Authority
-from tests.server.running import QUICK, Running, Wire, allow, post, running
+from tests.server.running_server import QUICK, Running, Wire, allow, post, running
 from webhook.admission.responses import Answer
 from webhook.server.fatal_error import FatalError
 from webhook.server.lifecycle import Service, run_server

@@ -9,7 +9,7 @@ import socket
 import pytest
 
 from tests.server.pki import Authority
-from tests.server.running import Running, post, running
+from tests.server.running_server import Running, post, running
 from webhook.server.connection import Connections
 from webhook.server.fatal_error import FatalError
 from webhook.server.health import Health

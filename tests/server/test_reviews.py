@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from tests.server.pki import Authority
-from tests.server.running import Running, allow, limits, post, running
+from tests.server.running_server import Running, allow, limits, post, running
 from webhook.admission.responses import Answer, Outcome
 from webhook.server.lifecycle import Service
 from webhook.settings import Settings

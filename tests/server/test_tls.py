@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from tests.server.pki import DAY, NOW, Authority, Pair
-from tests.server.running import Running, post, running
+from tests.server.running_server import Running, post, running
 from webhook.server import certificate, tls
 from webhook.settings import Settings
 

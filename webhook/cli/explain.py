@@ -21,13 +21,15 @@ from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.cli.screen import Screen
 from webhook.cluster.snapshot.manifests import ManifestError, read_named
 from webhook.placement.request.world import World
+from webhook.placement.text.api_kinds import NAMESPACE as NAMESPACE_KIND
+from webhook.placement.text.api_kinds import NODE
 from webhook.placement.text.problem import enumerated, quote
 from webhook.settings import Settings
 
 Manifests = Sequence[tuple[str, Unstructured]]
 """Objects in the order in which the user named their files, each with the name of its file."""
 
-_CLUSTER_SCOPED: Final = frozenset({("v1", "Node"), ("v1", "Namespace")})
+_CLUSTER_SCOPED: Final = frozenset((kind.api_version, kind.name) for kind in (NODE, NAMESPACE_KIND))
 """``apiVersion`` and ``kind`` of objects that are in no namespace."""
 
 _FLAGS: Final = (

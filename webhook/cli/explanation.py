@@ -1,4 +1,4 @@
-"""Explanation of one pod: verdict, patch, candidate nodes with their costs, and what removed each other node.
+"""Explanation of one pod: verdict, patch, candidate nodes with their costs, and the nodes that constraints rule out.
 
 Explanations name nodes, which refusals of the webhook do not: the user of the command line reads the cluster, or a
 snapshot, with rights of their own.
@@ -89,7 +89,7 @@ def explain(file: str, document: Unstructured, found: DescribedPod, world: World
     steps = operations(pod, decision.additions) if decision.additions and asks else []
     patch = msgspec.json.decode(encode(steps))
     verdict = decision.verdict
-    # The world of the decision: when a workload is changed, its live pods are going to leave their nodes.
+    # The world of the decision: without the live pods of a workload that is being changed, which its new pods replace.
     now = World(world.inventory, world.policy, leaving=found.replicas.owner)
     decided_in = (now.recovered() if decision.recovered else None) or now
     unread = decision.refused and not asks and not _objectionable(pod, namespace, found, world)

@@ -71,7 +71,10 @@ def _with_certificate(settings: Settings) -> Settings:
 
 
 def _make_certificate(settings: Settings) -> None:
-    """Run the certificate program in a process of its own; ``-P`` keeps the current folder out of its imports."""
+    """Run ``streams-placement-certs create`` in a process of its own: ``webhook`` does not import ``certs``.
+
+    ``-P`` keeps the current folder out of the search path for modules.
+    """
     command = (sys.executable, "-P", "-m", "certs", "create", "--loopback", "--dir", str(settings.tls_dir))
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=_CERTIFICATE_SECONDS)  # noqa: S603 -- our own program, no shell

@@ -4,7 +4,7 @@ import pytest
 
 from bench.e2e import figures
 from bench.e2e.orders import Outcome
-from tests.bench.e2e.turn import CLIENTS, a_round
+from tests.bench.e2e.sample_turn import CLIENTS, a_round
 
 
 def test_what_is_added_is_the_difference_to_the_same_round_without_a_webhook() -> None:

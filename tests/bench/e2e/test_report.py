@@ -10,7 +10,7 @@ from bench.e2e.orders import Outcome
 from bench.e2e.report import cpu_table, goal_table, render, table
 from bench.e2e.results import Results, results
 from bench.e2e.rounds import Slot
-from tests.bench.e2e.turn import CLIENTS, a_round
+from tests.bench.e2e.sample_turn import CLIENTS, a_round
 
 FAST = Outcome(sent=5000, ok=5000, seconds=1.0)
 

@@ -11,7 +11,7 @@ import pytest_asyncio
 from certs.managed.api import Api
 from kubeapi.client.object_client import ObjectClient
 from tests.certs.managed.fake import MUTATING, VALIDATING, FakeCluster, until, webhooks
-from tests.certs.managed.managing import Finished, client_of, end, is_consistent, manager
+from tests.certs.managed.manage_process import Finished, client_of, end, is_consistent, manager
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from certs.managed.api import ANSWER_LIMIT, OUTDATED, Api, worded
 from kubeapi.client.connection import CREDENTIALS
 from kubeapi.client.errors import ApiError, Cause, FailedRequest
 from tests.certs.managed.fake import MUTATING, SECRET, FakeCluster, Fault
-from tests.certs.managed.managing import client_of
+from tests.certs.managed.manage_process import client_of
 
 pytestmark = pytest.mark.integration
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from certs.managed.bundle import MOST, merged, read_bundle, write_bundle
-from tests.certs.managed.places import leaf
+from tests.certs.managed.rotation_samples import leaf
 from tests.certs.samples import authority
 
 ONE, TWO, THREE = (authority() for _ in range(3))

@@ -7,7 +7,7 @@ import jsonpatch
 import pytest
 
 from certs.managed.configuration import WebhookConfiguration, configuration_path
-from tests.certs.managed.places import SERVICE
+from tests.certs.managed.rotation_samples import SERVICE
 
 PEM = b"-----BEGIN CERTIFICATE-----\n"
 TEXT = base64.b64encode(PEM).decode()

@@ -23,8 +23,8 @@ from kubeapi.leaderelection.election import Election
 from kubeapi.leaderelection.lease_hold import LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.certs.managed.fake import LEASE, MUTATING, SECRET, VALIDATING, FakeCluster, until, webhooks
-from tests.certs.managed.managing import client_of
-from tests.certs.managed.places import SERVICE, terms
+from tests.certs.managed.manage_process import client_of
+from tests.certs.managed.rotation_samples import SERVICE, terms
 from tests.certs.samples import DAY
 
 pytestmark = pytest.mark.integration
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.integration
 OBJECTS = ManagedObjects(SERVICE, "pair", (("mutating", "m"), ("validating", "v")))
 
 
-class Clock:
+class FakeClock:
     """Every look takes place two minutes after the one before: nobody has to wait."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ async def api(cluster: FakeCluster, leading: Election) -> AsyncIterator[Api]:
 
 @pytest.fixture
 def keeper(api: Api, leading: Election) -> Keeper:
-    return Keeper(api, leading, OBJECTS, terms(adoption=60), clock=Clock())
+    return Keeper(api, leading, OBJECTS, terms(adoption=60), clock=FakeClock())
 
 
 async def settle(keeper: Keeper) -> list[str]:
@@ -149,7 +149,7 @@ async def test_a_deleted_secret_is_made_anew_while_the_old_leaf_stays_trusted(
 
 
 async def test_of_two_that_make_a_secret_one_wins(api: Api, leading: Election, cluster: FakeCluster) -> None:
-    keepers = [Keeper(api, leading, OBJECTS, terms(), clock=Clock()) for _ in range(2)]
+    keepers = [Keeper(api, leading, OBJECTS, terms(), clock=FakeClock()) for _ in range(2)]
     outcomes = await asyncio.gather(*(keeper.turn() for keeper in keepers), return_exceptions=True)
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["ApiError", "Write"]
     assert [outcome.cause in OUTDATED for outcome in outcomes if isinstance(outcome, ApiError)] == [True]

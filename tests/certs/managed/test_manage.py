@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.certs.managed.fake import LEASE, MUTATING, SECRET, VALIDATING, FakeCluster, until, webhooks
-from tests.certs.managed.managing import (
+from tests.certs.managed.manage_process import (
     Finished,
     end,
     held,

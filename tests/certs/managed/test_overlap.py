@@ -23,7 +23,7 @@ from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.keeper import StabilityTimer
 from certs.managed.observed import Observed, RotationPolicy
 from certs.managed.rotation import SHORT_PROPAGATION, decide
-from tests.certs.managed.places import holding, terms
+from tests.certs.managed.rotation_samples import holding, terms
 from tests.certs.samples import NOW
 
 T = TypeVar("T")

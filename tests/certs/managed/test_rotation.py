@@ -13,7 +13,7 @@ from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.observed import Observed
 from certs.managed.rotation import decide
 from certs.names import LOOPBACK, Names
-from tests.certs.managed.places import HOUR, NAMES, holding, leaf, terms, view
+from tests.certs.managed.rotation_samples import HOUR, NAMES, holding, leaf, terms, view
 from tests.certs.samples import DAY, NOW, authority, other_programs
 
 ONE, TWO = authority(days=365), authority(days=365)

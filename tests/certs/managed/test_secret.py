@@ -7,7 +7,7 @@ import pytest
 
 from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.secret import MARK, ForeignError, read_secret, written_secret
-from tests.certs.managed.places import holding
+from tests.certs.managed.rotation_samples import holding
 from tests.certs.samples import authority
 
 STEADY = holding()

@@ -8,9 +8,9 @@ import pytest
 import uvloop
 
 from tests.cluster.live.apiserver import ApiServer
+from tests.cluster.live.authorizer import FakeAuthorizer
 from tests.cluster.live.kubeconfig import Kubeconfig
 from tests.cluster.live.objectserver import ObjectServer
-from tests.cluster.live.rights import Rights
 from tests.server.pki import Authority, Pair
 
 
@@ -70,6 +70,6 @@ async def objects() -> AsyncIterator[ObjectServer]:
 
 
 @pytest.fixture
-def rights(objects: ObjectServer) -> Rights:
+def rights(objects: ObjectServer) -> FakeAuthorizer:
     """Who may use which pool, asked of that server."""
-    return Rights(objects)
+    return FakeAuthorizer(objects)

@@ -11,9 +11,9 @@ from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
 from tests.answers import refused
 from tests.builders import cluster, nodes, pod, pool, review
+from tests.cluster.live.authorizer import FakeAuthorizer
 from tests.cluster.live.objectserver import ObjectServer, Seen
 from tests.cluster.live.objectserver import refused as said_no
-from tests.cluster.live.rights import Rights
 from webhook.admission.responses import Answer, Outcome
 from webhook.admission.review import User
 from webhook.admission.validate import validate
@@ -34,14 +34,14 @@ async def writes(objects: ObjectServer) -> AsyncIterator[ObjectClient]:
         yield ObjectClient(connection)
 
 
-class Time:
+class FakeClock:
     now = 1000.0
 
     def __call__(self) -> float:
         return self.now
 
 
-async def test_the_whole_user_and_the_pool_are_asked_about(rights: Rights, writes: ObjectClient) -> None:
+async def test_the_whole_user_and_the_pool_are_asked_about(rights: FakeAuthorizer, writes: ObjectClient) -> None:
     assert not await Authorization(writes).may_use(JANE, "team", "p1")
     assert rights.asked == [
         {
@@ -65,14 +65,19 @@ async def test_the_whole_user_and_the_pool_are_asked_about(rights: Rights, write
     ]
 
 
-async def test_a_right_is_a_right(rights: Rights, writes: ObjectClient) -> None:
+async def test_a_right_is_a_right(rights: FakeAuthorizer, writes: ObjectClient) -> None:
     rights.granted.add(("jane", "p1"))
     assert await Authorization(writes).may_use(JANE, "team", "p1")
 
 
 @pytest.mark.parametrize(("granted", "seconds"), [(True, authorization.GRANTED), (False, authorization.DENIED)])
-async def test_an_answer_holds_for_a_while(rights: Rights, writes: ObjectClient, granted: bool, seconds: float) -> None:  # noqa: FBT001 -- of a table
-    clock = Time()
+async def test_an_answer_holds_for_a_while(
+    rights: FakeAuthorizer,
+    writes: ObjectClient,
+    granted: bool,  # noqa: FBT001 -- of a table
+    seconds: float,
+) -> None:
+    clock = FakeClock()
     rights.granted = {("jane", "p1")} if granted else set()
     asking = Authorization(writes, clock=clock)
     for passed, asked in ((0.0, 1), (seconds - 0.1, 1), (0.2, 2)):
@@ -81,7 +86,7 @@ async def test_an_answer_holds_for_a_while(rights: Rights, writes: ObjectClient,
         assert len(rights.asked) == asked
 
 
-async def test_another_user_pool_or_namespace_is_another_question(rights: Rights, writes: ObjectClient) -> None:
+async def test_another_user_pool_or_namespace_is_another_question(rights: FakeAuthorizer, writes: ObjectClient) -> None:
     asking = Authorization(writes)
     for user, namespace, name in (
         (JANE, "team", "p1"),
@@ -94,7 +99,7 @@ async def test_another_user_pool_or_namespace_is_another_question(rights: Rights
 
 
 async def test_no_more_answers_are_kept_than_there_is_room_for(
-    rights: Rights, writes: ObjectClient, monkeypatch: pytest.MonkeyPatch
+    rights: FakeAuthorizer, writes: ObjectClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(authorization, "KEPT", 2)
     asking = Authorization(writes)
@@ -129,13 +134,15 @@ async def authorized(answer: Answer, writes: ObjectClient) -> Answer:
     return await later
 
 
-async def test_who_may_use_all_pools_gets_the_answer_that_there_was(rights: Rights, writes: ObjectClient) -> None:
+async def test_who_may_use_all_pools_gets_the_answer_that_there_was(
+    rights: FakeAuthorizer, writes: ObjectClient
+) -> None:
     rights.granted = {("jane", "mypool"), ("jane", "other")}
     answer = submitted("a: host(MyPool); b: host(Other)")
     assert await authorized(answer, writes) is answer
 
 
-async def test_who_may_not_use_one_is_told_which(rights: Rights, writes: ObjectClient) -> None:
+async def test_who_may_not_use_one_is_told_which(rights: FakeAuthorizer, writes: ObjectClient) -> None:
     rights.granted = {("jane", "mypool")}
     answer = await authorized(submitted("a: host(MyPool); b: host(Other)"), writes)
     code, message = refused(answer)

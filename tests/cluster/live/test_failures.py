@@ -11,7 +11,7 @@ from kubeapi.client.configuration import connect
 from kubeapi.client.connection import Connection
 from tests.cluster.live.apiserver import TOO_OLD, ApiServer, status
 from tests.cluster.live.kubeconfig import Kubeconfig
-from tests.cluster.live.watched import FAST, Watched, until
+from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import node, pool
 from webhook.cluster.watch.backoff import Pace
 
@@ -34,7 +34,7 @@ async def watching(server: ApiServer) -> None:
 async def test_a_watch_that_is_too_old_lists_again(server: ApiServer) -> None:
     server.put("nodes", node("node-a"))
     server.answers["nodes", "watch"].append(lambda: status(410))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await until(lambda: server.watching["nodes"])
         assert (asked(server), watched.failures) == (["list", "watch", "list", "watch"], [GONE])
 
@@ -42,7 +42,7 @@ async def test_a_watch_that_is_too_old_lists_again(server: ApiServer) -> None:
 async def test_what_vanished_while_nobody_watched_goes(server: ApiServer) -> None:
     for name in ("node-a", "node-b", "node-c"):
         server.put("nodes", node(name))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await watching(server)
         await server.stop()
         server.delete("nodes", "node-b")
@@ -59,7 +59,7 @@ async def test_in_a_storm_lists_keep_their_distance(server: ApiServer, what: str
     server.stuck = True
     server.answers["nodes", what].append(lambda: status(410))
     pace = replace(FAST, between_lists=0.1, least=0.001, most=0.002)
-    async with Watched(pace).running(synced=False):
+    async with WatchedCluster(pace).running(synced=False):
         await asyncio.sleep(0.75)
     assert 3 <= len(server.asked("nodes", "list", "look")) <= 8
 
@@ -67,7 +67,7 @@ async def test_in_a_storm_lists_keep_their_distance(server: ApiServer, what: str
 async def test_in_a_storm_pauses_grow(server: ApiServer) -> None:
     server.stuck = True
     server.answers["nodes", "watch"].append(lambda: status(410))
-    async with Watched(replace(FAST, between_lists=0.0, least=0.01, most=10.0)).running() as watched:
+    async with WatchedCluster(replace(FAST, between_lists=0.0, least=0.01, most=10.0)).running() as watched:
         await asyncio.sleep(1.0)
         assert watched.failures == [GONE]
     assert len(server.asked("nodes", "list")) <= 14
@@ -80,7 +80,7 @@ def test_by_default_lists_are_a_second_apart() -> None:
 async def test_after_a_storm_all_is_known(server: ApiServer) -> None:
     server.answers["nodes", "watch"].extend([lambda: status(410)] * 4)
     server.answers["nodes", "list"].extend([None, lambda: status(410), lambda: status(410)])
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         server.put("nodes", node("node-b"))
         await until(lambda: server.watching["nodes"])
         await until(lambda: watched.sink.nodes)
@@ -88,7 +88,7 @@ async def test_after_a_storm_all_is_known(server: ApiServer) -> None:
 
 async def test_after_an_event_pauses_are_short_again(server: ApiServer) -> None:
     server.answers["nodes", "watch"].extend([lambda: status(410)] * 9)
-    async with Watched(replace(FAST, between_lists=0.0, least=0.001, most=10.0)).running():
+    async with WatchedCluster(replace(FAST, between_lists=0.0, least=0.001, most=10.0)).running():
         await until(lambda: server.watching["nodes"], limit=10.0)
         lists = len(server.asked("nodes", "list"))
         server.bookmark("nodes")
@@ -100,7 +100,7 @@ async def test_after_an_event_pauses_are_short_again(server: ApiServer) -> None:
 
 
 async def test_a_watch_without_a_byte_is_given_up(server: ApiServer) -> None:
-    async with Watched(replace(FAST, silence=0.2)).running() as watched:
+    async with WatchedCluster(replace(FAST, silence=0.2)).running() as watched:
         await watching(server)
         server.muted = True
         server.put("nodes", node("node-b"))
@@ -115,7 +115,7 @@ async def test_a_watch_without_a_byte_is_given_up(server: ApiServer) -> None:
 
 
 async def test_bookmarks_keep_a_watch_alive(server: ApiServer) -> None:
-    async with Watched(replace(FAST, silence=0.4)).running() as watched:
+    async with WatchedCluster(replace(FAST, silence=0.4)).running() as watched:
         await watching(server)
         for _ in range(6):
             for resource in server.objects:
@@ -129,7 +129,7 @@ async def test_bookmarks_keep_a_watch_alive(server: ApiServer) -> None:
 
 async def test_a_restart_needs_no_list(server: ApiServer) -> None:
     server.put("nodes", node("node-a"))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await watching(server)
         await server.stop()
         await asyncio.sleep(0.1)
@@ -142,7 +142,7 @@ async def test_a_restart_needs_no_list(server: ApiServer) -> None:
 
 async def test_while_it_is_away_what_is_known_stays(server: ApiServer) -> None:
     server.put("nodes", node("node-a"))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await watching(server)
         await server.stop()
         await asyncio.sleep(0.1)
@@ -152,7 +152,7 @@ async def test_while_it_is_away_what_is_known_stays(server: ApiServer) -> None:
 async def test_one_that_was_restored_from_a_backup_is_listed_again(server: ApiServer) -> None:
     server.put("nodes", node("node-a"))
     server.put("nodes", node("node-b"))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await watching(server)
         await server.stop()
         server.delete("nodes", "node-b")
@@ -165,7 +165,7 @@ async def test_one_that_was_restored_from_a_backup_is_listed_again(server: ApiSe
 async def test_after_an_outage_longer_than_its_memory_everything_is_listed(
     server: ApiServer,
 ) -> None:
-    async with Watched(replace(FAST, horizon=0.1)).running() as watched:
+    async with WatchedCluster(replace(FAST, horizon=0.1)).running() as watched:
         await watching(server)
         await server.stop()
         await until(lambda: watched.failures)
@@ -178,7 +178,7 @@ async def test_after_an_outage_longer_than_its_memory_everything_is_listed(
 async def test_it_may_be_away_at_first(server: ApiServer) -> None:
     server.put("nodes", node())
     await server.stop()
-    async with Watched().running(synced=False) as watched:
+    async with WatchedCluster().running(synced=False) as watched:
         await asyncio.sleep(0.1)
         assert not watched.cluster.synced
         await server.start()
@@ -188,14 +188,14 @@ async def test_it_may_be_away_at_first(server: ApiServer) -> None:
 
 async def test_watches_that_end_at_once_are_a_failure(server: ApiServer) -> None:
     server.watch_seconds = 0.0
-    async with Watched(replace(FAST, brief=1.0)).running() as watched:
+    async with WatchedCluster(replace(FAST, brief=1.0)).running() as watched:
         await until(lambda: watched.failures)
         assert "the API server ends watches as soon as they begin" in watched.failures[0]
 
 
 async def test_it_is_asked_again_when_it_says(server: ApiServer) -> None:
     server.answers["nodes", "list"].append(lambda: web.Response(status=429, headers={"Retry-After": "1"}))
-    async with Watched(replace(FAST, most=0.3)).running():
+    async with WatchedCluster(replace(FAST, most=0.3)).running():
         pass
     first, second = server.asked("nodes", "list")
     assert 0.3 <= second.at - first.at < 0.6
@@ -206,14 +206,14 @@ async def test_it_is_asked_again_when_it_says(server: ApiServer) -> None:
 
 async def test_a_failure_is_told_once_while_it_lasts(server: ApiServer) -> None:
     server.answers["nodes", "list"].extend([lambda: status(500)] * 5)
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         assert watched.failures == ["nodes: the API server answers 500: because"]
 
 
 async def test_a_failure_that_comes_back_is_told_again(server: ApiServer) -> None:
     server.answers["nodes", "watch"].extend([lambda: status(500), None, lambda: status(500)])
     server.watch_seconds = 0.1
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await until(lambda: len(server.asked("nodes", "watch")) == 4)
         assert watched.failures == ["nodes: the API server answers 500: because"] * 2
 
@@ -224,7 +224,7 @@ async def test_a_failure_that_comes_back_is_told_again(server: ApiServer) -> Non
 async def test_a_token_that_is_replaced_is_taken_up(server: ApiServer, kubeconfig: Kubeconfig) -> None:
     server.tokens = {"Bearer secret"}
     server.watch_seconds = 0.05
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         server.tokens = {"Bearer second"}
         kubeconfig.write(token="second")
         server.put("nodes", node())
@@ -234,7 +234,7 @@ async def test_a_token_that_is_replaced_is_taken_up(server: ApiServer, kubeconfi
 
 async def test_a_refused_token_says_so(server: ApiServer) -> None:
     server.tokens = set()
-    async with Watched().running(synced=False) as watched:
+    async with WatchedCluster().running(synced=False) as watched:
         await until(lambda: len(watched.failures) == len(server.objects))
         assert watched.cluster.reason() == "the cluster is not read yet: " + "; ".join(
             f"{resource}: the API server answers 401: Unauthorized" for resource in server.objects
@@ -244,7 +244,7 @@ async def test_a_refused_token_says_so(server: ApiServer) -> None:
 async def test_a_missing_permission_is_named(server: ApiServer) -> None:
     server.stuck = True
     server.answers["streamshostpools", "list"].append(lambda: status(403, "streamshostpools is forbidden"))
-    async with Watched().running(synced=False) as watched:
+    async with WatchedCluster().running(synced=False) as watched:
         await until(
             lambda: watched.failures and all(server.watching[kind] for kind in ("nodes", "pods", "streamsjobs"))
         )
@@ -260,7 +260,7 @@ async def test_a_missing_permission_is_named(server: ApiServer) -> None:
 async def test_a_permission_that_is_granted_later_is_used(server: ApiServer) -> None:
     server.put("nodes", node())
     server.answers["nodes", "list"].extend([lambda: status(403)] * 3)
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         assert [*watched.sink.nodes] == ["node-a"]
 
 
@@ -269,20 +269,20 @@ async def test_a_permission_that_is_granted_later_is_used(server: ApiServer) -> 
 
 async def test_a_kind_that_is_not_installed_has_no_objects(server: ApiServer) -> None:
     server.missing = {"streamshostpools", "streamsjobs"}
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         assert (watched.cluster.reason(), watched.sink.pools) == (None, {})
 
 
 async def test_that_a_kind_is_not_installed_is_news_too(server: ApiServer) -> None:
     server.missing = {"streamshostpools"}
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await asyncio.sleep(0.4)
         assert watched.cluster.ages()["streamshostpools"] < 0.3
 
 
 async def test_a_kind_that_is_installed_later_is_listed(server: ApiServer) -> None:
     server.missing = {"streamshostpools"}
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         server.put("streamshostpools", pool())
         server.missing = set()
         await until(lambda: watched.sink.pools)
@@ -292,7 +292,7 @@ async def test_a_kind_that_is_not_installed_is_asked_for_now_and_then(
     server: ApiServer,
 ) -> None:
     server.missing = {"streamshostpools"}
-    async with Watched(replace(FAST, absent=0.2)).running() as watched:
+    async with WatchedCluster(replace(FAST, absent=0.2)).running() as watched:
         began = time.monotonic()
         await until(lambda: len(server.asked("streamshostpools", "list")) == 3)
         assert time.monotonic() - began > 0.3
@@ -302,7 +302,7 @@ async def test_a_kind_that_is_not_installed_is_asked_for_now_and_then(
 @pytest.mark.parametrize("resource", ["nodes", "pods"])
 async def test_every_cluster_has_nodes_and_pods(server: ApiServer, resource: str) -> None:
     server.missing = {resource}
-    async with Watched().running(synced=False) as watched:
+    async with WatchedCluster().running(synced=False) as watched:
         await until(lambda: len(server.asked(resource, "list")) == 5)
         assert watched.cluster.reason() == (
             f"the cluster is not read yet: {resource}: the API server answers 404: Not Found"
@@ -313,7 +313,7 @@ async def test_objects_outlive_a_server_that_does_not_know_their_kind_yet(
     server: ApiServer,
 ) -> None:
     server.put("streamshostpools", pool())
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await watching(server)
         server.answers["streamshostpools", "look"].append(lambda: status(404))
         server.answers["streamshostpools", "list"].append(lambda: status(404))
@@ -325,7 +325,7 @@ async def test_objects_outlive_a_server_that_does_not_know_their_kind_yet(
 
 async def test_objects_of_a_kind_that_was_removed_go(server: ApiServer) -> None:
     server.put("streamshostpools", pool())
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await watching(server)
         server.missing = {"streamshostpools"}
         await server.stop()
@@ -339,7 +339,7 @@ async def test_a_storm_costs_no_time(server: ApiServer) -> None:
     for resource in server.objects:
         server.answers[resource, "list"].append(lambda: status(410))
     connection = Connection(connect())
-    async with Watched(Pace(), connection=connection).running(synced=False):
+    async with WatchedCluster(Pace(), connection=connection).running(synced=False):
         await asyncio.sleep(0.2)
         before = time.process_time()
         await asyncio.sleep(1.0)

@@ -9,7 +9,7 @@ from kubeapi.client.configuration import connect
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError, Cause
 from tests.cluster.live.apiserver import ApiServer, status
-from tests.cluster.live.watched import FAST, Watched, until
+from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import Recorder, job, namespace, node, pod, pool
 from webhook.cluster.objects.kinds import NODES
 from webhook.cluster.watch.backoff import Pace
@@ -30,7 +30,7 @@ async def test_every_kind_is_listed(server: ApiServer) -> None:
     server.put("pods", pod())
     server.put("streamshostpools", pool())
     server.put("streamsjobs", job())
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         sink = watched.sink
         assert ([*sink.nodes], [*sink.pods], [*sink.pools], [*sink.jobs]) == (
             ["node-a"],
@@ -42,7 +42,7 @@ async def test_every_kind_is_listed(server: ApiServer) -> None:
 
 async def test_a_list_comes_in_pages(server: ApiServer) -> None:
     nodes(server, *(f"node-{number}" for number in range(7)))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         assert len(watched.sink.nodes) == 7
     asked = server.asked("nodes", "list", "page")
     assert [(request.what, request.query["limit"]) for request in asked] == [
@@ -55,7 +55,7 @@ async def test_a_list_comes_in_pages(server: ApiServer) -> None:
 async def test_pods_that_have_finished_are_not_asked_for(server: ApiServer) -> None:
     for number in range(4):
         server.put("pods", pod(f"web-{number}"))
-    async with Watched().running():
+    async with WatchedCluster().running():
         await until(lambda: server.asked("pods", "watch"))
     selectors = {request.query["fieldSelector"] for request in server.asked("pods", "list", "page", "watch")}
     assert selectors == {"status.phase!=Succeeded,status.phase!=Failed"}
@@ -64,7 +64,7 @@ async def test_pods_that_have_finished_are_not_asked_for(server: ApiServer) -> N
 async def test_namespaces_without_the_label_are_not_asked_for(server: ApiServer) -> None:
     server.put("namespaces", namespace())
     server.put("namespaces", namespace("other", "disabled"))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await until(lambda: server.asked("namespaces", "watch"))
         assert watched.sink.intents.enabled == {"edge"}
     selectors = {request.query["labelSelector"] for request in server.asked("namespaces", "list", "watch")}
@@ -73,7 +73,7 @@ async def test_namespaces_without_the_label_are_not_asked_for(server: ApiServer)
 
 async def test_a_namespace_is_enabled_and_disabled_by_its_label(server: ApiServer) -> None:
     server.put("namespaces", namespace(inject=None))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         server.put("namespaces", namespace())
         await until(lambda: watched.sink.intents.enabled == {"edge"})
         server.put("namespaces", namespace(inject="disabled"))
@@ -81,20 +81,20 @@ async def test_a_namespace_is_enabled_and_disabled_by_its_label(server: ApiServe
 
 
 async def test_other_kinds_are_asked_for_as_a_whole(server: ApiServer) -> None:
-    async with Watched().running():
+    async with WatchedCluster().running():
         assert not {"fieldSelector", "labelSelector"} & server.asked("nodes", "list")[0].query.keys()
 
 
 @pytest.mark.usefixtures("server")
 async def test_an_empty_cluster_is_known_too() -> None:
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         assert (watched.cluster.synced, watched.sink.nodes) == (True, {})
 
 
 async def test_a_bad_object_among_good_ones_is_skipped_and_named(server: ApiServer) -> None:
     nodes(server, "node-a", "node-c")
     server.put("nodes", node("node-b", spec={"taints": 5}))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         assert ([*watched.sink.nodes], watched.findings) == (
             ["node-a", "node-c"],
             ["Node node-b: spec.taints: expected `array | null`, got `int`"],
@@ -117,7 +117,7 @@ async def test_others_get_their_turn_within_a_page(server: ApiServer) -> None:
             await asyncio.sleep(0)
 
     nodes(server, *(f"node-{number}" for number in range(20)))
-    watched = Watched(Pace(page=20, batch=2))
+    watched = WatchedCluster(Pace(page=20, batch=2))
     watched.cluster = LiveCluster(Connection(connect()), Observing(), pace=Pace(page=20, batch=2))
     counting = asyncio.create_task(count())
     async with watched.running():
@@ -131,7 +131,7 @@ async def test_others_get_their_turn_within_a_page(server: ApiServer) -> None:
 async def test_a_list_too_old_to_continue_begins_again(server: ApiServer) -> None:
     nodes(server, *(f"node-{number}" for number in range(7)))
     server.answers["nodes", "page"].extend([None, lambda: status(410)])
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         assert len(watched.sink.nodes) == 7
     assert [request.what for request in server.asked("nodes", "list", "page")] == ["list", "page", "page"] * 2
 
@@ -144,7 +144,7 @@ async def test_what_vanished_between_two_beginnings_is_not_kept(server: ApiServe
         return status(410)
 
     server.answers["nodes", "page"].append(gone)
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         assert [*watched.sink.nodes] == [f"node-{number}" for number in range(1, 7)]
 
 
@@ -152,7 +152,7 @@ async def test_what_vanished_between_two_beginnings_is_not_kept(server: ApiServe
 async def test_a_list_that_fails_begins_again(server: ApiServer, what: str) -> None:
     nodes(server, *(f"node-{number}" for number in range(4)))
     server.answers["nodes", what].append(lambda: status(500, "etcd has no leader"))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         assert (len(watched.sink.nodes), watched.failures) == (
             4,
             ["nodes: the API server answers 500: etcd has no leader"],
@@ -173,7 +173,7 @@ async def test_a_list_that_fails_begins_again(server: ApiServer, what: str) -> N
 async def test_a_page_that_is_no_list_is_asked_for_again(server: ApiServer, body: str, text: str) -> None:
     nodes(server, "node-a")
     server.answers["nodes", "list"].append(lambda: web.Response(text=body))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         assert ([*watched.sink.nodes], watched.failures) == (["node-a"], [f"nodes: {text}"])
 
 

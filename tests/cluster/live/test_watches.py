@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.cluster.live.apiserver import PATHS, ApiServer
-from tests.cluster.live.watched import FAST, Watched, until
+from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import Recorder, job, node, pod, pool
 from webhook.cluster.watch.list_watch import LIMIT
 
@@ -39,7 +39,7 @@ async def test_objects_come_and_change_and_go(
     changed: object,
     held: Held,
 ) -> None:
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         server.put(resource, item)
         await until(lambda: held(watched.sink))
         first = str(held(watched.sink))
@@ -52,7 +52,7 @@ async def test_objects_come_and_change_and_go(
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
 async def test_a_pod_that_finishes_goes(server: ApiServer, phase: str) -> None:
     server.put("pods", pod())
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         server.put("pods", pod(phase=phase))
         await until(lambda: not watched.sink.pods)
 
@@ -61,7 +61,7 @@ async def test_a_watch_begins_where_the_list_ended_and_asks_for_bookmarks(
     server: ApiServer,
 ) -> None:
     server.put("nodes", node())
-    async with Watched().running():
+    async with WatchedCluster().running():
         await watching(server, "nodes")
     query = server.asked("nodes", "watch")[0].query
     seconds = int(query.pop("timeoutSeconds"))
@@ -71,7 +71,7 @@ async def test_a_watch_begins_where_the_list_ended_and_asks_for_bookmarks(
 
 async def test_a_watch_that_ends_goes_on_without_a_list(server: ApiServer) -> None:
     server.watch_seconds = 0.1
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         server.put("nodes", node("node-b"))
         await until(lambda: len(server.asked("nodes", "watch")) == 3)
         assert ([*watched.sink.nodes], len(server.asked("nodes", "list"))) == (["node-b"], 1)
@@ -79,7 +79,7 @@ async def test_a_watch_that_ends_goes_on_without_a_list(server: ApiServer) -> No
 
 async def test_a_watch_goes_on_where_the_last_event_was(server: ApiServer) -> None:
     server.watch_seconds = 0.1
-    async with Watched().running():
+    async with WatchedCluster().running():
         server.put("nodes", node("node-b"))
         await until(lambda: len(server.asked("nodes", "watch")) == 2)
     assert [request.query["resourceVersion"] for request in server.asked("nodes", "watch")] == ["100", "101"]
@@ -87,7 +87,7 @@ async def test_a_watch_goes_on_where_the_last_event_was(server: ApiServer) -> No
 
 async def test_a_bookmark_moves_a_watch_on(server: ApiServer) -> None:
     server.watch_seconds = 0.2
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await watching(server, "nodes")
         server.version = 500
         server.bookmark("nodes")
@@ -97,7 +97,7 @@ async def test_a_bookmark_moves_a_watch_on(server: ApiServer) -> None:
 
 async def test_a_watch_that_said_nothing_is_looked_after(server: ApiServer) -> None:
     server.watch_seconds = 0.05
-    async with Watched().running():
+    async with WatchedCluster().running():
         await until(lambda: len(server.asked("nodes", "watch")) == 2)
     assert [request.what for request in server.asked("nodes", "list", "look", "watch")][:4] == [
         "list",
@@ -109,7 +109,7 @@ async def test_a_watch_that_said_nothing_is_looked_after(server: ApiServer) -> N
 
 async def test_a_bookmark_may_be_all_that_a_watch_says(server: ApiServer) -> None:
     server.watch_seconds = 0.1
-    async with Watched().running():
+    async with WatchedCluster().running():
         await watching(server, "nodes")
         server.bookmark("nodes")
         await until(lambda: len(server.asked("nodes", "watch")) == 2)
@@ -123,7 +123,7 @@ async def test_a_bookmark_may_be_all_that_a_watch_says(server: ApiServer) -> Non
 @pytest.mark.parametrize("chunk", [1, 7, 100])
 async def test_chunks_may_end_anywhere(server: ApiServer, chunk: int) -> None:
     server.chunk = chunk
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         for number in range(5):
             server.put("nodes", node(f"nöde-{number}"))
         await until(lambda: len(watched.sink.nodes) == 5)
@@ -134,7 +134,7 @@ async def test_chunks_may_end_anywhere(server: ApiServer, chunk: int) -> None:
 
 
 async def test_a_bad_object_is_skipped_and_named(server: ApiServer) -> None:
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         server.put("streamshostpools", pool(mode="Sharing"))
         server.put("streamshostpools", pool(metadata={"name": "good", "namespace": "default"}))
         await until(lambda: watched.sink.pools)
@@ -146,14 +146,14 @@ async def test_a_bad_object_is_skipped_and_named(server: ApiServer) -> None:
 
 async def test_an_object_that_turns_bad_goes(server: ApiServer) -> None:
     server.put("nodes", node())
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         server.put("nodes", node(status={"addresses": {}}))
         await until(lambda: not watched.sink.nodes)
         assert watched.findings == ["Node node-a: status.addresses: expected `array | null`, got `object`"]
 
 
 async def test_an_object_that_is_none_is_skipped(server: ApiServer) -> None:
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await watching(server, "nodes")
         server.send("nodes", line("ADDED", {"metadata": {"name": ["x"]}}))
         server.put("nodes", node())
@@ -162,7 +162,7 @@ async def test_an_object_that_is_none_is_skipped(server: ApiServer) -> None:
 
 
 async def test_an_event_of_a_type_to_come_is_passed_over(server: ApiServer) -> None:
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await watching(server, "nodes")
         server.send("nodes", line("RENAMED", node("node-x")))
         server.put("nodes", node())
@@ -181,7 +181,7 @@ async def test_an_event_of_a_type_to_come_is_passed_over(server: ApiServer) -> N
     ],
 )
 async def test_after_an_unreadable_event_everything_is_listed_again(server: ApiServer, sent: bytes, text: str) -> None:
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await watching(server, "nodes")
         server.send("nodes", sent)
         await until(lambda: len(server.asked("nodes", "list")) == 2)
@@ -190,7 +190,7 @@ async def test_after_an_unreadable_event_everything_is_listed_again(server: ApiS
 
 async def test_an_error_that_something_is_too_old_lists_again(server: ApiServer) -> None:
     server.put("nodes", node("node-a"))
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await watching(server, *PATHS)
         server.muted = True
         server.delete("nodes", "node-a")
@@ -211,7 +211,7 @@ async def test_an_error_that_something_is_too_old_lists_again(server: ApiServer)
     ],
 )
 async def test_after_any_other_error_the_watch_goes_on(server: ApiServer, said: object, text: str) -> None:
-    async with Watched().running() as watched:
+    async with WatchedCluster().running() as watched:
         await watching(server, "nodes")
         server.send("nodes", line("ERROR", said))
         await until(lambda: len(server.asked("nodes", "watch")) == 2)

@@ -11,7 +11,7 @@ from tests.answers import steps
 from tests.builders import Json, cluster, pod, review
 from tests.cluster.live.objectserver import ObjectServer, Seen
 from tests.cluster.live.objectserver import refused as said_no
-from tests.placement.equipped import GPU, equipped
+from tests.placement.hardware_containers import GPU, equipped
 from webhook.admission.responses import Answer, WorkloadRef
 from webhook.app.serve import mutator, queries_of
 from webhook.cluster.queries.workload_sizes import KEPT, KEPT_SECONDS, WorkloadSizes
@@ -127,7 +127,7 @@ async def test_without_an_answer_the_number_is_not_known(
     assert len(workloads.asked) == 1
 
 
-class Time:
+class FakeClock:
     now = 1000.0
 
     def __call__(self) -> float:
@@ -135,7 +135,7 @@ class Time:
 
 
 async def test_an_answer_holds_for_a_while(connection: Connection, workloads: Workloads) -> None:
-    time = Time()
+    time = FakeClock()
     sizes = WorkloadSizes(ObjectClient(connection), clock=time)
     workloads.found = {"spec": {"replicas": 3}}
     assert [await sizes.learn(REPLICA_SET) for _ in range(3)] == [True] * 3

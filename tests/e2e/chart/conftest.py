@@ -13,7 +13,7 @@ from tests.e2e.chart.hostpools import served
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.kubelet import Kubelet
-from tests.e2e.live.core import Core
+from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
 
@@ -41,14 +41,14 @@ def installed(plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture(scope="package")
-def unattended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
+def unattended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BarePlane]:
     """A cluster in which no controller makes anything of HostPools."""
-    with Core(tmp_path_factory.mktemp("unattended")) as running:
+    with BarePlane(tmp_path_factory.mktemp("unattended")) as running:
         yield running
 
 
 @pytest.fixture(scope="package")
-def pools(unattended: Core) -> Iterator[Api]:
+def pools(unattended: BarePlane) -> Iterator[Api]:
     """Its API server, which knows HostPools."""
     with served(unattended) as api:
         yield api

@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.e2e.addresses import loopback
 from tests.e2e.api import Api
-from tests.e2e.chart.asking import HEALTH_PORT, ready_pods
+from tests.e2e.chart.placement_pods import HEALTH_PORT, ready_pods
 
 _SECONDS: Final = 5
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.rendering import CHART
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 
 Spec: TypeAlias = dict[str, Any]

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from tests.e2e.chart.rendering import CHART, NAMESPACE, RELEASE, Values
-from tests.e2e.forwarder import Forwarder
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.plane import ControlPlane
+from tests.e2e.service_proxy import ServiceProxy
 from tests.e2e.workloads import namespace
 
 PORT: Final = 9443
@@ -30,7 +30,7 @@ def kubelet(plane: ControlPlane) -> Iterator[Kubelet]:
     if plane.admin.find(f"/api/v1/namespaces/{NAMESPACE}") is None:
         namespace(plane.admin, NAMESPACE)
     pods = Kubelet(plane, NAMESPACE, programs=_PROGRAMS, environment=_ACCOUNT)
-    with pods as running, Forwarder(plane.admin, NAMESPACE):
+    with pods as running, ServiceProxy(plane.admin, NAMESPACE):
         yield running
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 from certs.authority import create_authority
 from certs.names import LOOPBACK
 from tests.e2e.api import Api, Object
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import pod
 from webhook.server.tls import context
 

@@ -5,10 +5,10 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.applying import applied, denied, of_kind, refusal
-from tests.e2e.chart.asking import PLACEMENT
+from tests.e2e.chart.kubectl_apply import applied, denied, of_kind, refusal
+from tests.e2e.chart.placement_pods import PLACEMENT
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, namespace
 
 pytestmark = pytest.mark.usefixtures("installed")

@@ -6,12 +6,12 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.applying import denied, of_kind
-from tests.e2e.chart.asking import asking
 from tests.e2e.chart.exclusive import NODE, exclusive_pool
+from tests.e2e.chart.kubectl_apply import denied, of_kind
+from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.tenant import by_policy, tenant
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, pod, pod_spec
 
 SPACE: Final = "claims"

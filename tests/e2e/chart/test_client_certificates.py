@@ -10,8 +10,8 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Object
-from tests.e2e.chart.asking import asking
 from tests.e2e.chart.installation import PORT, install, kubelet
+from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane

@@ -4,7 +4,7 @@ import pytest
 
 from tests.e2e.api import Api, RefusedError
 from tests.e2e.chart.hostpools import POOLS, SPACE, Spec, create
-from tests.e2e.live.core import Core
+from tests.e2e.live.bare_plane import BarePlane
 
 SELECTOR: Spec = {"selector": {"matchLabels": {"a": "b"}}}
 
@@ -66,12 +66,12 @@ def test_one_index_stands_for_one_host(pools: Api) -> None:
 
 @pytest.mark.parametrize("word", ["sthp", "hostpool", "hostpools", "streamshostpool", "streamshostpools", "streams"])
 @pytest.mark.usefixtures("pools")
-def test_kubectl_finds_pools_by(unattended: Core, word: str) -> None:
+def test_kubectl_finds_pools_by(unattended: BarePlane, word: str) -> None:
     done = unattended.kubectl("get", word, "--namespace", SPACE)
     assert done.returncode == 0, done.stderr
 
 
-def test_kubectl_shows_how_a_pool_stands(unattended: Core, pools: Api) -> None:
+def test_kubectl_shows_how_a_pool_stands(unattended: BarePlane, pools: Api) -> None:
     create(pools, "shown", {"name": "P1", "size": 2, "mode": "Exclusive"})
     pools.patch(f"{POOLS}/shown/status", {"status": {"name": "P1", "phase": "Pending", "readyHosts": 1}})
     head, row = unattended.kubectl("get", "sthp", "shown", "--namespace", SPACE).stdout.splitlines()

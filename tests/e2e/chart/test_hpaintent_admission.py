@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e.chart.intents import CPU, FIRST, WORKLOAD, intent, of, path
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, namespace, pod
 
 pytestmark = pytest.mark.usefixtures("installed")

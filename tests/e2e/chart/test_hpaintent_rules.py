@@ -9,8 +9,8 @@ import pytest
 from tests.e2e.api import Api, Object, RefusedError
 from tests.e2e.chart.hostpools import SPACE
 from tests.e2e.chart.intents import CPU, FIRST, WORKLOAD, Spec, intent, of, path, samples
-from tests.e2e.live.core import Core
-from tests.e2e.waiting import until
+from tests.e2e.live.bare_plane import BarePlane
+from tests.e2e.polling import until
 from webhook.placement.inventory.intent import read_intent
 
 INTENTS: Final = path(SPACE)
@@ -168,7 +168,7 @@ def test_what_the_api_server_refuses_admission_refuses_as_well(spec: Spec) -> No
 
 
 @pytest.mark.usefixtures("intents")
-def test_kubectl_refuses_an_unknown_field(unattended: Core) -> None:
+def test_kubectl_refuses_an_unknown_field(unattended: BarePlane) -> None:
     asked = json.dumps(intent(of({"namee": "cpu"})))
     done = unattended.kubectl("apply", "--dry-run=server", "-f", "-", stdin=asked)
     assert 'unknown field "spec.consumers[0].requirements[0].namee"' in done.stderr
@@ -179,12 +179,12 @@ WORDS: Final = ("sthpa", "hpaintent", "hpaintents", "streamshpaintent", "streams
 
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.usefixtures("intents")
-def test_kubectl_finds_intents_by(unattended: Core, word: str) -> None:
+def test_kubectl_finds_intents_by(unattended: BarePlane, word: str) -> None:
     done = unattended.kubectl("get", word, "--namespace", SPACE)
     assert done.returncode == 0, done.stderr
 
 
-def test_kubectl_shows_what_an_intent_is_for(unattended: Core, intents: Api) -> None:
+def test_kubectl_shows_what_an_intent_is_for(unattended: BarePlane, intents: Api) -> None:
     intents.call("POST", INTENTS, intent(samples()["fwall-hpa-intent"], "shown"))
     head, row = unattended.kubectl("get", "sthpa", "shown", "--namespace", SPACE).stdout.splitlines()
     assert head.split() == ["NAME", "APP", "FIRST", "CONSUMER", "AGE"]

@@ -7,11 +7,11 @@ import subprocess
 import pytest
 
 from tests.e2e.api import Api, Object, RefusedError
-from tests.e2e.chart.asking import asking, ready_pods
 from tests.e2e.chart.installation import PORT
+from tests.e2e.chart.placement_pods import asking, ready_pods
 from tests.e2e.chart.rendering import CHART, NAMESPACE, RELEASE
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, is_ready, namespace, pod
 
 pytestmark = pytest.mark.usefixtures("installed")

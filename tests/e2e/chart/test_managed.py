@@ -7,13 +7,13 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.asking import asking, ready_pods
 from tests.e2e.chart.installation import QUICK, install, installed
+from tests.e2e.chart.placement_pods import asking, ready_pods
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 
 CONFIGURATIONS: Final = tuple(
     f"/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations/zz-{RELEASE}"

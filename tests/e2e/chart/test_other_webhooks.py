@@ -6,10 +6,9 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.asking import asking
 from tests.e2e.chart.counters import counted
 from tests.e2e.chart.exclusive import POOL, exclusive_pool, toleration
-from tests.e2e.chart.meddling import (
+from tests.e2e.chart.other_webhook_changes import (
     adding,
     marks,
     neighbours,
@@ -21,6 +20,7 @@ from tests.e2e.chart.meddling import (
     taking_node_affinity,
     taking_tolerations,
 )
+from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.second_webhook import Change, SecondWebhook, registered, serving
 from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import namespace, pod_spec

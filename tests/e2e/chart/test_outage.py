@@ -7,12 +7,12 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.asking import asking, ready_pods
+from tests.e2e.chart.placement_pods import asking, ready_pods
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.chart.tenant import tenant
 from tests.e2e.chart.test_scope import CONFIG_MAP, LEASE, READY, daemon
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import pod, pod_spec
 
 SPACE: Final = "outage"

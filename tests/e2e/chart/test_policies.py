@@ -5,10 +5,10 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import JSON_PATCH, STRATEGIC, Api, Object, RefusedError
-from tests.e2e.chart.asking import PLACEMENT, asking
+from tests.e2e.chart.placement_pods import PLACEMENT, asking
 from tests.e2e.chart.tenant import tenant
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import pod, pod_spec
 
 pytestmark = pytest.mark.usefixtures("installed")

@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.chart.rendering import RELEASE
 from tests.e2e.nodes import create_nodes, delete_nodes, node
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 
 pytestmark = pytest.mark.usefixtures("installed", "hosts")

@@ -9,7 +9,7 @@ from tests.e2e.api import Object
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace, pod
 
 SPACE: Final = "rights"

@@ -7,12 +7,12 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import JSON_PATCH, Answer, Api, Object
-from tests.e2e.chart.applying import denied, of_kind
 from tests.e2e.chart.exclusive import NODE, exclusive_pool
+from tests.e2e.chart.kubectl_apply import denied, of_kind
 from tests.e2e.chart.rendering import RELEASE
 from tests.e2e.chart.tenant import by_policy
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, is_ready, namespace, pod, pod_spec
 
 SPACE: Final = "tolerate"

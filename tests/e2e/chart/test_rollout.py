@@ -8,10 +8,10 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api
-from tests.e2e.chart.asking import asking, ready_pods
+from tests.e2e.chart.placement_pods import asking, ready_pods
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.plane import ControlPlane
-from tests.e2e.say import say
+from tests.e2e.progress import say
 from tests.e2e.workloads import namespace
 
 pytestmark = pytest.mark.usefixtures("installed")

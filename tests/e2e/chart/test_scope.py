@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 import pytest
 
 from tests.e2e.api import JSON_PATCH, Api, Object, RefusedError
-from tests.e2e.chart.asking import PLACEMENT, asking, reviews
+from tests.e2e.chart.placement_pods import PLACEMENT, asking, reviews
 from tests.e2e.chart.rendering import NAMESPACE
 from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import deployment, namespace, pod, pod_spec

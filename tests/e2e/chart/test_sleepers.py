@@ -9,7 +9,7 @@ from tests.e2e.api import JSON_PATCH, MERGE, Answer, Api, Object
 from tests.e2e.chart.exclusive import NODE, exclusive_pool
 from tests.e2e.chart.tenant import tenant
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import is_ready, pod, pod_spec
 
 pytestmark = pytest.mark.usefixtures("installed")

@@ -5,7 +5,7 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.asking import PLACEMENT, asking
+from tests.e2e.chart.placement_pods import PLACEMENT, asking
 from tests.e2e.chart.rendering import NAMESPACE
 from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import namespace, pod, pod_spec

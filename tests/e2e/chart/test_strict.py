@@ -6,13 +6,13 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.asking import asking
 from tests.e2e.chart.exclusive import NODE, POOL, exclusive_pool
+from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import RELEASE
 from tests.e2e.chart.tenant import tenant
 from tests.e2e.chart.test_strict_guards import change
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import is_ready, namespace, pod, pod_spec
 
 pytestmark = pytest.mark.usefixtures("installed")

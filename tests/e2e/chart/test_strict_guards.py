@@ -7,11 +7,11 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Answer, Api, Object
-from tests.e2e.chart.asking import asking
+from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import CHART, NAMESPACE, RELEASE
 from tests.e2e.nodes import create_nodes, delete_nodes, node
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace, pod_spec
 from webhook.placement.text import keys
 

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.asking import asking
+from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import RELEASE
 from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import namespace

@@ -28,7 +28,7 @@ from tests.e2e.controller.pools import (
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 
 NODES: Final = 6

@@ -9,16 +9,16 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.applying import applied, denied, refusal
-from tests.e2e.chart.asking import asking
 from tests.e2e.chart.counters import counted
 from tests.e2e.chart.installation import QUICK, install, kubelet
+from tests.e2e.chart.kubectl_apply import applied, denied, refusal
+from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.controller.events import told
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import STAGES, ControlPlane
-from tests.e2e.say import say
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
+from tests.e2e.progress import say
 from tests.e2e.workloads import deployment, is_ready, namespace
 
 SPACE: Final = "waiting"

@@ -7,13 +7,13 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.applying import FORBIDDEN, INVALID, applied, denied, of_kind, refusal, refused
-from tests.e2e.chart.asking import PLACEMENT, asking
 from tests.e2e.chart.exclusive import exclusive_pool
+from tests.e2e.chart.kubectl_apply import FORBIDDEN, INVALID, applied, denied, of_kind, refusal, refused
+from tests.e2e.chart.placement_pods import PLACEMENT, asking
 from tests.e2e.chart.rendering import NAMESPACE
 from tests.e2e.chart.tenant import by_policy, tenant
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, is_ready, pod, pod_spec
 
 pytestmark = pytest.mark.usefixtures("installed")

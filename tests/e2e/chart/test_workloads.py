@@ -7,10 +7,10 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.applying import INVALID, applied, denied, of_kind, refusal
 from tests.e2e.chart.counters import counted
+from tests.e2e.chart.kubectl_apply import INVALID, applied, denied, of_kind, refusal
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, is_ready, namespace, pod_spec
 
 pytestmark = pytest.mark.usefixtures("installed")

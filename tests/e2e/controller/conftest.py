@@ -7,9 +7,9 @@ import pytest
 
 from tests.e2e.api import Api
 from tests.e2e.chart import installation
-from tests.e2e.controller.candidate import Candidate
-from tests.e2e.controller.relay import Relay
+from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.rights import ACCOUNT, grant
+from tests.e2e.controller.stopping_proxy import StoppingProxy
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
@@ -28,7 +28,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     report = yield
     if report.failed:
         for name, value in getattr(item, "funcargs", {}).items():
-            if isinstance(value, Candidate):
+            if isinstance(value, ControllerProcess):
                 report.sections.append((f"log of {name}", value.process.tail()))
     return report
 
@@ -63,16 +63,20 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
 
 @pytest.fixture(scope="package")
-def relay(bare: ControlPlane) -> Iterator[Relay]:
+def stopping_proxy(bare: ControlPlane) -> Iterator[StoppingProxy]:
     """The way of all controllers to that one."""
-    with Relay(bare) as running:
+    with StoppingProxy(bare) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def controller(bare: ControlPlane, relay: Relay, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Candidate]:
+def controller(
+    bare: ControlPlane, stopping_proxy: StoppingProxy, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControllerProcess]:
     """A controller that leads."""
     folder = tmp_path_factory.mktemp("controller")
-    with Candidate(folder, folder.name, relay.kubeconfig(bare.folder / folder.name, folder.name, ACCOUNT)) as running:
+    with ControllerProcess(
+        folder, folder.name, stopping_proxy.kubeconfig(bare.folder / folder.name, folder.name, ACCOUNT)
+    ) as running:
         running.wait_until_leading()
         yield running

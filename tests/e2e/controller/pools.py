@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from tests.e2e.api import Api, Object
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from webhook.placement.text.keys import EXCLUSIVE, MEMBERSHIP, membership
 
 ALL: Final = "/apis/streams.ibm.com/v1/streamshostpools"

@@ -3,7 +3,7 @@
 from typing import Final
 
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE, of_kind, render
-from tests.e2e.live.core import serve_hostpools
+from tests.e2e.live.bare_plane import serve_hostpools
 from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import namespace
 

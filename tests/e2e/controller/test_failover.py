@@ -13,8 +13,8 @@ from tests.e2e.controller.pools import create_pool, hostpool, pools, wait_for, w
 from tests.e2e.controller.rights import holder
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.plane import ControlPlane
-from tests.e2e.say import say
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
+from tests.e2e.progress import say
 from tests.e2e.workloads import is_ready, namespace
 
 SPACE: Final = "failover"

@@ -13,11 +13,11 @@ from kubeapi.client.connection import Connection
 from kubeapi.client.kubeconfig import Kubeconfig
 from kubeapi.client.object_client import ObjectClient
 from tests.e2e.api import MERGE, Api, Object
-from tests.e2e.controller.relay import Relay
 from tests.e2e.controller.rights import ACCOUNT
+from tests.e2e.controller.stopping_proxy import StoppingProxy
 from tests.e2e.plane import ControlPlane
+from tests.e2e.progress import say
 from tests.e2e.rotation_load import again_and_again
-from tests.e2e.say import say
 from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.marks import PoolMark
 from webhook.placement.inventory.objects import PoolHost, Taint
@@ -87,16 +87,16 @@ def taints_of(node: Object) -> list[Object]:
 
 
 @pytest.fixture(scope="module")
-def writer(bare: ControlPlane, relay: Relay) -> Writer:
+def writer(bare: ControlPlane, stopping_proxy: StoppingProxy) -> Writer:
     """After two thousand writes of ours: in turns all nodes are claimed and released."""
     writer = Writer(bare.admin)
-    kubeconfig = relay.kubeconfig(bare.folder / "writer", "claims", ACCOUNT)
+    kubeconfig = stopping_proxy.kubeconfig(bare.folder / "writer", "claims", ACCOUNT)
     began = time.monotonic()
     with pytest.MonkeyPatch.context() as environment, again_and_again(writer.due, 0.005):
         environment.setenv("KUBECONFIG", str(kubeconfig))
         asyncio.run(claim_and_release(bare.admin))
     writer.check()
-    codes = [one.code for one in relay.seen if one.who == "claims" and one.method == "PATCH"]
+    codes = [one.code for one in stopping_proxy.seen if one.who == "claims" and one.method == "PATCH"]
     say(
         f"{codes.count(200)} writes of ours ({codes.count(409)} more were refused as too late) and {writer.changes} of "
         f"another in {time.monotonic() - began:.0f} s"

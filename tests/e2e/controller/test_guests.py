@@ -6,11 +6,11 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.controller.candidate import Candidate
+from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.events import told
 from tests.e2e.controller.pools import condition, create_pool, exclusive, hosts, wait_for, wait_until_gone
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace, pod, pod_spec
 
 SPACE: Final = "guests"
@@ -43,7 +43,7 @@ def agent(name: str, node: str, toleration: Object) -> Object:
 
 
 @pytest.fixture(scope="module")
-def path(bare: ControlPlane, controller: Candidate) -> Iterator[str]:
+def path(bare: ControlPlane, controller: ControllerProcess) -> Iterator[str]:
     """A pool with one exclusive host, on a cluster that refuses nothing."""
     del controller
     namespace(bare.admin, SPACE)

@@ -10,15 +10,15 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.asking import asking
+from tests.e2e.chart.placement_pods import asking
 from tests.e2e.controller.conftest import TAG
 from tests.e2e.controller.events import told
 from tests.e2e.controller.pools import condition, create_pool, exclusive, hosts, marks, pools, wait_for, wait_until_gone
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node, wait_for_nodes
 from tests.e2e.plane import ControlPlane
-from tests.e2e.say import say
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
+from tests.e2e.progress import say
 from tests.e2e.workloads import namespace
 from webhook.placement.text.keys import EXCLUSIVE, membership
 

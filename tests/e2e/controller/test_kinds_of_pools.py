@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import MERGE, Api, Object, RefusedError
-from tests.e2e.chart.asking import asking
+from tests.e2e.chart.placement_pods import asking
 from tests.e2e.controller.conftest import TAG, TAGGED
 from tests.e2e.controller.events import told
 from tests.e2e.controller.pools import (
@@ -25,7 +25,7 @@ from tests.e2e.controller.pools import (
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, delete_nodes, node
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 
 SPACE: Final = "kinds"

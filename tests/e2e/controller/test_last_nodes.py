@@ -7,10 +7,10 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.controller.candidate import Candidate
+from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.pools import condition, create_pool, exclusive, hosts, phase, pools, wait_for, wait_until_gone
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 
 SPACE: Final = "last"
@@ -18,7 +18,7 @@ TIMES: Final = 3
 
 
 @pytest.fixture(scope="module", autouse=True)
-def admin(bare: ControlPlane, controller: Candidate) -> Api:
+def admin(bare: ControlPlane, controller: ControllerProcess) -> Api:
     del controller
     namespace(bare.admin, SPACE)
     return bare.admin

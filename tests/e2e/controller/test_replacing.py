@@ -6,15 +6,15 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.asking import asking
-from tests.e2e.controller.candidate import Candidate
+from tests.e2e.chart.placement_pods import asking
 from tests.e2e.controller.conftest import TAG
+from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.pools import create_pool, exclusive, hosts, members, wait_for, wait_until_gone
-from tests.e2e.controller.quick import REPLACING
-from tests.e2e.controller.relay import Relay
 from tests.e2e.controller.rights import ACCOUNT
+from tests.e2e.controller.short_lease_controller import REPLACING
+from tests.e2e.controller.stopping_proxy import StoppingProxy
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace, pod_spec
 from webhook.placement.text.keys import JOB, membership
 
@@ -23,11 +23,11 @@ TAGGED: Final = ("node-0", "node-1", "node-2", "node-3")
 
 
 @pytest.fixture(scope="module")
-def admin(bare: ControlPlane, relay: Relay) -> Iterator[Api]:
+def admin(bare: ControlPlane, stopping_proxy: StoppingProxy) -> Iterator[Api]:
     """Of a cluster with a controller that replaces hosts which have been of no use for a second."""
     namespace(bare.admin, SPACE)
-    kubeconfig = relay.kubeconfig(bare.folder / SPACE, SPACE, ACCOUNT)
-    with Candidate(bare.folder, SPACE, kubeconfig, **{REPLACING: "1"}) as controller:
+    kubeconfig = stopping_proxy.kubeconfig(bare.folder / SPACE, SPACE, ACCOUNT)
+    with ControllerProcess(bare.folder, SPACE, kubeconfig, **{REPLACING: "1"}) as controller:
         controller.wait_until_leading()
         yield bare.admin
 

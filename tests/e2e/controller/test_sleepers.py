@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from tests.e2e.controller.candidate import Candidate
+from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.events import told
 from tests.e2e.controller.pools import condition, create_pool, exclusive, wait_for, wait_until_gone
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace, pod, pod_spec
 
 SPACE: Final = "asleep"
@@ -17,7 +17,7 @@ SECONDS: Final = 60.0
 """For whatever is to come about: other tests may keep the machine busy."""
 
 
-def test_sleepers_are_counted_until_they_are_gone(bare: ControlPlane, controller: Candidate) -> None:
+def test_sleepers_are_counted_until_they_are_gone(bare: ControlPlane, controller: ControllerProcess) -> None:
     del controller
     admin = bare.admin
     namespace(admin, SPACE)

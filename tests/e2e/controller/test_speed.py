@@ -10,15 +10,15 @@ import pytest
 
 from bench.topology import Scale
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
-from tests.e2e.controller.candidate import Candidate
-from tests.e2e.controller.moments import WRITES
+from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.pools import ALL, create_pool, exclusive, hosts, phase, pools, wait_for, wait_until_gone
-from tests.e2e.controller.relay import Relay
+from tests.e2e.controller.request_points import WRITES
 from tests.e2e.controller.rights import ACCOUNT, grant
-from tests.e2e.live.core import Core
-from tests.e2e.live.crowd import fill
-from tests.e2e.say import say
-from tests.e2e.waiting import until
+from tests.e2e.controller.stopping_proxy import StoppingProxy
+from tests.e2e.live.bare_plane import BarePlane
+from tests.e2e.live.many_objects import fill
+from tests.e2e.polling import until
+from tests.e2e.progress import say
 from webhook.controller.hostpools.strangers import SECONDS as SETTLING
 
 CROWD: Final = Scale(5_000, 1_000)
@@ -57,37 +57,37 @@ AS_INSTALLED: Final = (
 
 
 @pytest.fixture(scope="module")
-def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
-    with Core(tmp_path_factory.mktemp("crowd"), service_accounts=(ACCOUNT,)) as running:
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BarePlane]:
+    with BarePlane(tmp_path_factory.mktemp("crowd"), service_accounts=(ACCOUNT,)) as running:
         grant(running)
         fill(running, CROWD)
         yield running
 
 
 @pytest.fixture(scope="class")
-def controller(crowd: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Candidate]:
+def controller(crowd: BarePlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControllerProcess]:
     """One that asks the API server itself, and leads."""
     folder = tmp_path_factory.mktemp("controller")
-    with Candidate(folder, "direct", crowd.kubeconfig(ACCOUNT), program=AS_INSTALLED) as running:
+    with ControllerProcess(folder, "direct", crowd.kubeconfig(ACCOUNT), program=AS_INSTALLED) as running:
         running.wait_until_leading(60)
         yield running
         running.process.stop()  # it gives the lead back
 
 
-def seconds_of_work(controller: Candidate) -> float:
+def seconds_of_work(controller: ControllerProcess) -> float:
     """Processor time so far, of all its threads."""
     fields = Path(f"/proc/{controller.process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def megabytes(controller: Candidate) -> float:
+def megabytes(controller: ControllerProcess) -> float:
     """Resident memory, in MB of a million bytes."""
     pages = int(Path(f"/proc/{controller.process.pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 class TestALargePool:
-    def test_it_is_ready_within_five_seconds(self, crowd: Core, controller: Candidate) -> None:
+    def test_it_is_ready_within_five_seconds(self, crowd: BarePlane, controller: ControllerProcess) -> None:
         found: list[float] = []
         while len(found) < TRIES and min(found, default=READY + 1) > READY:
             began = time.monotonic()
@@ -106,13 +106,15 @@ class TestManyPools:
     """In this order."""
 
     def test_all_are_ready_soon_after_a_controller_leads(
-        self, crowd: Core, tmp_path_factory: pytest.TempPathFactory
+        self, crowd: BarePlane, tmp_path_factory: pytest.TempPathFactory
     ) -> None:
         found: list[float] = []
         while len(found) < TRIES and min(found, default=START + 1) > START:
             self.create(crowd)
             folder = tmp_path_factory.mktemp("start")
-            with Candidate(folder, "start", crowd.kubeconfig(ACCOUNT), program=AS_INSTALLED, **MORE) as controller:
+            with ControllerProcess(
+                folder, "start", crowd.kubeconfig(ACCOUNT), program=AS_INSTALLED, **MORE
+            ) as controller:
                 began = time.monotonic()
                 controller.wait_until_leading(60)
                 led = time.monotonic()
@@ -131,32 +133,32 @@ class TestManyPools:
         assert min(found) <= START * SLACK
 
     @staticmethod
-    def create(crowd: Core) -> None:
+    def create(crowd: BarePlane) -> None:
         """Before any controller is there."""
         for number in range(MANY):
             create_pool(crowd.admin, exclusive(f"many-{number}", "default", SMALL))
 
     def test_then_nothing_is_written_and_hardly_anything_done(
-        self, crowd: Core, tmp_path_factory: pytest.TempPathFactory
+        self, crowd: BarePlane, tmp_path_factory: pytest.TempPathFactory
     ) -> None:
         """By a controller that has just taken over, once it has looked at all of them."""
         folder = tmp_path_factory.mktemp("quiet")
-        with Relay(crowd) as relay:
-            kubeconfig = relay.kubeconfig(folder, "quiet", ACCOUNT)
-            with Candidate(folder, "quiet", kubeconfig, program=AS_INSTALLED, **MORE) as controller:
+        with StoppingProxy(crowd) as stopping_proxy:
+            kubeconfig = stopping_proxy.kubeconfig(folder, "quiet", ACCOUNT)
+            with ControllerProcess(folder, "quiet", kubeconfig, program=AS_INSTALLED, **MORE) as controller:
                 controller.wait_until_leading(60)
-                until(lambda: relay.counts()["read"] >= MANY, "it has looked at all of them", 60)
+                until(lambda: stopping_proxy.counts()["read"] >= MANY, "it has looked at all of them", 60)
                 time.sleep(2.0)  # what it began then has ended
-                before, worked = len(relay.seen), seconds_of_work(controller)
+                before, worked = len(stopping_proxy.seen), seconds_of_work(controller)
                 time.sleep(QUIET)  # what is shown is what happens meanwhile
                 share = (seconds_of_work(controller) - worked) / QUIET
                 say(f"{CROWD}, {MANY} pools: {share:.2%} of a core in {QUIET:g} s, {megabytes(controller):.0f} MB")
-                meanwhile = relay.seen[before:]
+                meanwhile = stopping_proxy.seen[before:]
         assert [one for one in meanwhile if one.kind in WRITES or one.kind == "event"] == []
         assert {one.path.partition("?")[0] for one in meanwhile if one.kind != "lease"} <= {MISSING}
         assert share < SHARE
 
     @staticmethod
-    def ready(crowd: Core) -> int:
+    def ready(crowd: BarePlane) -> int:
         """Pools that are."""
         return sum(phase(pool) == "Ready" and len(hosts(pool)) == SMALL for pool in crowd.admin.get(ALL)["items"])

@@ -6,10 +6,20 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.hardware.everyone import everyone
-from tests.e2e.hardware.running import applied, asked, container, made_of, pods, resources, running, space, stateful
+from tests.e2e.hardware.all_processes import everyone
+from tests.e2e.hardware.applied_workloads import (
+    applied,
+    asked,
+    container,
+    made_of,
+    pods,
+    resources,
+    running,
+    space,
+    stateful,
+)
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import is_ready, pod
 from webhook.placement.text import keys
 

@@ -8,9 +8,8 @@ import yaml
 
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.intents import EXAMPLES, intent, of, path, samples
-from tests.e2e.hardware.everyone import everyone
-from tests.e2e.hardware.machines import OTHER_GPU, QAT
-from tests.e2e.hardware.running import (
+from tests.e2e.hardware.all_processes import everyone
+from tests.e2e.hardware.applied_workloads import (
     applied,
     asked,
     container,
@@ -24,8 +23,9 @@ from tests.e2e.hardware.running import (
     space,
     stateful,
 )
+from tests.e2e.hardware.node_hardware import OTHER_GPU, QAT
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, pod
 from webhook.placement.text import keys
 

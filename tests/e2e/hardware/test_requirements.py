@@ -6,8 +6,7 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.hardware.machines import GPU, QAT, TURBO
-from tests.e2e.hardware.running import (
+from tests.e2e.hardware.applied_workloads import (
     applied,
     asked,
     denied,
@@ -18,6 +17,7 @@ from tests.e2e.hardware.running import (
     space,
     stateful,
 )
+from tests.e2e.hardware.node_hardware import GPU, QAT, TURBO
 from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import deployment, pod
 from webhook.placement.text import keys

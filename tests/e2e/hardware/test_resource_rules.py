@@ -7,13 +7,13 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.hardware.machines import PAGES
-from tests.e2e.hardware.running import asked, container, made_of, resources, space
+from tests.e2e.hardware.applied_workloads import asked, container, made_of, resources, space
+from tests.e2e.hardware.node_hardware import PAGES
 from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import pod
 from tests.placement.properties import test_api_resources
 from tests.placement.properties.api_resources import complaints, containers, defaulted
-from tests.placement.properties.dice import Dice
+from tests.placement.properties.random_choices import RandomChoices
 from webhook.placement.text import keys
 
 SPACE: Final = "rules"
@@ -126,7 +126,7 @@ def test_what_is_given_it_takes(admin: Api, found: Object, expected: Object) -> 
 
 def some_pod(seed: int) -> Object:
     """One of the pods that the properties are about, complete enough for the API server."""
-    found = test_api_resources.pod(Dice(random.Random(seed).randbytes(120)))  # noqa: S311 -- the same ones each time
+    found = test_api_resources.pod(RandomChoices(random.Random(seed).randbytes(120)))  # noqa: S311 -- the same ones each time
     for _, one in containers(found["spec"]):
         one["image"] = "example.invalid/main"
     return found

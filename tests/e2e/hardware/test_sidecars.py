@@ -8,7 +8,7 @@ import pytest
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.counters import counted
 from tests.e2e.chart.second_webhook import Change, SecondWebhook, registered, serving
-from tests.e2e.hardware.running import asked, container, made_of, resources, space
+from tests.e2e.hardware.applied_workloads import asked, container, made_of, resources, space
 from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import pod
 from webhook.placement.text import keys

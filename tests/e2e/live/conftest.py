@@ -5,10 +5,10 @@ from typing import TypeAlias
 
 import pytest
 
-from tests.e2e.live.core import ACCOUNT, Core, allow_reading, serve_hostpools
-from tests.e2e.live.crowd import CROWD, fill, store
-from tests.e2e.live.oddities import NODES, store_poison
-from tests.e2e.live.serving import Server
+from tests.e2e.live.bare_plane import ACCOUNT, BarePlane, allow_reading, serve_hostpools
+from tests.e2e.live.many_objects import CROWD, fill, store
+from tests.e2e.live.odd_objects import NODES, store_poison
+from tests.e2e.live.webhook_process import Server
 
 Report: TypeAlias = Generator[None, pytest.TestReport, pytest.TestReport]
 
@@ -26,18 +26,18 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 @pytest.fixture(scope="package")
-def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
+def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BarePlane]:
     """A small one, with HostPools."""
-    with Core(tmp_path_factory.mktemp("core"), service_accounts=(ACCOUNT,)) as running:
+    with BarePlane(tmp_path_factory.mktemp("core"), service_accounts=(ACCOUNT,)) as running:
         allow_reading(running.admin)
         serve_hostpools(running)
         yield running
 
 
 @pytest.fixture(scope="package")
-def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BarePlane]:
     """A large one, in which some nodes are odd, and some host pools are of no use."""
-    with Core(tmp_path_factory.mktemp("crowded"), service_accounts=(ACCOUNT,)) as running:
+    with BarePlane(tmp_path_factory.mktemp("crowded"), service_accounts=(ACCOUNT,)) as running:
         allow_reading(running.admin)
         store_poison(running)
         fill(running, CROWD)

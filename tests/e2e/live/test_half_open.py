@@ -12,10 +12,10 @@ import pytest
 from kubeapi.client.configuration import connect
 from kubeapi.client.connection import Connection
 from tests.e2e.identities import write_kubeconfig
-from tests.e2e.live.core import ACCOUNT, Core
-from tests.e2e.live.gate import Gate
+from tests.e2e.live.bare_plane import ACCOUNT, BarePlane
+from tests.e2e.live.closable_proxy import ClosableProxy
 from tests.e2e.nodes import node
-from tests.e2e.say import say
+from tests.e2e.progress import say
 from webhook.cluster.watch.backoff import Pace
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
@@ -34,9 +34,9 @@ SLOW: Final = 20.0
 
 
 @pytest.fixture
-def gate(core: Core, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+def gate(core: BarePlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClosableProxy]:
     """The way to the API server, as a kubeconfig names it."""
-    with Gate(core.port) as gate:
+    with ClosableProxy(core.port) as gate:
         url = f"https://127.0.0.1:{gate.port}"
         file = write_kubeconfig(tmp_path, core.identities[ACCOUNT], url, core.authority)
         monkeypatch.setenv("KUBECONFIG", str(file))
@@ -44,7 +44,7 @@ def gate(core: Core, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 @contextlib.asynccontextmanager
-async def watching(gate: Gate) -> AsyncIterator[LiveCluster[Inventory]]:
+async def watching(gate: ClosableProxy) -> AsyncIterator[LiveCluster[Inventory]]:
     """A cluster that has been listed, and is watched."""
     cluster = LiveCluster(Connection(connect()), Inventory(), pace=PACE, limit=LIMIT)
     task = asyncio.create_task(cluster.run())
@@ -69,11 +69,13 @@ async def until(fact: Callable[[], object]) -> float:
     return time.monotonic() - began
 
 
-async def create(core: Core, name: str) -> None:
+async def create(core: BarePlane, name: str) -> None:
     await asyncio.to_thread(core.admin.create, node(name))
 
 
-async def test_what_a_dead_watch_missed_is_caught_up_and_nobody_is_turned_away(core: Core, gate: Gate) -> None:
+async def test_what_a_dead_watch_missed_is_caught_up_and_nobody_is_turned_away(
+    core: BarePlane, gate: ClosableProxy
+) -> None:
     async with watching(gate) as cluster:
         await create(core, "heard")
         await until(lambda: cluster.inventory.nodes.get("heard"))
@@ -87,7 +89,9 @@ async def test_what_a_dead_watch_missed_is_caught_up_and_nobody_is_turned_away(c
         assert cluster.reason() is None
 
 
-async def test_while_nothing_comes_through_it_says_so_and_afterwards_all_is_well(core: Core, gate: Gate) -> None:
+async def test_while_nothing_comes_through_it_says_so_and_afterwards_all_is_well(
+    core: BarePlane, gate: ClosableProxy
+) -> None:
     async with watching(gate) as cluster:
         gate.hang()
         await create(core, "meanwhile")

@@ -6,17 +6,17 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Answer, Object
-from tests.e2e.chart.asking import asking
-from tests.e2e.live.core import Core
-from tests.e2e.live.crowd import CROWD
-from tests.e2e.live.oddities import NODES, POOLS, SPACE, USABLE
-from tests.e2e.live.serving import Server
-from tests.e2e.waiting import until
+from tests.e2e.chart.placement_pods import asking
+from tests.e2e.live.bare_plane import BarePlane
+from tests.e2e.live.many_objects import CROWD
+from tests.e2e.live.odd_objects import NODES, POOLS, SPACE, USABLE
+from tests.e2e.live.webhook_process import Server
+from tests.e2e.polling import until
 from tests.e2e.workloads import pod_spec
 
 
 @pytest.fixture(scope="module")
-def server(crowded: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(crowded: BarePlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with Server(tmp_path_factory.mktemp("odd"), crowded) as server:
         server.wait()
         yield server
@@ -38,7 +38,7 @@ def message(server: Server, pod: Object) -> str:
     return str(review_of(server, pod).get("status", {}).get("message", ""))
 
 
-def test_all_others_count(crowded: Core, server: Server) -> None:
+def test_all_others_count(crowded: BarePlane, server: Server) -> None:
     listed = crowded.admin.get("/api/v1/nodes")["items"]
     assert len(listed) >= CROWD.nodes + len(NODES)
     until(lambda: server.gauge("nodes") == len(listed), "every node is known")

@@ -12,14 +12,14 @@ from typing import Final, NamedTuple
 import pytest
 
 from tests.e2e.api import Object
-from tests.e2e.chart.asking import asking
+from tests.e2e.chart.placement_pods import asking
+from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.live.configurations import reviewed
-from tests.e2e.live.core import Core
-from tests.e2e.live.creating import REFUSED, STORED, UNMUTATED, Creating, mutated
-from tests.e2e.live.serving import Server
+from tests.e2e.live.pod_creator import REFUSED, STORED, UNMUTATED, Creating, mutated
+from tests.e2e.live.webhook_process import Server
 from tests.e2e.nodes import node
-from tests.e2e.say import say
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
+from tests.e2e.progress import say
 from tests.e2e.workloads import namespace
 
 SPACE: Final = "restarted"
@@ -44,7 +44,7 @@ class Story(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def story(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+def story(core: BarePlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     admin = core.admin
     namespace(admin, SPACE)
     admin.create(node("node-1", capacity={"pods": "10000"}))
@@ -73,7 +73,7 @@ def story(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stor
         yield Story(killed, back, right, pid, creating, server)
 
 
-def _admitted(core: Core, wanted: Object) -> bool:
+def _admitted(core: BarePlane, wanted: Object) -> bool:
     answer = core.admin.send("POST", f"{PODS}?dryRun=All", wanted)
     return answer.code == http.HTTPStatus.CREATED and mutated(answer.body)
 
@@ -90,7 +90,7 @@ def test_there_was_load_before_meanwhile_and_after(story: Story) -> None:
     assert done.causes(since=story.right)[STORED] >= RATE
 
 
-def test_no_pod_was_stored_that_the_webhook_has_not_seen(core: Core, story: Story) -> None:
+def test_no_pod_was_stored_that_the_webhook_has_not_seen(core: BarePlane, story: Story) -> None:
     assert story.creating.causes()[UNMUTATED] == 0
     stored = core.admin.get(PODS)["items"]
     assert [one["metadata"]["name"] for one in stored if not mutated(one)] == []

@@ -11,16 +11,16 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Answer
-from tests.e2e.chart.asking import asking
-from tests.e2e.live import asking_on
-from tests.e2e.live.core import Core
-from tests.e2e.live.crowd import CROWD
-from tests.e2e.live.gate import Gate
-from tests.e2e.live.oddities import NODES
-from tests.e2e.live.serving import Server
+from tests.e2e.chart.placement_pods import asking
+from tests.e2e.live import review_loop
+from tests.e2e.live.bare_plane import BarePlane
+from tests.e2e.live.closable_proxy import ClosableProxy
+from tests.e2e.live.many_objects import CROWD
+from tests.e2e.live.odd_objects import NODES
+from tests.e2e.live.webhook_process import Server
 from tests.e2e.nodes import node
-from tests.e2e.say import say
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
+from tests.e2e.progress import say
 from webhook.cli.client import review
 
 START: Final = 10.0
@@ -40,12 +40,12 @@ TRIES: Final = 3
 
 
 class Asking:
-    """``asking_on.py``: somebody who asks all the time."""
+    """``review_loop.py``: somebody who asks all the time."""
 
     def __init__(self, server: Server, body: Path) -> None:
         ports = (str(server.port), str(server.health_port))
         files = (str(server.authority), str(body), f"/proc/{server.process.pid}/schedstat")
-        command = (sys.executable, str(asking_on.FILE), *ports, *files)
+        command = (sys.executable, str(review_loop.FILE), *ports, *files)
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603 -- our own program, no shell
 
     def told(self) -> dict[str, Any]:
@@ -64,20 +64,20 @@ class Asking:
 
 
 @pytest.fixture(scope="module")
-def gate(crowded: Core) -> Iterator[Gate]:
-    with Gate(crowded.port) as gate:
+def gate(crowded: BarePlane) -> Iterator[ClosableProxy]:
+    with ClosableProxy(crowded.port) as gate:
         yield gate
 
 
 @pytest.fixture(scope="module")
-def server(crowded: Core, gate: Gate, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(crowded: BarePlane, gate: ClosableProxy, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with Server(tmp_path_factory.mktemp("crowd"), crowded, gate.port) as server:
         server.wait()
         yield server
 
 
 @pytest.fixture(scope="module")
-def asks(crowded: Core, server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
+def asks(crowded: BarePlane, server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
     del crowded
     body = tmp_path_factory.mktemp("body") / "review.json"
     body.write_text(json.dumps(review(asking("p", "default", 'host("worker-00100")'), "default")))
@@ -86,7 +86,7 @@ def asks(crowded: Core, server: Server, tmp_path_factory: pytest.TempPathFactory
     asks.end()
 
 
-def test_it_is_ready_within_ten_seconds(crowded: Core, tmp_path: Path) -> None:
+def test_it_is_ready_within_ten_seconds(crowded: BarePlane, tmp_path: Path) -> None:
     found: list[float] = []
     while len(found) < TRIES and min(found, default=START + 1) > START:
         with Server(tmp_path / str(len(found)), crowded) as server:
@@ -99,7 +99,7 @@ def test_it_is_ready_within_ten_seconds(crowded: Core, tmp_path: Path) -> None:
 
 
 def test_reviews_do_not_wait_while_everything_is_listed_again(
-    crowded: Core, server: Server, gate: Gate, asks: Asking
+    crowded: BarePlane, server: Server, gate: ClosableProxy, asks: Asking
 ) -> None:
     found: list[float] = []
     while len(found) < TRIES and min(found, default=STALL + 1) > STALL:
@@ -114,13 +114,13 @@ def test_reviews_do_not_wait_while_everything_is_listed_again(
     assert min(found) <= STALL
 
 
-def test_what_came_and_went_meanwhile_is_known(crowded: Core, server: Server) -> None:
+def test_what_came_and_went_meanwhile_is_known(crowded: BarePlane, server: Server) -> None:
     assert allowed(server, "late-0")
     crowded.admin.delete("/api/v1/nodes/late-0")
     until(lambda: not allowed(server, "late-0"), "the node is forgotten")
 
 
-def away(crowded: Core, gate: Gate, asks: Asking, name: str) -> dict[str, Any]:
+def away(crowded: BarePlane, gate: ClosableProxy, asks: Asking, name: str) -> dict[str, Any]:
     """Let the API server forget what the server has seen of it; returns what reviews took meanwhile.
 
     One that starts remembers nothing of the time before, so nobody can watch on who has missed something.

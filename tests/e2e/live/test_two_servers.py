@@ -14,15 +14,15 @@ import pytest
 
 from tests.e2e.api import Api
 from tests.e2e.apiserver import apiserver, certificate
-from tests.e2e.chart.asking import asking
+from tests.e2e.chart.placement_pods import asking
 from tests.e2e.component import Component
+from tests.e2e.live.bare_plane import ACCOUNT, BarePlane, allow_reading, serve_hostpools
 from tests.e2e.live.configurations import reviewed, trust
-from tests.e2e.live.core import ACCOUNT, Core, allow_reading, serve_hostpools
-from tests.e2e.live.creating import STORED, Creating
-from tests.e2e.live.serving import Server
+from tests.e2e.live.pod_creator import STORED, Creating
+from tests.e2e.live.webhook_process import Server
 from tests.e2e.nodes import node
+from tests.e2e.polling import until
 from tests.e2e.ports import free_ports
-from tests.e2e.waiting import until
 from tests.e2e.workloads import namespace
 
 SPACE: Final = "twofold"
@@ -31,7 +31,7 @@ ENOUGH: Final = 2 * RATE
 """Pods between two steps of a rotation: two seconds, in which either API server hears of the last one."""
 
 
-class Twofold(Core):
+class TwoApiServers(BarePlane):
     """A second API server, with the keys and tokens of the first."""
 
     def _prepare(self) -> None:
@@ -57,8 +57,8 @@ class Twofold(Core):
 
 
 @pytest.fixture(scope="module")
-def twofold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twofold]:
-    with Twofold(tmp_path_factory.mktemp("twofold"), service_accounts=(ACCOUNT,)) as plane:
+def twofold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoApiServers]:
+    with TwoApiServers(tmp_path_factory.mktemp("twofold"), service_accounts=(ACCOUNT,)) as plane:
         allow_reading(plane.admin)
         serve_hostpools(plane)
         namespace(plane.admin, SPACE)
@@ -68,7 +68,7 @@ def twofold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twofold]:
 
 
 @pytest.fixture(scope="module")
-def server(twofold: Twofold, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(twofold: TwoApiServers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """It knows the first API server only; both ask it."""
     with Server(tmp_path_factory.mktemp("server"), twofold) as server, reviewed(twofold.admin, server):
         server.wait()
@@ -93,14 +93,14 @@ def more(load: Creating) -> None:
 
 
 @pytest.mark.usefixtures("server")
-def test_pods_may_be_created_through_either(twofold: Twofold) -> None:
+def test_pods_may_be_created_through_either(twofold: TwoApiServers) -> None:
     with creating(twofold.admin, twofold.second_admin, name="either") as load:
         more(load)
     assert load.causes() == {STORED: load.sent}
 
 
 def test_certificates_change_with_an_overlap_and_nobody_notices(
-    twofold: Twofold, server: Server, tmp_path: Path
+    twofold: TwoApiServers, server: Server, tmp_path: Path
 ) -> None:
     command = (sys.executable, "-m", "certs", "create", "--loopback", "--dir", str(tmp_path))
     subprocess.run(command, check=True, capture_output=True)  # noqa: S603 -- our own program, no shell
@@ -119,7 +119,7 @@ def test_certificates_change_with_an_overlap_and_nobody_notices(
     assert load.causes() == {STORED: load.sent}
 
 
-def test_the_other_goes_on_when_ours_is_gone(twofold: Twofold, server: Server) -> None:
+def test_the_other_goes_on_when_ours_is_gone(twofold: TwoApiServers, server: Server) -> None:
     twofold.apiserver.kill()
     with creating(twofold.second_admin, name="alone") as load:
         more(load)

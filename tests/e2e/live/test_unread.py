@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 import pytest
 
 from tests.e2e.api import Answer
-from tests.e2e.chart.asking import asking
+from tests.e2e.chart.placement_pods import asking
+from tests.e2e.live.bare_plane import BarePlane
+from tests.e2e.live.closable_proxy import ClosableProxy
 from tests.e2e.live.configurations import reviewed
-from tests.e2e.live.core import Core
-from tests.e2e.live.creating import mutated
-from tests.e2e.live.gate import Gate
-from tests.e2e.live.serving import Server
+from tests.e2e.live.pod_creator import mutated
+from tests.e2e.live.webhook_process import Server
 from tests.e2e.nodes import node
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace, pod
 
 SPACE: Final = "unread"
@@ -32,19 +32,19 @@ class Silent(NamedTuple):
     """A server, and the way to the API server on which nothing moves."""
 
     server: Server
-    gate: Gate
+    gate: ClosableProxy
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _cluster(core: Core) -> None:
+def _cluster(core: BarePlane) -> None:
     namespace(core.admin, SPACE)
     core.admin.create(node("unread-1"))
 
 
 @pytest.fixture(scope="class")
-def cold(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Silent]:
+def cold(core: BarePlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Silent]:
     """Its first lists hang."""
-    with Gate(core.port) as gate:
+    with ClosableProxy(core.port) as gate:
         gate.hang()
         with Server(tmp_path_factory.mktemp("cold"), core, gate.port) as server:
             until(lambda: server.page("/healthz").code, "it runs")
@@ -53,10 +53,10 @@ def cold(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Silen
 
 
 @pytest.fixture(scope="class")
-def stale(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Silent]:
+def stale(core: BarePlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Silent]:
     """It was ready, and has heard nothing for too long."""
     folder = tmp_path_factory.mktemp("stale")
-    with Gate(core.port) as gate, Server(folder, core, gate.port, "--stale-after", STALE) as server:
+    with ClosableProxy(core.port) as gate, Server(folder, core, gate.port, "--stale-after", STALE) as server:
         server.wait()
         gate.hang()
         until(lambda: not server.ready(), "it is too old")
@@ -65,7 +65,7 @@ def stale(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sile
             yield Silent(server, gate)
 
 
-def create(core: Core) -> Answer:
+def create(core: BarePlane) -> Answer:
     """What the API server says to a pod that asks for a host; a pod that it takes was mutated."""
     answer = core.admin.send("POST", PODS, WANTED)
     assert answer.code != http.HTTPStatus.CREATED or mutated(answer.body)
@@ -83,16 +83,16 @@ class TestBeforeTheFirstList:
         with pytest.raises(ConnectionRefusedError):
             cold.server.ask(path, WANTED)
 
-    def test_a_pod_that_asks_is_turned_away(self, core: Core, cold: Silent) -> None:
+    def test_a_pod_that_asks_is_turned_away(self, core: BarePlane, cold: Silent) -> None:
         answer = core.admin.send("POST", PODS, WANTED)
         assert answer.code == http.HTTPStatus.INTERNAL_SERVER_ERROR
         assert f"dial tcp 127.0.0.1:{cold.server.port}: connect: connection refused" in answer.message
 
     @pytest.mark.usefixtures("cold")
-    def test_a_pod_that_does_not_ask_goes_on(self, core: Core) -> None:
+    def test_a_pod_that_does_not_ask_goes_on(self, core: BarePlane) -> None:
         core.admin.create(pod("plain", SPACE), dryRun="All")
 
-    def test_all_is_well_as_soon_as_the_lists_come_through(self, core: Core, cold: Silent) -> None:
+    def test_all_is_well_as_soon_as_the_lists_come_through(self, core: BarePlane, cold: Silent) -> None:
         cold.gate.open()
         cold.server.wait()
         until(lambda: create(core).code == http.HTTPStatus.CREATED, "it is asked")
@@ -111,7 +111,7 @@ class TestAfterASilence:
         assert answer.message.startswith(TOO_OLD)
 
     @pytest.mark.usefixtures("stale")
-    def test_the_user_reads_it(self, core: Core) -> None:
+    def test_the_user_reads_it(self, core: BarePlane) -> None:
         done = core.kubectl("create", "-f", "-", stdin=json.dumps(WANTED))
         assert done.returncode == 1
         assert (
@@ -120,5 +120,5 @@ class TestAfterASilence:
         assert core.admin.get(f"/api/v1/namespaces/{SPACE}/pods")["items"] == []
 
     @pytest.mark.usefixtures("stale")
-    def test_a_pod_that_does_not_ask_goes_on(self, core: Core) -> None:
+    def test_a_pod_that_does_not_ask_goes_on(self, core: BarePlane) -> None:
         core.admin.create(pod("plain", SPACE), dryRun="All")

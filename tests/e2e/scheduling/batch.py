@@ -13,8 +13,8 @@ from tests.e2e.api import Answer, Api, Object
 from tests.e2e.nodes import node as ready_node
 from tests.e2e.nodes import wait_for_nodes
 from tests.e2e.paths import collection
-from tests.e2e.waiting import until
-from tests.e2e.watching import Watching
+from tests.e2e.polling import until
+from tests.e2e.watch_cache import Watching
 from tests.scheduling.state import FINISHED, Cluster, phase
 
 Json = Mapping[str, Any]

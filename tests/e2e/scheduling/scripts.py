@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.placement.properties.dice import Dice
-from tests.scheduling.clusters import CLUSTER_BYTES, Scene
+from tests.placement.properties.random_choices import RandomChoices
+from tests.scheduling.clusters import CLUSTER_BYTES, RandomCluster
 from tests.scheduling.pods import POD_BYTES, asking
 from tests.scheduling.state import Cluster, manifests
 from tests.scheduling.workloads import WORKLOAD_BYTES, count_of, pod_of, workload
@@ -53,16 +53,16 @@ def scripts(first: int, count: int) -> Iterator[Script]:
 
 def script(number: int) -> Script:
     """The script of this number: one pod, two at once, or those of a workload; without strangers every other time."""
-    dice = Dice(random.Random(number).randbytes(_BYTES))  # noqa: S311 -- dice
+    choices = RandomChoices(random.Random(number).randbytes(_BYTES))  # noqa: S311 -- dice
     mark = f"{_LETTERS[number // 64 % 26]}{number % 64}"
-    kind = dice.face(4)
-    scene = Scene(dice.part(CLUSTER_BYTES), mark, strangers=dice.chance(4))
+    kind = choices.face(4)
+    random_cluster = RandomCluster(choices.part(CLUSTER_BYTES), mark, strangers=choices.chance(4))
     if kind == 3:
-        found = workload(dice.part(WORKLOAD_BYTES), scene.names)
+        found = workload(choices.part(WORKLOAD_BYTES), random_cluster.names)
         made = [pod_of(found, at) for at in range(count_of(found))]
-        return Script(number, mark, scene.cluster, tuple(made), workload=found)
+        return Script(number, mark, random_cluster.cluster, tuple(made), workload=found)
     names = range(8, 10 if kind == 2 else 9)
-    pods = [asking(dice.part(POD_BYTES), scene.names, at, calm=dice.chance(3)) for at in names]
+    pods = [asking(choices.part(POD_BYTES), random_cluster.names, at, calm=choices.chance(3)) for at in names]
     for pod in pods:
         pod["spec"].pop("schedulingGates", None)
-    return Script(number, mark, scene.cluster, tuple(pods), at_once=kind == 2)
+    return Script(number, mark, random_cluster.cluster, tuple(pods), at_once=kind == 2)

@@ -14,13 +14,13 @@ from tests.e2e.api import Api, Object
 from tests.e2e.plane import ControlPlane
 from tests.e2e.scheduling.batch import Batch, chunks
 from tests.e2e.scheduling.scripts import Script, scripts
-from tests.placement.properties.dice import TIMES
-from tests.scheduling import product
-from tests.scheduling.meaning import broken
-from tests.scheduling.product import Moment, Ruling
+from tests.placement.properties.random_choices import TIMES
+from tests.scheduling import product_answers
+from tests.scheduling.clause_meaning import broken
+from tests.scheduling.passing_conditions import allowed, awaits, goes_past, needs_company, told_to_wait, with_its_job
+from tests.scheduling.product_answers import Replica, Ruling
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster
-from tests.scheduling.waiting import allowed, awaits, goes_past, needs_company, told_to_wait, with_its_job
 
 Json = Mapping[str, Any]
 
@@ -101,15 +101,15 @@ def _reviewed(batch: Batch, some: Sequence[Script], number: int) -> Iterator[Try
     """What is created, after the product was asked about it as it stands."""
     created = [(one, pod) for one in some for pod in (one.pods if one.at_once else (one.pods[number],))]
     clusters = {one.mark: batch.cluster(one.mark) for one in some}
-    moments = {one.mark: Moment(clusters[one.mark], one.wanted) for one in some}
+    moments = {one.mark: Replica(clusters[one.mark], one.wanted) for one in some}
     for (one, _), pod in zip(created, batch.completed([pod for _, pod in created]), strict=True):
         if pod is None:  # the API server itself refuses it
             continue
         before = clusters[one.mark]
-        ruling = product.admitted(pod, before, moment=moments[one.mark])
+        ruling = product_answers.admitted(pod, before, moment=moments[one.mark])
         final = ruling.pod
         if final is None and ruling.wants_nodes:
-            final = product.admitted(pod, before, product.ELASTIC).pod
+            final = product_answers.admitted(pod, before, product_answers.ELASTIC).pod
         if final is not None:
             yield Try(one, before, pod, ruling, final)
 
@@ -146,7 +146,7 @@ def _must_run(one: Try) -> bool:
     if one.script.workload is None:
         return not one.before.pods
     empty = one.script.cluster.only(lambda _: False)
-    ruling = product.submitted(one.script.workload, empty)
+    ruling = product_answers.submitted(one.script.workload, empty)
     return ruling.pod is not None and not told_to_wait(ruling.warnings)
 
 

@@ -36,7 +36,7 @@ def config(tmp_path: Path, authority: Authority, monkeypatch: pytest.MonkeyPatch
     return found
 
 
-class Clock:
+class FakeClock:
     def __init__(self) -> None:
         self.now = 0.0
 
@@ -150,7 +150,7 @@ def test_an_address_of_ipv6_is_put_into_brackets(account: Path, monkeypatch: pyt
 
 
 def test_a_token_that_was_replaced_is_read_within_a_minute(account: Path) -> None:
-    clock = Clock()
+    clock = FakeClock()
     configuration = Configuration(ServiceAccount(account), clock=clock)
     (account / "token").write_text("second")
     clock.now = 59.0

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from tests.controller.quick import QuickLoop
+from tests.controller.virtual_time import VirtualTimeLoop
 
 
-def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], QuickLoop]]:
-    return {"quick": QuickLoop}
+def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], VirtualTimeLoop]]:
+    return {"quick": VirtualTimeLoop}

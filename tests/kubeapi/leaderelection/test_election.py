@@ -8,8 +8,8 @@ import pytest
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.leaderelection.election import Election, own_identity
 from kubeapi.leaderelection.lease_hold import LostError
-from tests.controller.quick import clock
-from tests.kubeapi.leaderelection.candidates import OURS, THEIRS, candidate, complaints, for_ever, running, unreachable
+from tests.controller.virtual_time import clock
+from tests.kubeapi.leaderelection.elections import OURS, THEIRS, candidate, complaints, for_ever, running, unreachable
 from tests.kubeapi.leaderelection.leases import PATH, Leases
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.leaderelection.lease_hold import LostError
-from tests.controller.quick import settle
-from tests.kubeapi.leaderelection.candidates import THEIRS, candidate, complaints, running, unreachable
+from tests.controller.virtual_time import settle
+from tests.kubeapi.leaderelection.elections import THEIRS, candidate, complaints, running, unreachable
 from tests.kubeapi.leaderelection.leases import Leases
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import JOB, Json, bound_pod, cluster, decided, nodes, pod
-from tests.placement.equipped import BOUND, FIRST, container, guaranteed
+from tests.placement.hardware_containers import BOUND, FIRST, container, guaranteed
 from webhook.placement.constraints.constraint import Spread
 from webhook.placement.constraints.cpu_binding import CpuBinding
 from webhook.placement.decision.additions import ContainerAmounts

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.builders import Json, cluster, decided, node, pod
-from tests.placement.equipped import FIELD, label, required
+from tests.placement.hardware_containers import FIELD, label, required
 from webhook.placement.constraints.node_label import NodeLabel
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

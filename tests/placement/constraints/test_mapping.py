@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import Json, cluster, decided, node, pod
-from tests.placement.mapped import mapping
+from tests.placement.mapping_annotations import mapping
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
 from webhook.placement.text import keys

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import JOB, Json, bound_pod, cluster, decided, nodes, pod
-from tests.placement.mapped import SAME, SEPARATE, WORKER
+from tests.placement.mapping_annotations import SAME, SEPARATE, WORKER
 from webhook.placement.decision.additions import Additions
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import PodInfo

@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from tests.placement.properties.asked import PREFIX, Asked
 from tests.placement.properties.clusters import Cluster, Name, digest, is_host, standing
-from tests.placement.properties.equipment import Amounts, Need
-from tests.placement.properties.neighbourhood import HOSTNAME, Neighbourhood
-from tests.placement.properties.selectors import affinity_holds, holds, selector_holds, tolerated
-from tests.placement.properties.topology import Domains
+from tests.placement.properties.oracle_hardware import Amounts, Need
+from tests.placement.properties.oracle_job_pods import HOSTNAME, Neighbourhood
+from tests.placement.properties.oracle_request import PREFIX, OracleRequest
+from tests.placement.properties.oracle_selectors import affinity_holds, holds, selector_holds, tolerated
+from tests.placement.properties.oracle_topology import Domains
 from webhook.placement.inventory.objects import Node, Pool
 from webhook.placement.spl.clauses import ClauseName, PoolName
 
@@ -27,7 +27,7 @@ class Oracle(Neighbourhood):
     def __init__(
         self, pod: Mapping[str, Any], namespace: str, cluster: Cluster, hosts: Mapping[Name, Mapping[int, str]]
     ) -> None:
-        super().__init__(Asked(pod, namespace, cluster), cluster)
+        super().__init__(OracleRequest(pod, namespace, cluster), cluster)
         self.hosts = hosts
 
     def candidates(self) -> set[str]:

@@ -6,11 +6,11 @@ from collections import Counter
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import Cluster, Json
-from tests.placement.properties.dice import examples
-from tests.placement.properties.requested import HOSTS, TOKENS, requested
-from tests.placement.properties.rewrite import PLACEMENT
+from tests.placement.properties.dropped_clauses import PLACEMENT
+from tests.placement.properties.generated_pods import HOSTS, TOKENS, requested
+from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import SPL_NAMES, clusters
 
 BINDING = "streams.ibm.com/host-binding"
@@ -26,10 +26,10 @@ FAMILIES = {
 @given(clusters(), requested())
 @examples(400)
 def test_the_candidates_are_the_nodes_that_every_rule_leaves(cluster: Cluster, pod: Json) -> None:
-    found = core.candidates(pod, core.inventory(cluster))
+    found = decision_core.candidates(pod, decision_core.inventory(cluster))
     assume(found is not None)
     event(f"{len(found or ())} candidates")
-    judge = core.oracle(pod, cluster)
+    judge = decision_core.oracle(pod, cluster)
     objections = {node.name: judge.objection(node) for node in cluster.nodes}
     given, offering = judge.granted()
     event(f"{len(given)} wishes granted")
@@ -39,7 +39,7 @@ def test_the_candidates_are_the_nodes_that_every_rule_leaves(cluster: Cluster, p
 @given(clusters(), requested())
 @examples(100)
 def test_every_node_is_counted_under_the_first_rule_that_it_breaks(cluster: Cluster, pod: Json) -> None:
-    verdict = core.decided(pod, cluster).verdict
+    verdict = decision_core.decided(pod, cluster).verdict
     assume(verdict is not None)
     assert verdict is not None
     counted = Counter[str]()
@@ -49,7 +49,7 @@ def test_every_node_is_counted_under_the_first_rule_that_it_breaks(cluster: Clus
             family += "_by_workers" if judged.constraint.clause.startswith("uniform") else "_by_exlocated"
         hardware = family == "mapped" and judged.constraint.clause.startswith("hardware ")
         counted["labelled" if hardware else family] += out.bit_count()
-    judge = core.oracle(pod, cluster)
+    judge = decision_core.oracle(pod, cluster)
     given, offering = judge.granted()
     lacking = "roomy" if given else ""  # of what the pod was given, though it only wanted it
     rules = [judge.objection(node) or ("" if node.name in offering else lacking) for node in cluster.nodes]
@@ -61,9 +61,9 @@ def test_every_node_is_counted_under_the_first_rule_that_it_breaks(cluster: Clus
 def test_a_refused_pod_has_no_node_and_an_admitted_one_has_unless_nodes_are_to_come(
     cluster: Cluster, pod: Json
 ) -> None:
-    decision = core.decided(pod, cluster)
+    decision = decision_core.decided(pod, cluster)
     assume(decision.verdict is not None)
-    judge = core.oracle(pod, cluster)
+    judge = decision_core.oracle(pod, cluster)
     if decision.refused and decision.refusal:
         assert not judge.candidates()
     elif decision.additions:
@@ -79,10 +79,10 @@ def test_a_pod_is_only_ever_bound_to_a_node_that_can_run_it(cluster: Cluster, po
     asking = with_clause(pod, clause)
     alone = {PLACEMENT: f"Op: {clause}"} if asks == "for that alone" else {}
     asking["metadata"]["annotations"] |= {BINDING: "nodeName", **alone}
-    additions = core.decided(asking, cluster).additions
+    additions = decision_core.decided(asking, cluster).additions
     assume(additions and additions.node_name)
     assert additions is not None
-    assert additions.node_name in core.oracle(asking, cluster).candidates()
+    assert additions.node_name in decision_core.oracle(asking, cluster).candidates()
 
 
 @given(clusters(), requested(), st.sampled_from([*HOSTS, *TOKENS, "hostIsolation"]))
@@ -96,7 +96,7 @@ def test_a_clause_more_never_adds_a_candidate(cluster: Cluster, pod: Json, claus
 def test_a_shared_pool_more_never_adds_a_candidate(cluster: Cluster, pod: Json, clause: str) -> None:
     """Unless its tags turn one tag into several, which is another label, or makes the binding wait for its hosts."""
     more = with_clause(pod, clause)
-    before, after = core.oracle(pod, cluster).asked, core.oracle(more, cluster).asked
+    before, after = decision_core.oracle(pod, cluster).asked, decision_core.oracle(more, cluster).asked
     assume(not before.tags or before.tags == after.tags)
     assume(before.bound <= after.bound)
     assume(not any(pool.exclusive for _, pool in after.pools))
@@ -126,7 +126,7 @@ def with_clause(pod: Json, clause: str) -> Json:
 
 
 def assert_no_more(cluster: Cluster, pod: Json, more: Json) -> None:
-    before, after = (core.able(found, core.inventory(cluster)) for found in (pod, more))
+    before, after = (decision_core.able(found, decision_core.inventory(cluster)) for found in (pod, more))
     assume(before is not None)
     assume(after is not None)
     assert before is not None

@@ -7,7 +7,7 @@ import operator
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.placement.properties.dice import examples
+from tests.placement.properties.random_choices import examples
 from webhook.placement.decision.conflict import smallest
 
 SETS = st.lists(st.integers(0, 255), max_size=8)

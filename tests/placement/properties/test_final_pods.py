@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from tests.answers import refused, response
 from tests.builders import review
-from tests.placement.properties import core
-from tests.placement.properties.asked import PREFIX
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import STRANGERS, TEAM, Cluster, Json
-from tests.placement.properties.dice import examples
-from tests.placement.properties.requested import requested
+from tests.placement.properties.generated_pods import requested
+from tests.placement.properties.oracle_request import PREFIX
+from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_patches import patched
 from webhook.admission.opt_in import opted_in
@@ -44,10 +44,12 @@ def tolerant(pod: Json, tolerations: list[Json]) -> Json:
 
 def stored(pod: Json, cluster: Cluster) -> str:
     """The refusal of the pod when it is created or, as it was changed then, stored."""
-    decision = core.decided(pod, cluster)
+    decision = decision_core.decided(pod, cluster)
     if decision.refused:
         return decision.message
-    answer = validate(review(patched(pod, cluster), namespace=TEAM), core.inventory(cluster), core.POLICY)
+    answer = validate(
+        review(patched(pod, cluster), namespace=TEAM), decision_core.inventory(cluster), decision_core.POLICY
+    )
     return "" if response(answer)["allowed"] else refused(answer)[1]
 
 
@@ -58,7 +60,7 @@ def submitted(pod: Json, cluster: Cluster, group: str, kind: str) -> str:
     spec = {"jobTemplate": {"spec": spec}} if kind == "CronJob" else spec
     found = {"metadata": {"name": "w"}, **(spec if kind == "PodTemplate" else {"spec": spec})}
     body = review(found, kind=kind, group=group, namespace=TEAM)
-    answer = validate(body, core.inventory(cluster), core.POLICY)
+    answer = validate(body, decision_core.inventory(cluster), decision_core.POLICY)
     return "" if response(answer)["allowed"] else refused(answer)[1]
 
 
@@ -67,7 +69,7 @@ def submitted(pod: Json, cluster: Cluster, group: str, kind: str) -> str:
 def test_who_is_admitted_is_stored(cluster: Cluster, pod: Json, tolerations: list[Json]) -> None:
     assume(cluster.nodes)
     found = tolerant(pod, tolerations)
-    decision = core.decided(found, closed(cluster))
+    decision = decision_core.decided(found, closed(cluster))
     event(decision.message.partition(":")[0][:40] or "admitted")
     assert stored(found, closed(cluster)) == decision.message
 
@@ -81,8 +83,8 @@ def test_nobody_is_admitted_who_could_run_on_hosts_of_others(
     assume(cluster.nodes)
     found = tolerant(pod, tolerations)
     whole = closed(cluster)
-    assume(not core.decided(found, whole).refused)
-    judge = core.oracle(found, whole)
+    assume(not decision_core.decided(found, whole).refused)
+    judge = decision_core.oracle(found, whole)
     foreign = [node for node in whole.nodes if not judge.nobody_elses(node)]
     event(f"{len(foreign)} hosts of others")
     judge.nobody_elses = lambda _node: True  # type: ignore[method-assign] -- as a scheduler that minds taints alone
@@ -99,7 +101,7 @@ def test_a_workload_is_refused_as_its_pod_is(
         {} if kind[1] == "PodTemplate" else {"ownerReferences": [{"kind": kind[1], "name": "w", "controller": True}]}
     )
     found, whole = tolerant(pod, tolerations) | {"metadata": pod["metadata"] | owner}, closed(cluster)
-    assume(opted_in(core.read(found)))
+    assume(opted_in(decision_core.read(found)))
     message = submitted(found, whole, *kind)
     event(message.partition(":")[0][:40] or "admitted")
     assert message == stored(found, whole)

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import TEAM, Cluster, Json
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.placement.properties.requested import requested
+from tests.placement.properties.generated_pods import requested
+from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_updates import apply, history
 from webhook.admission.mutate import Known, Ruling, mutate
@@ -33,19 +33,19 @@ def comparable(answer: Answer) -> tuple[Answer, WorkloadRef | None]:
     return replace(answer, question=None), question and question.workload
 
 
-@given(clusters(), clusters(), st.lists(requested(), min_size=1, max_size=3), thrown(60, lambda dice: dice))
+@given(clusters(), clusters(), st.lists(requested(), min_size=1, max_size=3), drawn(60, lambda choices: choices))
 @examples(150)
 def test_an_answer_is_the_same_with_and_without_a_memo(
-    first: Cluster, second: Cluster, pods: list[Json], dice: Dice
+    first: Cluster, second: Cluster, pods: list[Json], choices: RandomChoices
 ) -> None:
-    inventory, memo = core.inventory(first), Memo[Ruling]()
+    inventory, memo = decision_core.inventory(first), Memo[Ruling]()
     bodies = [body(pod) for pod in pods]
-    for update in [None, None, *history(dice, first, second)[:12]]:
+    for update in [None, None, *history(choices, first, second)[:12]]:
         if update is not None:
             apply(inventory, update)
         for asked in bodies:
-            kept = mutate(asked, inventory, core.POLICY, Known(memo))
-            assert comparable(kept) == comparable(mutate(asked, inventory, core.POLICY))
+            kept = mutate(asked, inventory, decision_core.POLICY, Known(memo))
+            assert comparable(kept) == comparable(mutate(asked, inventory, decision_core.POLICY))
 
 
 PLAIN = {"metadata": {"annotations": {"streams.ibm.com/placement": "hostIsolation"}}}
@@ -54,9 +54,9 @@ PLAIN = {"metadata": {"annotations": {"streams.ibm.com/placement": "hostIsolatio
 def test_another_cluster_is_another_memo() -> None:
     memo = Memo[Ruling]()
     labelled = {**PLAIN, "metadata": {**PLAIN["metadata"], "labels": {"streams.ibm.com/job": "j"}}}
-    for inventory in (Inventory(), core.inventory(Cluster(())), Inventory()):
-        assert mutate(body(labelled), inventory, core.POLICY, Known(memo)) == mutate(
-            body(labelled), inventory, core.POLICY
+    for inventory in (Inventory(), decision_core.inventory(Cluster(())), Inventory()):
+        assert mutate(body(labelled), inventory, decision_core.POLICY, Known(memo)) == mutate(
+            body(labelled), inventory, decision_core.POLICY
         )
 
 
@@ -64,7 +64,7 @@ def test_a_memo_does_not_grow_beyond_its_size() -> None:
     memo, inventory = Memo[Ruling](), Inventory()
     for number in range(SIZE + 2):
         pod = {"metadata": {"labels": {"streams.ibm.com/job": f"j{number}"}}}
-        mutate(body(pod), inventory, core.POLICY, Known(memo))
+        mutate(body(pod), inventory, decision_core.POLICY, Known(memo))
     assert len(memo) == 2
 
 
@@ -80,5 +80,5 @@ def test_a_memo_does_not_grow_beyond_its_size() -> None:
 def test_a_pod_that_says_more_than_usual_is_decided_anew(said: Json) -> None:
     memo = Memo[Ruling]()
     metadata = {**said, "labels": {"streams.ibm.com/job": "j", **said.get("labels", {})}}
-    mutate(body({"metadata": metadata}), Inventory(), core.POLICY, Known(memo))
+    mutate(body({"metadata": metadata}), Inventory(), decision_core.POLICY, Known(memo))
     assert len(memo) == 0

@@ -5,11 +5,11 @@ from typing import Any
 
 from hypothesis import event, given
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import Cluster, Json
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.placement.properties.requested import PREFERRED, REQUIRED
-from tests.placement.properties.selectors import affinity_holds, readable, taken
+from tests.placement.properties.generated_pods import PREFERRED, REQUIRED
+from tests.placement.properties.oracle_selectors import affinity_holds, readable, taken
+from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import clusters
 from webhook.placement.text.problem import Fault
 
@@ -24,27 +24,33 @@ RIGHT: tuple[Json, ...] = (
 )
 
 
-def requirement(dice: Dice) -> Json:
+def requirement(choices: RandomChoices) -> Json:
     """A requirement on a label: mostly what the API server takes, now and then what it does not."""
-    if dice.chance(5):
-        return dict(dice.pick(RIGHT))
-    operator = dice.pick(["Gt", "Lt", "Gt", "Lt", "In", "NotIn", "Exists", "DoesNotExist"])
-    values = [] if operator.endswith("Exist") or operator == "Exists" else [dice.pick(VALUES)]
-    return {"key": dice.pick(["cores", "zone"]), "operator": operator, "values": values + ["x"] * (dice.face(24) == 1)}
+    if choices.chance(5):
+        return dict(choices.pick(RIGHT))
+    operator = choices.pick(["Gt", "Lt", "Gt", "Lt", "In", "NotIn", "Exists", "DoesNotExist"])
+    values = [] if operator.endswith("Exist") or operator == "Exists" else [choices.pick(VALUES)]
+    return {
+        "key": choices.pick(["cores", "zone"]),
+        "operator": operator,
+        "values": values + ["x"] * (choices.face(24) == 1),
+    }
 
 
-def term(dice: Dice) -> Json:
+def term(choices: RandomChoices) -> Json:
     """A term of up to two requirements."""
-    return {"matchExpressions": [requirement(dice) for _ in range(dice.pick([1, 1, 1, 2, 2, 0]))]}
+    return {"matchExpressions": [requirement(choices) for _ in range(choices.pick([1, 1, 1, 2, 2, 0]))]}
 
 
-def terms(dice: Dice) -> Json:
+def terms(choices: RandomChoices) -> Json:
     """A node affinity with required terms, preferred ones, or both."""
     found: Json = {}
-    if dice.chance(7):
-        found[REQUIRED] = {"nodeSelectorTerms": [term(dice) for _ in range(1 + dice.face(4))]}
-    if dice.chance(3):
-        found[PREFERRED] = [{"weight": 1 + dice.face(100), "preference": term(dice)} for _ in range(1 + dice.face(2))]
+    if choices.chance(7):
+        found[REQUIRED] = {"nodeSelectorTerms": [term(choices) for _ in range(1 + choices.face(4))]}
+    if choices.chance(3):
+        found[PREFERRED] = [
+            {"weight": 1 + choices.face(100), "preference": term(choices)} for _ in range(1 + choices.face(2))
+        ]
     return found
 
 
@@ -66,13 +72,13 @@ def could_match(found: Json) -> bool:
     return bool(found["matchExpressions"]) and all(map(readable, found["matchExpressions"]))
 
 
-@given(clusters(), thrown(60, terms))
+@given(clusters(), drawn(60, terms))
 @examples(400)
 def test_terms_are_taken_as_the_api_server_and_the_scheduler_take_them(cluster: Cluster, said: Json) -> None:
     required: list[Json] = (said.get(REQUIRED) or {}).get("nodeSelectorTerms", [])
     affinity: Mapping[str, Any] = {"nodeAffinity": said}
     spec = {"containers": [{"name": "c"}], "affinity": affinity, "tolerations": [{"operator": "Exists"}]}
-    decision = core.decided({"metadata": {}, "spec": spec}, cluster)
+    decision = decision_core.decided({"metadata": {}, "spec": spec}, cluster)
     who = refused(required, said.get(PREFERRED, []))
     event(who or "nobody")
     wrong = [problem for problem in decision.problems if "Affinity" in problem.field]
@@ -84,7 +90,7 @@ def test_terms_are_taken_as_the_api_server_and_the_scheduler_take_them(cluster: 
     assert verdict is not None
     own = [judged.nodes for judged in verdict.hard if "affinity" in judged.constraint.clause] or [verdict.everything]
     matching = {node.name for node in cluster.nodes if affinity_holds(affinity, node.name, node.labels)}
-    assert core.names(own[0] & verdict.everything, core.inventory(cluster)) == matching
+    assert decision_core.names(own[0] & verdict.everything, decision_core.inventory(cluster)) == matching
     if not decision.refused:
         never = [
             f"{TERMS}[{at}]" for at, one in enumerate(required) if one["matchExpressions"] and not could_match(one)

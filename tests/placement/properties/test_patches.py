@@ -8,24 +8,24 @@ import jsonpatch
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from tests.placement.properties import core
-from tests.placement.properties.asked import PREFIX
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import Cluster, Json, digest
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.placement.properties.intended import Intended
+from tests.placement.properties.expected_pod import Intended
+from tests.placement.properties.generated_pods import PREFERRED, REQUIRED, requested
 from tests.placement.properties.oracle import MEMBERSHIP
-from tests.placement.properties.requested import PREFERRED, REQUIRED, requested
-from tests.placement.properties.selectors import affinity_holds
+from tests.placement.properties.oracle_request import PREFIX
+from tests.placement.properties.oracle_selectors import affinity_holds
+from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import LABELS, NODES, clusters
 from webhook.admission.patch import encode, operations
 
 
 def patch_of(pod: Json, cluster: Cluster) -> list[Json]:
     """The patch of an admitted pod, as the API server reads it."""
-    additions = core.decided(pod, cluster).additions
+    additions = decision_core.decided(pod, cluster).additions
     assume(additions)
     assert additions is not None
-    steps: list[Json] = json.loads(encode(operations(core.read(pod), additions)))
+    steps: list[Json] = json.loads(encode(operations(decision_core.read(pod), additions)))
     return steps
 
 
@@ -46,7 +46,7 @@ def within(found: Json, *path: str) -> Any:
 def test_whatever_the_pod_said_it_still_says(cluster: Cluster, pod: Json) -> None:
     """Terms that are empty, and so match no node, are all that goes, and amounts that its hardware overrules."""
     said = copy.deepcopy(pod)
-    required = core.oracle(pod, cluster).asked.equipment.given
+    required = decision_core.oracle(pod, cluster).asked.equipment.given
     for container in said["spec"]["containers"]:
         requests = (container.get("resources") or {}).get("requests") or {}
         for resource in [found for found in requests if (container["name"], found) in required]:
@@ -91,7 +91,7 @@ def test_a_patch_adds_to_lists_and_never_replaces_one(cluster: Cluster, pod: Jso
 @given(clusters(), requested())
 @examples(125)
 def test_the_pod_gains_exactly_what_its_clauses_stand_for(cluster: Cluster, pod: Json) -> None:
-    result, intended = patched(pod, cluster), Intended(core.oracle(pod, cluster), cluster)
+    result, intended = patched(pod, cluster), Intended(decision_core.oracle(pod, cluster), cluster)
     spec = result["spec"]
     assert within(result, "metadata", "labels") == {**within(pod, "metadata", "labels"), **intended.labels()}
     assert gained(spec.get("tolerations"), pod["spec"].get("tolerations")) == canonical(intended.tolerations())
@@ -103,7 +103,7 @@ def test_the_pod_gains_exactly_what_its_clauses_stand_for(cluster: Cluster, pod:
     assert {*within(result, "metadata", "annotations")} == {
         *within(pod, "metadata", "annotations"),
         f"{PREFIX}injected",
-        *([f"{PREFIX}waits"] if core.decided(pod, cluster).wait else []),
+        *([f"{PREFIX}waits"] if decision_core.decided(pod, cluster).wait else []),
     }
     assert {*result} == {*pod}
     assert {*spec} - {*pod["spec"]} <= {"nodeName", "affinity", "tolerations"}
@@ -128,23 +128,23 @@ def _sorted(item: Any) -> Any:
     return item
 
 
-def some_labels(dice: Dice) -> tuple[str, dict[str, str]]:
+def some_labels(choices: RandomChoices) -> tuple[str, dict[str, str]]:
     """A node's name and labels, those of pools among them."""
-    labels = {key: dice.pick(values) for _, key, values in LABELS if dice.chance(5)}
-    labels |= {"kubernetes.io/hostname": "h"} if dice.chance(6) else {}
+    labels = {key: choices.pick(values) for _, key, values in LABELS if choices.chance(5)}
+    labels |= {"kubernetes.io/hostname": "h"} if choices.chance(6) else {}
     for at in range(4):
         for spl in "pqr":
-            if dice.chance(5):
-                labels[MEMBERSHIP + digest(f"team/{spl}-{at}")] = dice.pick("012")
-    return dice.pick(NODES[:4]), labels
+            if choices.chance(5):
+                labels[MEMBERSHIP + digest(f"team/{spl}-{at}")] = choices.pick("012")
+    return choices.pick(NODES[:4]), labels
 
 
-@given(clusters(), requested(), st.lists(thrown(60, some_labels), min_size=4, max_size=12))
+@given(clusters(), requested(), st.lists(drawn(60, some_labels), min_size=4, max_size=12))
 @examples(125)
 def test_the_affinity_matches_what_the_pods_own_and_all_clauses_match(
     cluster: Cluster, pod: Json, places: list[tuple[str, dict[str, str]]]
 ) -> None:
-    result, intended = patched(pod, cluster), Intended(core.oracle(pod, cluster), cluster)
+    result, intended = patched(pod, cluster), Intended(decision_core.oracle(pod, cluster), cluster)
     for name, labels in places:
         ours = all(intended.clause_holds(clause, name, labels) for clause in intended.asked.clauses)
         own = affinity_holds(pod["spec"].get("affinity"), name, labels) and intended.mapping_holds(labels)

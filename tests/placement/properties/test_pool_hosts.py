@@ -3,11 +3,11 @@
 import msgspec
 from hypothesis import given
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import Cluster, standing
-from tests.placement.properties.dice import Dice, examples, thrown
 from tests.placement.properties.oracle import Oracle
-from tests.placement.properties.selectors import selector_holds
+from tests.placement.properties.oracle_selectors import selector_holds
+from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_order import shuffled
 from webhook.placement.inventory.objects import Node, PodInfo, Pool
@@ -61,9 +61,9 @@ def created(cluster: Cluster) -> list[Pool]:
 @examples(300)
 def test_a_pool_is_completed_from_the_eligible_nodes(cluster: Cluster) -> None:
     """What it has stays at its index, what is missing is filled in, nothing is given twice."""
-    inventory = core.inventory(cluster)
+    inventory = decision_core.inventory(cluster)
     for pool in created(cluster):
-        allocation = allocate(pool, inventory, core.POLICY)
+        allocation = allocate(pool, inventory, decision_core.POLICY)
         found = {host.index: host.name for host in allocation.hosts}
         kept = {index: name for index, name in standing(pool, cluster.nodes).items() if index < (pool.size or 0)}
         could = {node.name for node in cluster.nodes if eligible(pool, node, cluster)}
@@ -79,21 +79,21 @@ def test_a_pool_is_completed_from_the_eligible_nodes(cluster: Cluster) -> None:
 @given(clusters())
 @examples(150)
 def test_every_host_is_written_down_with_the_identity_of_its_node(cluster: Cluster) -> None:
-    inventory = core.inventory(cluster)
+    inventory = decision_core.inventory(cluster)
     there = {(node.name, node.uid) for node in cluster.nodes}
     for pool in cluster.pools:
         if pool.sized:
-            assert {(host.name, host.uid) for host in allocate(pool, inventory, core.POLICY).hosts} <= there
+            assert {(host.name, host.uid) for host in allocate(pool, inventory, decision_core.POLICY).hosts} <= there
 
 
 @given(clusters())
 @examples(150)
 def test_a_literal_pool_has_its_hosts_in_its_own_order(cluster: Cluster) -> None:
-    inventory, judge = core.inventory(cluster), Oracle({}, "", cluster, {})
+    inventory, judge = decision_core.inventory(cluster), Oracle({}, "", cluster, {})
     for pool in cluster.pools:
         if pool.hosts is None:
             continue
-        allocation = allocate(pool, inventory, core.POLICY)
+        allocation = allocate(pool, inventory, decision_core.POLICY)
         stays = {
             index: name
             for index, name in standing(pool, cluster.nodes).items()
@@ -116,21 +116,21 @@ def test_a_literal_pool_has_its_hosts_in_its_own_order(cluster: Cluster) -> None
         assert bool(allocation.reason) == (len(set(single)) < len(pool.hosts))
 
 
-@given(clusters(), thrown(18, lambda dice: dice))
+@given(clusters(), drawn(18, lambda choices: choices))
 @examples(150)
-def test_the_hosts_do_not_depend_on_the_order_of_things(cluster: Cluster, dice: Dice) -> None:
-    one, two = core.inventory(cluster), core.inventory(shuffled(dice, cluster))
+def test_the_hosts_do_not_depend_on_the_order_of_things(cluster: Cluster, choices: RandomChoices) -> None:
+    one, two = decision_core.inventory(cluster), decision_core.inventory(shuffled(choices, cluster))
     for pool in cluster.pools:
         if pool.sized:
-            assert allocate(pool, one, core.POLICY) == allocate(pool, two, core.POLICY)
+            assert allocate(pool, one, decision_core.POLICY) == allocate(pool, two, decision_core.POLICY)
 
 
 @given(clusters())
 @examples(150)
 def test_a_pool_that_has_its_hosts_keeps_them(cluster: Cluster) -> None:
-    inventory = core.inventory(cluster)
+    inventory = decision_core.inventory(cluster)
     for pool in created(cluster):
-        hosts = allocate(pool, inventory, core.POLICY).hosts
+        hosts = allocate(pool, inventory, decision_core.POLICY).hosts
         settled = msgspec.structs.replace(pool, assigned=hosts)
         inventory.set_pool(settled)
-        assert allocate(settled, inventory, core.POLICY).hosts == hosts
+        assert allocate(settled, inventory, decision_core.POLICY).hosts == hosts

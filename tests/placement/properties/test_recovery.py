@@ -6,10 +6,10 @@ import msgspec
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import Cluster, Json
-from tests.placement.properties.dice import examples
-from tests.placement.properties.requested import requested
+from tests.placement.properties.generated_pods import requested
+from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.passing_conditions import PASSING
@@ -31,9 +31,9 @@ def troubled(cluster: Cluster, which: int, taint: Taint) -> Cluster:
 def test_whoever_is_refused_would_be_refused_without_them_and_in_the_same_words(
     cluster: Cluster, pod: Json, which: int, taint: Taint
 ) -> None:
-    ill = core.decided(pod, troubled(cluster, which, taint))
+    ill = decision_core.decided(pod, troubled(cluster, which, taint))
     assume(ill.refused)
-    assert core.decided(pod, cluster).message == ill.message
+    assert decision_core.decided(pod, cluster).message == ill.message
 
 
 @given(clusters(), requested(), st.integers(1, 255), st.sampled_from(TAINTS))
@@ -41,7 +41,7 @@ def test_whoever_is_refused_would_be_refused_without_them_and_in_the_same_words(
 def test_whoever_waits_for_them_to_pass_gets_what_the_pod_would_get_without_them_but_for_a_node_name(
     cluster: Cluster, pod: Json, which: int, taint: Taint
 ) -> None:
-    ill, well = core.decided(pod, troubled(cluster, which, taint)), core.decided(pod, cluster)
+    ill, well = decision_core.decided(pod, troubled(cluster, which, taint)), decision_core.decided(pod, cluster)
     assume(ill.recovered and not ill.refused)
     assert ill.additions is not None
     assert well.additions is not None

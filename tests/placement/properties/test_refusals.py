@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import SECRET, Cluster, Json
-from tests.placement.properties.dice import examples
-from tests.placement.properties.requested import requested
-from tests.placement.properties.rewrite import PLACEMENT, without
+from tests.placement.properties.dropped_clauses import PLACEMENT, without
+from tests.placement.properties.generated_pods import requested
+from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.refusal import Refusal
@@ -24,7 +24,7 @@ OPENED = re.compile(r"(?:: |, or )((?:drop|lower) .*) \((\d+) nodes? would fit\)
 
 def refused(pod: Json, cluster: Cluster) -> tuple[Decision, Refusal]:
     """The decision about a pod that has no node, whether or not nodes are to come."""
-    decision = core.decided(pod, cluster)
+    decision = decision_core.decided(pod, cluster)
     assume(decision.refusal)
     assert decision.refusal is not None
     return decision, decision.refusal
@@ -36,11 +36,11 @@ def fit(pod: Json, cluster: Cluster, dropped: Collection[str]) -> int | None:
     The product and the judge must agree.
     """
     rewritten = without(pod, dropped)
-    decision = core.decided(rewritten, cluster)
+    decision = decision_core.decided(rewritten, cluster)
     if decision.refused and decision.refusal is None:
         return None
-    count = len(core.oracle(rewritten, cluster).candidates())
-    assert len(core.able(rewritten, core.inventory(cluster)) or ()) == count
+    count = len(decision_core.oracle(rewritten, cluster).candidates())
+    assert len(decision_core.able(rewritten, decision_core.inventory(cluster)) or ()) == count
     return count
 
 
@@ -108,7 +108,7 @@ def said(choice: Sequence[str], verbs: Mapping[str, str]) -> str:
 @given(clusters(), requested())
 @examples(200)
 def test_a_refusal_is_short_plain_and_discreet(cluster: Cluster, pod: Json) -> None:
-    decision = core.decided(pod, cluster)
+    decision = decision_core.decided(pod, cluster)
     texts = [decision.message, *decision.warnings]
     assert all(printable(text) for text in texts)
     hidden = set(re.findall(rf"{SECRET}[\w-]+", " ".join(texts)))
@@ -128,7 +128,7 @@ def test_a_refusal_is_short_plain_and_discreet(cluster: Cluster, pod: Json) -> N
 def test_whatever_is_written_a_refusal_is_short_and_plain(said: Json, labels: Json, text: str) -> None:
     annotations = {f"streams.ibm.com/{key}": value for key, value in said.items()} | {PLACEMENT: text}
     pod = {"metadata": {"annotations": annotations, "labels": labels}, "spec": {}}
-    assert printable(core.decided(pod, Cluster()).message)
+    assert printable(decision_core.decided(pod, Cluster()).message)
 
 
 def printable(text: str) -> bool:

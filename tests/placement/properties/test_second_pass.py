@@ -2,10 +2,10 @@
 
 from hypothesis import assume, given
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import Cluster, Json
-from tests.placement.properties.dice import examples
-from tests.placement.properties.requested import requested
+from tests.placement.properties.generated_pods import requested
+from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_patches import patched
 from webhook.admission.patch import operations, pointer
@@ -16,10 +16,10 @@ from webhook.placement.text import keys
 @examples(150)
 def test_a_second_pass_finds_nothing_to_add(cluster: Cluster, pod: Json) -> None:
     result = patched(pod, cluster)
-    again = core.decided(result, cluster)
+    again = decision_core.decided(result, cluster)
     assert again.message == ""
     assert again.additions is not None
-    steps = operations(core.read(result), again.additions)
+    steps = operations(decision_core.read(result), again.additions)
     # What a pod waits for is told again, in the words of the pod as it is by now.
     assert [step for step in steps if step.path != f"/metadata/annotations/{pointer(keys.WAITS)}"] == []
     assert [step.op for step in steps] in ([], ["replace"])
@@ -28,7 +28,7 @@ def test_a_second_pass_finds_nothing_to_add(cluster: Cluster, pod: Json) -> None
 @given(clusters(), requested())
 @examples(100)
 def test_a_second_pass_leaves_the_same_candidates(cluster: Cluster, pod: Json) -> None:
-    inventory = core.inventory(cluster)
-    before = core.candidates(pod, inventory)
+    inventory = decision_core.inventory(cluster)
+    before = decision_core.candidates(pod, inventory)
     assume(before)
-    assert core.candidates(patched(pod, cluster), inventory) == before
+    assert decision_core.candidates(patched(pod, cluster), inventory) == before

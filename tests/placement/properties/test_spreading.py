@@ -7,7 +7,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from tests.builders import GIB, bound_pod, cluster, node
-from tests.placement.properties.dice import examples
+from tests.placement.properties.random_choices import examples
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Node
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement

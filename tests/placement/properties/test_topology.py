@@ -8,10 +8,10 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import TEAM, Cluster, Json
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.placement.properties.topology import PREFIX
+from tests.placement.properties.oracle_topology import PREFIX
+from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.objects import Node, PodInfo, Taint
@@ -28,26 +28,26 @@ Counts = tuple[int, ...]
 """How many of the pods each node holds."""
 
 
-def small(dice: Dice) -> Cluster:
+def small(choices: RandomChoices) -> Cluster:
     """Up to four nodes of one to three places, by zones and racks, and up to three pods of the job."""
-    names = ("a", "b", "c", "d")[: 1 + dice.face(4)]
+    names = ("a", "b", "c", "d")[: 1 + choices.face(4)]
     nodes = []
     for name in names:
-        labels = {key: dice.pick(["1", "2", "1", ""]) for key in KEYS[:2]} | {
-            KEYS[2]: dice.pick([name] * 5 + ["h", ""])
+        labels = {key: choices.pick(["1", "2", "1", ""]) for key in KEYS[:2]} | {
+            KEYS[2]: choices.pick([name] * 5 + ["h", ""])
         }
         found = {key: value for key, value in labels.items() if value}
-        taints = CLOSED if dice.chance(2) else ()
-        nodes.append(Node(name, name, found, taints, (), {"pods": 1 + dice.face(3), "cpu": 1000}))
-    where = [dice.pick(names) for _ in range(dice.face(4))]
+        taints = CLOSED if choices.chance(2) else ()
+        nodes.append(Node(name, name, found, taints, (), {"pods": 1 + choices.face(3), "cpu": 1000}))
+    where = [choices.pick(names) for _ in range(choices.face(4))]
     pods = (PodInfo(f"p{at}", TEAM, name, {}, "j", "other", labels=JOB) for at, name in enumerate(where))
     return Cluster(tuple(nodes), tuple(pods))
 
 
-def limited(dice: Dice) -> Json:
+def limited(choices: RandomChoices) -> Json:
     """A pod of the job with up to three limits by topology keys, as a Deployment's template says it."""
-    away = [{"topologyKey": key, "labelSelector": OWN} for key in dice.some(KEYS, 2)]
-    spread = [_constraint(dice, key) for key in dice.some(KEYS, 2)]
+    away = [{"topologyKey": key, "labelSelector": OWN} for key in choices.some(KEYS, 2)]
+    spread = [_constraint(choices, key) for key in choices.some(KEYS, 2)]
     spec: Json = {"topologySpreadConstraints": spread, "affinity": {"podAntiAffinity": {REQUIRED: away}}}
     metadata = {
         "labels": {**JOB, f"{PREFIX}pe": "mine", "app": "web"},
@@ -56,14 +56,14 @@ def limited(dice: Dice) -> Json:
     return {"metadata": metadata, "spec": {"containers": [{"name": "c"}], **spec}}
 
 
-def _constraint(dice: Dice, key: str) -> Json:
-    found: Json = {"maxSkew": 1 + dice.face(2), "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule"}
-    found |= {"labelSelector": dice.pick([OWN, OWN, WEB])}
-    if dice.chance(3):
+def _constraint(choices: RandomChoices, key: str) -> Json:
+    found: Json = {"maxSkew": 1 + choices.face(2), "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule"}
+    found |= {"labelSelector": choices.pick([OWN, OWN, WEB])}
+    if choices.chance(3):
         found["matchLabelKeys"] = ["pod-template-hash"]
-    if dice.chance(3):
-        found["minDomains"] = 1 + dice.face(3)
-    if dice.chance(3):
+    if choices.chance(3):
+        found["minDomains"] = 1 + choices.face(3)
+    if choices.chance(3):
         found["nodeTaintsPolicy"] = "Honor"
     return found
 
@@ -135,10 +135,12 @@ class Scheduler:
 def decided(pod: Json, cluster: Cluster, count: int, owner: str = "") -> Decision:
     """What becomes of so many of the pods."""
     replicas = Replicas(count, f"replicas {count}", owner=owner)
-    return decide_replicas(core.read(pod), TEAM, core.inventory(cluster), core.POLICY, replicas)
+    return decide_replicas(
+        decision_core.read(pod), TEAM, decision_core.inventory(cluster), decision_core.POLICY, replicas
+    )
 
 
-@given(thrown(60, small), thrown(40, limited), st.integers(1, 6))
+@given(drawn(60, small), drawn(40, limited), st.integers(1, 6))
 @examples(400)
 def test_what_the_scheduler_could_place_is_never_refused(cluster: Cluster, pod: Json, count: int) -> None:
     """Nor is what could run if others of the job, whose labels are not known, did not."""
@@ -150,7 +152,7 @@ def test_what_the_scheduler_could_place_is_never_refused(cluster: Cluster, pod: 
         assert found.most(nobody) < count, decision.message
 
 
-@given(thrown(60, small), thrown(40, limited), st.integers(1, 6))
+@given(drawn(60, small), drawn(40, limited), st.integers(1, 6))
 @examples(250)
 def test_with_one_limit_what_is_admitted_can_run(cluster: Cluster, pod: Json, count: int) -> None:
     spec = pod["spec"]
@@ -161,7 +163,7 @@ def test_with_one_limit_what_is_admitted_can_run(cluster: Cluster, pod: Json, co
         assert decision.refused == (Scheduler(pod, cluster).most((0,) * len(cluster.nodes)) < count), decision.message
 
 
-@given(thrown(60, small), thrown(40, limited), st.integers(1, 6))
+@given(drawn(60, small), drawn(40, limited), st.integers(1, 6))
 @examples(200)
 def test_pods_of_the_workload_itself_may_stay_where_they_are(cluster: Cluster, pod: Json, count: int) -> None:
     """On nodes that are closed by now, too, whose domains would else hold the others back."""

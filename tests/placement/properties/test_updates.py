@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.placement.properties import core
+from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import Cluster, Json
-from tests.placement.properties.dice import Dice, examples, thrown
-from tests.placement.properties.requested import requested
+from tests.placement.properties.generated_pods import requested
+from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_order import answer
 from webhook.placement.inventory.inventory import Inventory
@@ -38,13 +38,13 @@ def objects(cluster: Cluster) -> list[Update]:
     ]
 
 
-def history(dice: Dice, *clusters: Cluster) -> list[Update]:
+def history(choices: RandomChoices, *clusters: Cluster) -> list[Update]:
     """Up to 60 updates: objects of any of the clusters come, change into another's, go, and come back."""
     known = [update for cluster in clusters for update in objects(cluster)]
     if not known:
         return []
-    chosen = [dice.pick(known) for _ in range(dice.face(60))]
-    return [(kind, key, None if dice.chance(2) else value) for kind, key, value in chosen]
+    chosen = [choices.pick(known) for _ in range(choices.face(60))]
+    return [(kind, key, None if choices.chance(2) else value) for kind, key, value in chosen]
 
 
 def apply(inventory: Inventory, update: Update) -> None:
@@ -79,10 +79,12 @@ def room(inventory: Inventory) -> dict[str, list[tuple[int, int]]]:
     }
 
 
-@given(clusters(), clusters(), thrown(125, lambda dice: dice), st.lists(requested(), min_size=2, max_size=3))
+@given(clusters(), clusters(), drawn(125, lambda choices: choices), st.lists(requested(), min_size=2, max_size=3))
 @examples(250)
-def test_updates_end_where_a_fresh_start_does(one: Cluster, two: Cluster, dice: Dice, pods: list[Json]) -> None:
-    updates = history(dice, one, two)
+def test_updates_end_where_a_fresh_start_does(
+    one: Cluster, two: Cluster, choices: RandomChoices, pods: list[Json]
+) -> None:
+    updates = history(choices, one, two)
     inventory = Inventory()
     for at, update in enumerate(updates):
         apply(inventory, update)
@@ -90,23 +92,23 @@ def test_updates_end_where_a_fresh_start_does(one: Cluster, two: Cluster, dice: 
             answer(pods[0], inventory)  # whatever the inventory remembers of an answer must not outlive the next update
     fresh = final(updates)
     assert room(inventory) == room(fresh)
-    one_host, other = (core.names(found.nodes.own_hostname, found) for found in (inventory, fresh))
+    one_host, other = (decision_core.names(found.nodes.own_hostname, found) for found in (inventory, fresh))
     assert one_host == other
     for pod in pods:
         assert answer(pod, inventory) == answer(pod, fresh)
     for pool in fresh.pools.values():
         if pool.sized:
-            assert allocate(pool, inventory, core.POLICY) == allocate(pool, fresh, core.POLICY)
+            assert allocate(pool, inventory, decision_core.POLICY) == allocate(pool, fresh, decision_core.POLICY)
 
 
-@given(clusters(), thrown(125, lambda dice: dice))
+@given(clusters(), drawn(125, lambda choices: choices))
 @examples(100)
-def test_nothing_is_left_when_everything_is_removed(cluster: Cluster, dice: Dice) -> None:
+def test_nothing_is_left_when_everything_is_removed(cluster: Cluster, choices: RandomChoices) -> None:
     inventory = Inventory()
     known = objects(cluster)
-    for update in (*known, *history(dice, cluster)):
+    for update in (*known, *history(choices, cluster)):
         apply(inventory, update)
-    for kind, key, _ in dice.shuffled(known):
+    for kind, key, _ in choices.shuffled(known):
         apply(inventory, (kind, key, None))
     index = inventory.nodes
     assert (index.nodes, index.names, index.slot_of, index.everything, index.own_hostname) == ({}, {}, {}, 0, 0)

@@ -1,4 +1,4 @@
-"""The CustomResourceDefinitions of our own kinds, as objects; ``python -m tools.crds`` writes them into the chart."""
+"""The CustomResourceDefinitions of HostPool and HPAIntent as objects; ``python -m tools.crds`` writes the chart's."""
 
 from typing import Any, Final
 
@@ -7,23 +7,27 @@ from webhook.cluster.crds.openapi import Schema
 from webhook.placement.text.api_kinds import HOST_POOL, HPA_INTENT, VERSION, ApiKind
 
 Document = dict[str, Any]
-"""An object as JSON has it."""
+"""A JSON object."""
 
 
 def hostpool_definition() -> Document:
-    """HostPool: ``kubectl`` finds plurals, singulars and short names, but no kinds, hence the last two names."""
+    """The definition of HostPool.
+
+    ``hostpool`` and ``hostpools`` are short names, because ``kubectl`` finds a kind by its plural, singular and short
+    names, but not by its kind in lower case.
+    """
     version = _version(hostpool_schema.COLUMNS, hostpool_schema.SCHEMA, subresources={"status": {}})
     return _definition(HOST_POOL, ["sthp", "hostpool", "hostpools"], version)
 
 
 def hpaintent_definition() -> Document:
-    """HPAIntent: nothing becomes of it but what its pods are given, so it has no status."""
+    """The definition of HPAIntent, which has no status: an intent has an effect on pods only."""
     version = _version(hpaintent_schema.COLUMNS, hpaintent_schema.SCHEMA)
     return _definition(HPA_INTENT, ["sthpa", "hpaintent", "hpaintents"], version)
 
 
 def _definition(kind: ApiKind, short: list[str], version: Document) -> Document:
-    """The definition of a kind of our group that lives in namespaces, in its only version."""
+    """The definition of a namespaced kind of the group ``streams.ibm.com`` with its only version."""
     names = {
         "kind": kind.name,
         "listKind": f"{kind.name}List",
@@ -52,4 +56,4 @@ def _version(columns: list[Schema], schema: Schema, **more: object) -> Document:
 
 
 DEFINITIONS: Final = (hostpool_definition, hpaintent_definition)
-"""Every definition that the chart brings."""
+"""Functions that return the definitions of the chart."""

@@ -1,4 +1,4 @@
-"""Reads the objects of files into a sink: those of the kinds in ``cluster/objects/kinds.py``, each object once."""
+"""``SnapshotLoader``: reads objects of files into a sink; kinds are those of ``cluster/objects/kinds.py``."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,13 +15,13 @@ from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL
 
 _KINDS: Final[Mapping[tuple[str, str], AnyKind]] = {(kind.api.api_version, kind.name): kind for kind in KINDS}
-"""The kinds that are read by apiVersion and kind; the Job of ``batch/v1`` is another."""
+"""The kinds that are read, by apiVersion and kind; the Job of ``batch/v1`` is not among them."""
 
 _LISTS: Final[Mapping[tuple[str, str], Head | None]] = {
     ("v1", "List"): None,
     **{(version, f"{kind}List"): Head(version, kind) for version, kind in _KINDS},
 }
-"""Kinds of lists, and what their members are; those of a ``List`` say so themselves."""
+"""Kinds of lists, with the kind of their members; ``None`` for ``List``, whose members state their kinds themselves."""
 
 
 class _Findings:
@@ -118,7 +118,7 @@ class SnapshotLoader:
             self._counts["finished"] += 1
             return
         name = translate.full_name(source.metadata)
-        # With 150,000 pods a second list of who was seen would weigh as much as the pods; the sink knows them already.
+        # The sink knows the pods; a set of the names of 150,000 pods would take as much memory as the pods.
         if self._sink.has_pod(value.uid):
             raise MalformedError("an earlier Pod has the same uid")
         self._sink.set_pod(value)
@@ -146,7 +146,7 @@ class SnapshotLoader:
         self._counts["ignored"] += 1
 
     def _once(self, kind: str, name: str) -> None:
-        """Refuse an object that was read before."""
+        """Raise :class:`MalformedError` if an object of that kind and name was read before."""
         seen = self._seen.setdefault(kind, set())
         if name in seen:
             raise MalformedError(f"an earlier {kind} has the same name")

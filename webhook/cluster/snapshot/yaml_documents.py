@@ -46,7 +46,7 @@ class _NotReadError(Exception):
 
 
 def documents(content: bytes) -> Iterator[object]:
-    """Every document that is not empty, in order; :class:`UnreadableDocument` for one that cannot be read."""
+    """Every document that is not empty; :class:`UnreadableDocument` in place of one that cannot be read."""
     line = 1
     for text in _START.split(content):
         if text.strip():

@@ -10,7 +10,7 @@ from tests.e2e.api import JSON_PATCH, Api
 from tests.e2e.chart.clients import bundle, shown
 from tests.e2e.chart.counters import addresses
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 
 DEPLOYMENT: Final = f"{RELEASE}-certificates"
 """Of the process that makes them."""

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.chart.asking import asking
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.managed.certificates import DEPLOYMENT, Certificates
+from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import NAMESPACE
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
-from tests.e2e.waiting import until
+from tests.e2e.polling import until
 
 PACE = {"INTERVAL": "0.3", "PROPAGATION": "1", "ADOPTION": "3", "LEASE_SECONDS": "3"}
 """Seconds, as variables of ``streams-placement-certs manage`` (``docs/operations.md``)."""

@@ -8,13 +8,13 @@ import time
 from typing import Final
 
 from tests.e2e.api import Api
-from tests.e2e.chart.asking import asking
 from tests.e2e.chart.clients import Clients, bundle, review, trusting
 from tests.e2e.chart.counters import addresses
 from tests.e2e.chart.managed.certificates import Certificates
-from tests.e2e.chart.pacing import AT_ONCE, paced
+from tests.e2e.chart.paced_load import AT_ONCE, paced
+from tests.e2e.chart.placement_pods import asking
+from tests.e2e.progress import say
 from tests.e2e.rotation_load import again_and_again
-from tests.e2e.say import say
 
 NEW: Final = 5_000
 KEPT: Final = 15_000

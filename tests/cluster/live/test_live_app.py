@@ -1,0 +1,96 @@
+"""The product on a cluster that is watched: served, and explained."""
+
+import asyncio
+import contextlib
+import gc
+import logging
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.live.apiserver import TOO_OLD, ApiServer, status
+from tests.cluster.live.kubeconfig import Kubeconfig
+from tests.cluster.live.watched_cluster import until
+from tests.cluster.objects import node, pool
+from tests.server.pki import Pair
+from webhook import app
+from webhook.cli import main
+from webhook.server.fatal_error import FatalError
+from webhook.settings import Settings, read
+
+pytestmark = pytest.mark.integration
+
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: {streams.ibm.com/placement: 'host(\"node-a\")'}}\n"
+
+
+@pytest.fixture
+def settings(pair: Pair, tmp_path: Path) -> Settings:
+    cert, key = pair.write(tmp_path, "serving")
+    return read({"tls_cert": str(cert), "tls_key": str(key), "port": "0", "health_port": "0", "drain": "0"})
+
+
+async def test_reviews_are_answered_once_the_cluster_is_listed(
+    server: ApiServer, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.put("nodes", node())
+    server.put("streamshostpools", pool(size=-1))
+    ready: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
+    with caplog.at_level(logging.INFO):
+        task = asyncio.create_task(app.serve.serve(settings, lambda *urls: ready.set_result(urls)))
+        await asyncio.wait_for(ready, 10)
+        await until(lambda: server.watching["nodes"])
+        server.send("nodes", TOO_OLD)
+        async with asyncio.timeout(10):
+            while sum("cluster: 1 Node" in message for message in caplog.messages) < 2:  # noqa: ASYNC110 - seen from outside
+                await asyncio.sleep(0.02)
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+    gc.unfreeze()
+    assert "cluster: HostPool default/ib-blue: spec.size: -1 is not between 1 and 5000" in caplog.messages
+
+
+async def test_explain_waits_until_everything_is_listed(server: ApiServer, tmp_path: Path) -> None:
+    server.put("nodes", node())
+    manifest = tmp_path / "pod.yaml"
+    manifest.write_text(POD)
+    assert await asyncio.to_thread(main, ["explain", "-f", str(manifest), "-o", "json"]) == 0
+
+
+async def test_explain_names_what_it_could_not_use(
+    server: ApiServer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.put("nodes", node())
+    server.put("streamshostpools", pool(size=-1))
+    server.answers["streamsjobs", "list"].append(
+        lambda: status(404, "the server could not find the requested resource")
+    )
+    server.answers["pods", "list"].append(lambda: status(500, "etcd"))
+    manifest = tmp_path / "pod.yaml"
+    manifest.write_text(POD)
+    assert await asyncio.to_thread(main, ["explain", "-f", str(manifest), "-o", "json"]) == 0
+    assert sorted(capfd.readouterr().err.splitlines()) == [
+        "streams-placement: warning: cluster: HostPool default/ib-blue: spec.size: -1 is not between 1 and 5000",
+        "streams-placement: warning: cluster: pods: the API server answers 500: etcd",
+    ]
+
+
+async def test_explain_says_what_it_waits_for_in_vain(server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webhook.app.cluster_source.PATIENCE", 0.5)
+    server.stuck = True
+    server.answers["nodes", "list"].append(lambda: status(500, "etcd"))
+    with pytest.raises(FatalError, match="^the cluster is not read yet: nodes: the API server answers 500: etcd$"):
+        await asyncio.to_thread(app.explain.explaining, Settings(), [], print)
+
+
+async def test_a_fault_of_the_watching_itself_ends_the_waiting(
+    server: ApiServer, monkeypatch: pytest.MonkeyPatch, kubeconfig: Kubeconfig
+) -> None:
+    del server, kubeconfig
+
+    async def broken(_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("webhook.cluster.watch.reflector.Reflector.run", broken)
+    with pytest.raises(ZeroDivisionError):
+        await asyncio.to_thread(app.explain.explaining, Settings(), [], print)

@@ -1,0 +1,190 @@
+"""A controller in memory: caches that lag behind, a line to the API server that breaks, and an end at any request."""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from kubeapi.leaderelection.lease_hold import LostError
+from tests.controller.kube import PODS, Change, Kube
+from tests.controller.virtual_time import clock
+from webhook.cluster.watch.store import Store
+from webhook.controller.events.event import Regarding
+from webhook.controller.hostpools.host_choice import Rules
+from webhook.controller.work import Work
+from webhook.placement.inventory.policy import Policy
+
+FINISHED = {"Succeeded", "Failed"}
+NOWHERE = float("inf")
+
+
+class RecordedEvents:
+    """Events, as they are told: reason and note, and what they are about."""
+
+    def __init__(self) -> None:
+        self.all: list[tuple[str, str]] = []
+        self.about: list[Regarding] = []
+
+    def normal(self, regarding: Regarding, reason: str, note: str) -> None:
+        self.all.append((reason, note))
+        self.about.append(regarding)
+
+    def warning(self, regarding: Regarding, reason: str, note: str) -> None:
+        self.normal(regarding, reason, note)
+
+
+class FaultyApi:
+    """The way to the API server. A request takes ``latency`` there and back; ``writes`` are those that were obeyed.
+
+    Before or after the request of number ``ends`` is obeyed, the process is killed. While it is ``paused`` requests
+    stay in hand: they have passed the fence, and are obeyed when it goes on.
+    """
+
+    def __init__(self, kube: Kube, *, latency: float = 0.005) -> None:
+        self.requests = 0
+        self.reads = 0
+        self.writes: list[tuple[str, Any]] = []
+        self.ends = NOWHERE
+        self.stalls = NOWHERE
+        """At the request of that number it is paused."""
+        self.obeyed_at_the_end = False
+        self.going = asyncio.Event()
+        self.going.set()
+        self.deposed = False
+        self.dead = asyncio.Event()
+        self.failures: list[Exception] = []
+        """Raised one after another in place of requests."""
+        self.lost: list[Exception] = []
+        """The same in place of answers."""
+        self.before: Callable[[str], object] = lambda _: None
+        """What happens just before a change of that path is obeyed."""
+        self.after: Callable[[str], object] = lambda _: None
+        """The same while its answer is on its way."""
+        self._kube = kube
+        self._latency = latency
+
+    async def read(self, path: str) -> bytes:
+        self.reads += 1
+        return await self._ask(lambda: self._kube.read(path))
+
+    async def merge_patch(self, path: str, body: object) -> bytes:
+        if self.deposed:
+            raise LostError("somebody else leads")
+
+        def obey() -> bytes:
+            self.before(path)
+            answer = self._kube.merge_patch(path, body, self)
+            self.writes.append((path, body))
+            self.after(path)
+            return answer
+
+        return await self._ask(obey)
+
+    async def _ask(self, obey: Callable[[], bytes]) -> bytes:
+        self.requests += 1
+        number = self.requests
+        if number == self.stalls:
+            self.going.clear()
+        await self._way()
+        last = number >= self.ends
+        if last and not self.obeyed_at_the_end:
+            await self._die()
+        if self.failures:
+            raise self.failures.pop(0)
+        answer = obey()
+        if last:
+            await self._die()
+        await self._way()
+        if self.lost:
+            raise self.lost.pop(0)
+        return answer
+
+    async def _way(self) -> None:
+        await asyncio.sleep(self._latency)
+        await self.going.wait()
+        if self.dead.is_set():
+            await asyncio.Event().wait()
+
+    async def _die(self) -> None:
+        self.dead.set()
+        await asyncio.Event().wait()
+
+
+class ControllerProcess:
+    """One process; ``delays`` are the seconds by which the watch of a collection is late."""
+
+    def __init__(
+        self, kube: Kube, *, rules: Rules | None = None, delays: dict[str, float] | None = None, latency: float = 0.005
+    ) -> None:
+        self.line = FaultyApi(kube, latency=latency)
+        self.said = RecordedEvents()
+        self.of_pods = RecordedEvents()
+        self.work = Work(self.line, self.said, rules or Rules(Policy()), of_pods=self.of_pods, clock=clock)
+        self._delays = delays or {}
+        self.kinds = {kind.path: kind for kind in self.work.kinds}
+        self.stores = {path: Store(kind, self.work.watched, lambda _: None) for path, kind in self.kinds.items()}
+        self._kube = kube
+        self._coming: dict[str, deque[Change]] = {path: deque() for path in self.kinds}
+        for collection in self.stores:
+            self.relist(collection)
+        kube.listeners.append(self._heard)
+        self._task: asyncio.Task[None] | None = None
+
+    def relist(self, collection: str) -> None:
+        """The watch ended, and begins anew with a list."""
+        store = self.stores[collection]
+        self._coming[collection].clear()
+        store.begin()
+        for found in self._kube.all(collection):
+            self._apply(Change(collection, "ADDED", None, found, msgspec.json.encode(found)))
+        for _ in store.end():
+            pass
+
+    def begin(self) -> None:
+        """Lead."""
+        self._task = asyncio.create_task(self.work.run())
+
+    @property
+    def ended(self) -> bool:
+        return self.line.dead.is_set() or (self._task is not None and self._task.done())
+
+    def depose(self) -> None:
+        """Another one leads from now on."""
+        self.line.deposed = True
+
+    async def end(self) -> None:
+        """Kill it."""
+        self.line.dead.set()
+        if self._heard in self._kube.listeners:
+            self._kube.listeners.remove(self._heard)
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, LostError):
+                await self._task
+
+    def _heard(self, change: Change) -> None:
+        delay = self._delays.get(change.collection, 0.0)
+        self._coming[change.collection].append(change)
+        asyncio.get_running_loop().call_later(delay, self._next, change.collection)
+
+    def _next(self, collection: str) -> None:
+        """Of timers of one moment any may be the first, but a watch tells things in their order."""
+        if self._coming[collection]:
+            self._apply(self._coming[collection].popleft())
+
+    def _apply(self, change: Change) -> None:
+        if self.line.dead.is_set():
+            return
+        store = self.stores[change.collection]
+        item = Raw(change.body)
+        finished = (
+            change.collection == PODS and change.after and (change.after.get("status") or {}).get("phase") in FINISHED
+        )
+        if change.after is None or finished:
+            store.remove(self.kinds[change.collection].key(store.identity(item)))
+        else:
+            store.put(item)

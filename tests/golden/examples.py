@@ -1,0 +1,96 @@
+"""Expected results of the example manifests, computed by the product; ``python -m tests.golden`` writes them.
+
+Beside ``examples/NAME.yaml`` stands ``examples/NAME.expected.yaml``: for every pod of the manifest, the pod as it would
+be created, or the refusal; the refusal of the whole workload if that comes first.
+"""
+
+import base64
+import functools
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonpatch
+
+from webhook.admission.mutate import Known, mutate
+from webhook.admission.responses import Answer, WorkloadRef
+from webhook.admission.templates import pods_of
+from webhook.admission.validate import validate
+from webhook.cli.client import is_workload, review
+from webhook.cli.differences import as_yaml
+from webhook.cluster.snapshot.manifests import read_manifests
+from webhook.cluster.snapshot.snapshot import read_snapshot
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+
+Entry = Callable[[bytes, Inventory, Policy], Answer]
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def manifests() -> list[Path]:
+    """Every example manifest, in the order of their names."""
+    return sorted(path for path in EXAMPLES.glob("*.yaml") if not path.name.endswith(".expected.yaml"))
+
+
+def snapshot() -> Inventory:
+    """The cluster of the examples."""
+    cluster = Inventory()
+    report = read_snapshot(EXAMPLES / "cluster", cluster)
+    assert not report.skipped, report.skipped
+    return cluster
+
+
+def expected(path: Path) -> Path:
+    """The file of expected results of a manifest."""
+    return path.with_suffix(".expected.yaml")
+
+
+def results(path: Path, cluster: Inventory) -> Iterator[dict[str, Any]]:
+    """What becomes of each pod of the manifest, or of the workload that would have them."""
+    for document in read_manifests(path):
+        whole = answered(validate, document, cluster) if is_workload(document) else {"allowed": True}
+        if not whole["allowed"]:
+            yield outcome(document, whole)
+            continue
+        for found in pods_of(document):
+            known = Known(count=functools.partial(_count, found.replicas.count))
+            single = answered(functools.partial(mutate, known=known), found.pod, cluster)
+            told = dict.fromkeys([*whole.get("warnings", ()), *single.get("warnings", ())])
+            yield outcome(found.pod, single | {"warnings": list(told)})
+
+
+def _count(count: int, _workload: WorkloadRef) -> int:
+    """How many pods the workload of the manifest wants, as the API server would tell the webhook."""
+    return count
+
+
+def answered(entry: Entry, document: dict[str, Any], cluster: Inventory) -> dict[str, Any]:
+    """The response to the creation of the object."""
+    namespace = document["metadata"].get("namespace", "default")
+    body = json.dumps(review(document, namespace), separators=(",", ":")).encode()
+    response: dict[str, Any] = json.loads(entry(body, cluster, Policy()).body)["response"]
+    return response
+
+
+def outcome(pod: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:
+    """The response as it stands in a file: the patched pod, or the code and text of the refusal."""
+    result: dict[str, Any] = {"warnings": response["warnings"]} if response.get("warnings") else {}
+    if not response["allowed"]:
+        status = response["status"]
+        return {"refused": status["code"], "message": status["message"], **result}
+    patch = json.loads(base64.b64decode(response["patch"])) if "patch" in response else []
+    return {"admitted": jsonpatch.apply_patch(pod, patch), **result}
+
+
+def write_examples() -> list[Path]:
+    """Write every file of expected results; those that changed."""
+    cluster = snapshot()
+    changed = []
+    for path in manifests():
+        text = "---\n".join(map(as_yaml, results(path, cluster)))
+        if not expected(path).exists() or expected(path).read_text() != text:
+            expected(path).write_text(text)
+            changed.append(expected(path))
+    return changed

@@ -1,0 +1,56 @@
+"""The change of the cluster that a refusal proposes opens a node, where it is made to the right one."""
+
+import re
+
+from hypothesis import assume, event, given
+
+from tests.placement.properties import decision_core
+from tests.placement.properties.clusters import Cluster, Json
+from tests.placement.properties.generated_pods import requested
+from tests.placement.properties.oracle_replicas import Many, decided
+from tests.placement.properties.proposed_changes import crowd_mended, mended
+from tests.placement.properties.random_choices import examples
+from tests.placement.properties.strategies import clusters
+from tests.placement.properties.test_refusals import refused
+from tests.placement.properties.test_replica_fit import COUNTS, crowded
+from webhook.placement.decision.decision import Decision
+
+OWN = re.compile(r"(?:^|, or )(?:(?:drop|lower) .* \(\d+ nodes? would fit\)|none by a single change.*)\.$")
+OWN_OF_MANY = re.compile(r"(?:^|, or )(?:lower replicas to .*)\.$")
+
+
+def proposed(text: str, own: re.Pattern[str]) -> str:
+    """The first option of the last line, unless it is the user's own to take."""
+    return own.sub("", text.rpartition("Nearest fix: ")[2]).removesuffix(".")
+
+
+def runs(decision: Decision) -> bool:
+    """Whether it is admitted, and not only because nodes are to come."""
+    return not decision.refused and decision.refusal is None
+
+
+@given(clusters(), requested())
+@examples(200)
+def test_the_change_that_is_proposed_admits_the_pod(cluster: Cluster, pod: Json) -> None:
+    _, refusal = refused(pod, cluster)
+    change = proposed(refusal.text, OWN)
+    assume(change)
+    event(" ".join(change.split(" ")[:4]))
+    cases = mended(change, pod, cluster)
+    assert any(runs(decision_core.decided(*case)) and decision_core.oracle(*case).candidates() for case in cases), (
+        refusal.text
+    )
+
+
+@given(clusters(), requested(), COUNTS)
+@examples(100)
+def test_the_change_that_is_proposed_makes_room_for_more(cluster: Cluster, pod: Json, count: int) -> None:
+    """For all, unless it says how many nodes more are needed."""
+    _, refusal = crowded(pod, cluster, count)
+    change = proposed(refusal.text, OWN_OF_MANY)
+    assume(change)
+    event(" ".join(change.split(" ")[:4]))
+    room = Many(pod, cluster).room(count)
+    more = room + 1 if "more nodes are needed" in change else count
+    cases = crowd_mended(change, pod, cluster, count - room)
+    assert any(runs(decided(*case, more)) and Many(*case).room(more) == more for case in cases), refusal.text
