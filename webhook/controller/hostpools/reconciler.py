@@ -168,7 +168,7 @@ class HostPools:
             return None
         self._choices.bar(pool, strange)
         for host in strange:
-            self._reports.tell(stored, stranger(host.name, self._inventory.outsiders.stranger))
+            self._reports.tell(stored, stranger(host.name, self._inventory.foreign_pods.stranger))
         await self._claims.release_all([host.name for host in strange], self._choices.mark(pool))
         return 0.0
 

@@ -33,7 +33,7 @@ async def strangers_on(
 ) -> list[PoolHost]:
     """The hosts on which a stranger runs, also one that is being deleted. Raises ApiError."""
     turns = asyncio.Semaphore(AT_A_TIME)
-    elements = {"labelSelector": keys.JOB} if inventory.outsiders.spared is None else {}
+    elements = {"labelSelector": keys.JOB} if inventory.foreign_pods.spared is None else {}
 
     async def strange(host: PoolHost) -> bool:
         selectors = {**elements, "fieldSelector": f"spec.nodeName={host.name},{_ALIVE}"}

@@ -140,9 +140,9 @@ def _free(pool: Pool, world: World) -> Hurdle:
 def _alone(pool: Pool, world: World) -> Hurdle:
     """Rule: no stranger runs on the node, if the pool is exclusive."""
     nodes = world.everything & ~strangers(pool, world.inventory) if pool.exclusive else world.everything
-    outsiders = world.inventory.outsiders
+    foreign_pods = world.inventory.foreign_pods
     return Hurdle(
         nodes,
-        lambda out: (Reason(f"runs {outsiders.stranger}", f"run {outsiders.stranger}", out),),
-        lambda out: (Fix(out, "free", f" of {outsiders.strangers}"),),
+        lambda out: (Reason(f"runs {foreign_pods.stranger}", f"run {foreign_pods.stranger}", out),),
+        lambda out: (Fix(out, "free", f" of {foreign_pods.strangers}"),),
     )
