@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import JOB, Json, bound_pod, cluster, decided, job, nodes, pod
-from webhook.placement.decision.additions import Additions
+from webhook.placement.decision.merge import Additions
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Job, PodInfo
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
