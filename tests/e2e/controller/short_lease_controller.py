@@ -32,7 +32,7 @@ async def main() -> int:
     after = float(os.environ.get(REPLACING) or 0)
     rules = Rules(policy_of(Settings()), Replacement(after, unlabelled=bool(after)))
     try:
-        await Controller(connect(), rules, LeaseRef(NAMESPACE, f"{RELEASE}-controller"), terms=TERMS).run()
+        await Controller(connect(), rules, LeaseRef(NAMESPACE, f"{RELEASE}-controller"), timing=TERMS).run()
     except LostError:
         return LOST
     return 0
