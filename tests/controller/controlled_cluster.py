@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.controller.controller_process import ControllerProcess
 from tests.controller.kube import Kube, node_path, pod_path, pool_path
-from webhook.controller.hostpools.host_choice import Replacement, Rules
+from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
 
@@ -22,7 +22,7 @@ class ControlledCluster:
 
     def __init__(self, *nodes: str, policy: Policy | None = None, replacement: Replacement | None = None) -> None:
         self.kube = Kube()
-        self.rules = Rules(policy or Policy(), replacement or Replacement())
+        self.rules = ReconcilerSettings(policy or Policy(), replacement or Replacement())
         self.delays: dict[str, float] = {}
         self._candidate: ControllerProcess | None = None
         for name in nodes:

@@ -1,4 +1,4 @@
-"""Foreign pods on hosts: waits out bindings under way after a taint, then asks the API server who runs there.
+"""Strangers on new hosts and users of deleted pools, listed from the API server; and the wait after a taint.
 
 The API server is asked, not a cache, before a host is published and before the hosts of a deleted pool are released.
 """

@@ -1,4 +1,4 @@
-"""Family of CPU binding: a worker gets cores of its own, and either all workers of a job do or none.
+"""Family of CPU binding: exclusive cores for the worker container; all pods of a job have it, or none has.
 
 Name and meaning are those of Twister2's worker binding (``docs/hardware.md``). ``provision/exclusive_cpus.py`` says
 when kubelets give a container cores of its own.

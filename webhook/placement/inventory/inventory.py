@@ -13,7 +13,7 @@ from webhook.placement.inventory.index import NodeIndex
 from webhook.placement.inventory.intent import Intents
 from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_pods import JobPods
-from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool, Tally
+from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob, Tally
 from webhook.placement.inventory.pool_index import Name, PoolIndex
 from webhook.placement.kube.bits import slots
 
@@ -197,7 +197,7 @@ class Inventory:
 
     # Jobs
 
-    def set_job(self, job: Job) -> None:
+    def set_job(self, job: StreamsJob) -> None:
         """Add the Job object, or replace the one with its name."""
         self.jobs_version += 1
         self.jobs[job.namespace, job.name] = JobModel(job)
