@@ -11,7 +11,7 @@ from msgspec import Struct
 from webhook.placement.constraints.taints import tolerates
 from webhook.placement.inventory.index import HARD
 from webhook.placement.inventory.intent import Intents
-from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool, Tally
+from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob, Tally
 from webhook.placement.inventory.pool_labels import tag_requirements
 from webhook.placement.kube.pod import NodeTerm, Pod, Requirement, Toleration
 from webhook.placement.kube.requests import pod_requests
@@ -46,7 +46,7 @@ class Objects:
         """A host pool was added."""
         self.pools[pool.namespace, pool.spl_name] = pool
 
-    def set_job(self, job: Job) -> None:
+    def set_job(self, job: StreamsJob) -> None:
         """Jobs are known by their pods."""
 
     def remove_node(self, name: str) -> None:

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None, now: datetime | None = None) ->
     parsed = parser().parse_args(arguments)
     if parsed.command == "manage":
         return _manage(parsed)
-    given = options.Given(parsed, os.environ)
+    given = options.FlagValues(parsed, os.environ)
     command = _create if parsed.command == "create" else _show
     try:
         # Certificates have whole seconds; with fractions, a new lifetime of 365 days would be reported as 364.
@@ -73,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _create(given: options.Given, now: datetime) -> int:
+def _create(given: options.FlagValues, now: datetime) -> int:
     order = given.order()
     if given.problems:
         return _wrong_use("create", given.problems)
@@ -106,7 +106,7 @@ def _print_validity(names: Names, result: creation.Created, now: datetime) -> No
     )
 
 
-def _show(given: options.Given, now: datetime) -> int:
+def _show(given: options.FlagValues, now: datetime) -> int:
     folder, output = given.folder(), given.output()
     if given.problems:
         return _wrong_use("show", given.problems)

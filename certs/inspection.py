@@ -15,7 +15,7 @@ from certs.files import AUTHORITY_CERTIFICATE, AUTHORITY_KEY, LEAF_CERTIFICATE, 
 
 
 @dataclass(frozen=True, slots=True)
-class Half:
+class InspectedPair:
     """One certificate with its key: the certificate if it can be read, and all faults of certificate and key."""
 
     certificate: x509.Certificate | None
@@ -27,8 +27,8 @@ class Half:
 class Inspection:
     """The state of a folder at one moment."""
 
-    authority: Half
-    leaf: Half
+    authority: InspectedPair
+    leaf: InspectedPair
     chain_verifies: bool
     """The authority signed the leaf."""
 
@@ -42,7 +42,9 @@ class Inspection:
         if issued(authority.certificate, leaf.certificate):
             return cls(authority, leaf, chain_verifies=True)
         fault = f"{LEAF_CERTIFICATE} was not issued by {AUTHORITY_CERTIFICATE}"
-        return cls(authority, Half(leaf.certificate, leaf.key_matches, (*leaf.faults, fault)), chain_verifies=False)
+        return cls(
+            authority, InspectedPair(leaf.certificate, leaf.key_matches, (*leaf.faults, fault)), chain_verifies=False
+        )
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -58,7 +60,7 @@ class Inspection:
         return subject != f"CN={LEAF_NAME}" and not subject.startswith(f"CN={AUTHORITY_NAME} ")
 
 
-def _authority(contents: Mapping[str, bytes], now: datetime) -> Half:
+def _authority(contents: Mapping[str, bytes], now: datetime) -> InspectedPair:
     certificate, key, faults = _read(contents, AUTHORITY_CERTIFICATE, AUTHORITY_KEY)
     if certificate is not None:
         faults += _outside(AUTHORITY_CERTIFICATE, certificate, now)
@@ -69,7 +71,7 @@ def _authority(contents: Mapping[str, bytes], now: datetime) -> Half:
     return _half(certificate, key, faults, files=(AUTHORITY_CERTIFICATE, AUTHORITY_KEY))
 
 
-def _leaf(contents: Mapping[str, bytes], now: datetime) -> Half:
+def _leaf(contents: Mapping[str, bytes], now: datetime) -> InspectedPair:
     certificate, key, faults = _read(contents, LEAF_CERTIFICATE, LEAF_KEY)
     if certificate is not None:
         faults += _outside(LEAF_CERTIFICATE, certificate, now)
@@ -104,8 +106,8 @@ def _outside(file: str, certificate: x509.Certificate, now: datetime) -> list[st
 
 def _half(
     certificate: x509.Certificate | None, key: PrivateKeyTypes | None, faults: list[str], *, files: tuple[str, str]
-) -> Half:
+) -> InspectedPair:
     matches = certificate is not None and key is not None and key.public_key() == certificate.public_key()
     if certificate is not None and key is not None and not matches:
         faults.append(f"{files[1]} is not the key of {files[0]}")
-    return Half(certificate, matches, tuple(faults))
+    return InspectedPair(certificate, matches, tuple(faults))

@@ -1,4 +1,4 @@
-"""Flags of ``create`` and ``show`` with their environment variables, and the ``Order`` or problems that result."""
+"""Flags of ``create`` and ``show``, some of them also of ``manage``; their values as an ``Order`` or problems."""
 
 import argparse
 import re
@@ -68,7 +68,7 @@ CREATE: Final = (DIR, SERVICE, NAMESPACE, LOOPBACK_NAMES, DNS, IP, LEAF_DAYS, CA
 SHOW: Final = (DIR, OUTPUT)
 
 
-class Given:
+class FlagValues:
     """Values from command line and environment: a flag wins over its variable, an empty variable counts as none."""
 
     def __init__(self, arguments: argparse.Namespace, environment: Mapping[str, str]) -> None:

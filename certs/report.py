@@ -10,7 +10,7 @@ from cryptography import x509
 
 from certs import files
 from certs.certificate import fingerprint, names_of, renewal_time
-from certs.inspection import Half, Inspection
+from certs.inspection import InspectedPair, Inspection
 from certs.names import Names, dns_fault, flags, printable
 
 PROGRAM = "streams-placement-certs"
@@ -90,7 +90,7 @@ def _rows(certificate: x509.Certificate, now: datetime) -> list[str]:
     ]
 
 
-def _facts(half: Half, now: datetime) -> dict[str, Any] | None:
+def _facts(half: InspectedPair, now: datetime) -> dict[str, Any] | None:
     certificate = half.certificate
     if certificate is None:
         return None

@@ -13,13 +13,13 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import (
     Element,
     Guest,
-    Job,
     Node,
     NodeDemand,
     Phase,
     PodInfo,
     Pool,
     PoolHost,
+    StreamsJob,
     Taint,
 )
 from webhook.placement.inventory.policy import Policy
@@ -153,19 +153,19 @@ def pool(
     )
 
 
-def job(elements: Mapping[str, str | Mapping[str, str]], *, name: str = JOB, namespace: str = NAMESPACE) -> Job:
+def job(elements: Mapping[str, str | Mapping[str, str]], *, name: str = JOB, namespace: str = NAMESPACE) -> StreamsJob:
     """A Job object: element name to the placement of its one operator, or to operators and their placements."""
     by_name = (
         Element(pe, tuple(({"": said} if isinstance(said, str) else said).items())) for pe, said in elements.items()
     )
-    return Job(namespace, name, tuple(by_name))
+    return StreamsJob(namespace, name, tuple(by_name))
 
 
 def cluster(
     nodes: Iterable[Node] = (),
     pools: Iterable[Pool] = (),
     pods: Iterable[PodInfo] = (),
-    jobs: Iterable[Job] = (),
+    jobs: Iterable[StreamsJob] = (),
     *,
     spared: Collection[str] | None = None,
     guests: Guests | None = None,

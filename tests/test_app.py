@@ -72,7 +72,7 @@ def test_strict_is_everything_that_keeps_others_off_exclusive_hosts() -> None:
 def test_what_is_kept_of_a_cluster_depends_on_who_is_a_stranger(chosen: str, expected: set[str] | None) -> None:
     settings = read({"snapshot": str(EXAMPLES / "cluster"), "exclusive_strangers": chosen})
     serving, explained = cluster_of(settings).inventory, app.explain.explaining(settings, [], print).inventory
-    assert (serving.outsiders.spared, explained.outsiders.spared) == (expected, expected)
+    assert (serving.foreign_pods.spared, explained.foreign_pods.spared) == (expected, expected)
 
 
 async def test_without_any_cluster_there_is_nothing_to_serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from certs.managed.certificate_secret import CertificateSecret
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class WriteSecret:
     """Write the Secret, so that it holds ``holding``."""
 
     holding: CertificateSecret
@@ -16,7 +16,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class WriteBundle:
     """Write ``bundle`` into these webhook configurations; if writing into one fails, the others are still written."""
 
     configurations: tuple[str, ...]
@@ -30,4 +30,4 @@ class Idle:
     seconds: float | None = None
 
 
-Action: TypeAlias = Write | Trust | Idle
+Action: TypeAlias = WriteSecret | WriteBundle | Idle

@@ -1,4 +1,4 @@
-"""The API server as ``manage`` uses it: objects as decoded JSON, and errors that name the request."""
+"""``Api``: reads and writes single objects as decoded JSON, for ``manage``; errors name the request."""
 
 from collections.abc import Awaitable
 from typing import Final

@@ -1,4 +1,4 @@
-"""The loop of the leader: read the objects, decide on one step, write it, and begin again."""
+"""``Keeper``: the leader's loop: reads Secret and webhook configurations, takes one step, begins again."""
 
 import asyncio
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from certs.managed.action import Action, Idle, Trust, Write
+from certs.managed.action import Action, Idle, WriteBundle, WriteSecret
 from certs.managed.api import OUTDATED, Api
 from certs.managed.bundle import write_bundle
 from certs.managed.configuration import (
@@ -121,9 +121,9 @@ class Keeper:
         """Read the objects and take at most one step, which is returned. Raises ApiError, LostError, ForeignError."""
         read = await self._read()
         action = decide(read.observed, self._policy, self._api.now)
-        if isinstance(action, Write):
+        if isinstance(action, WriteSecret):
             await self._write(read.secret, action)
-        elif isinstance(action, Trust):
+        elif isinstance(action, WriteBundle):
             outcomes = [await self._trust(read.configurations[name], name, action) for name in action.configurations]
             for failure in filter(None, outcomes):
                 raise failure
@@ -148,7 +148,7 @@ class Keeper:
         )
         return ReadObjects(secret, found, observed)
 
-    async def _write(self, secret: Object | None, action: Write) -> None:
+    async def _write(self, secret: Object | None, action: WriteSecret) -> None:
         objects = self._objects
         wanted = written_secret(secret, action.holding, namespace=objects.service.namespace, name=objects.secret)
         if secret is None:
@@ -157,7 +157,7 @@ class Keeper:
             await self._api.replace(f"{objects.secrets}/{objects.secret}", wanted)
         LOG.info("wrote the Secret %s: %s", objects.secret, action.reason)
 
-    async def _trust(self, configuration: WebhookConfiguration, name: str, action: Trust) -> ApiError | None:
+    async def _trust(self, configuration: WebhookConfiguration, name: str, action: WriteBundle) -> ApiError | None:
         try:
             await self._api.patch(configuration.path, configuration.patch(action.bundle))
         except ApiError as failure:

@@ -18,7 +18,7 @@ from cryptography import x509
 
 from certs.authority import Authority, Leaf, create_authority
 from certs.certificate import is_for_servers, names_of, needs_renewal
-from certs.managed.action import Action, Idle, Trust, Write
+from certs.managed.action import Action, Idle, WriteBundle, WriteSecret
 from certs.managed.bundle import Bundle, merged, read_bundle, write_bundle
 from certs.managed.observed import Observed, RotationPolicy
 from certs.names import Names
@@ -45,7 +45,7 @@ def _mend(observed: Observed, _policy: RotationPolicy, _now: datetime) -> Action
     needed = [one.certificate for one in (holding.authority, holding.following) if one]
     if set(needed) <= set(holding.bundle):
         return None
-    return Write(replace(holding, bundle=_extended(observed, needed)), "ca.crt lacked an authority")
+    return WriteSecret(replace(holding, bundle=_extended(observed, needed)), "ca.crt lacked an authority")
 
 
 def _renew(observed: Observed, policy: RotationPolicy, now: datetime) -> Action | None:
@@ -60,7 +60,9 @@ def _renew(observed: Observed, policy: RotationPolicy, now: datetime) -> Action 
         reason = "tls.crt was due for renewal"
     if not reason:
         return None
-    return Write(replace(observed.holding, leaf=authority.issue(policy.names, now, lifetime=policy.lifetime)), reason)
+    return WriteSecret(
+        replace(observed.holding, leaf=authority.issue(policy.names, now, lifetime=policy.lifetime)), reason
+    )
 
 
 def _stage(observed: Observed, policy: RotationPolicy, now: datetime) -> Action | None:
@@ -72,14 +74,14 @@ def _stage(observed: Observed, policy: RotationPolicy, now: datetime) -> Action 
     needed = [holding.authority.certificate] if holding.authority else []
     bundle = _extended(observed, [*needed, following.certificate])
     reason = "there was no usable authority" if holding.authority is None else "authority.crt was due for renewal"
-    return Write(replace(holding, following=following, bundle=bundle), reason)
+    return WriteSecret(replace(holding, following=following, bundle=bundle), reason)
 
 
 def _trust(observed: Observed, _policy: RotationPolicy, _now: datetime) -> Action | None:
     """Write the bundle of the Secret into the configurations that have another one."""
     wanted = write_bundle(observed.holding.bundle)
     wrong = tuple(name for name, bundles in observed.trusted.items() if set(bundles) - {wanted})
-    return Trust(wrong, wanted) if wrong else None
+    return WriteBundle(wrong, wanted) if wrong else None
 
 
 def _issue(observed: Observed, policy: RotationPolicy, now: datetime) -> Action | None:
@@ -90,7 +92,7 @@ def _issue(observed: Observed, policy: RotationPolicy, now: datetime) -> Action 
     if waiting := _propagation(observed, policy, now):
         return waiting
     leaf = authority.issue(policy.names, now, lifetime=policy.lifetime)
-    return Write(replace(observed.holding, leaf=leaf), "tls.crt was not there, or not one of authority.crt")
+    return WriteSecret(replace(observed.holding, leaf=leaf), "tls.crt was not there, or not one of authority.crt")
 
 
 def _put_to_use(observed: Observed, policy: RotationPolicy, now: datetime) -> Action | None:
@@ -102,7 +104,7 @@ def _put_to_use(observed: Observed, policy: RotationPolicy, now: datetime) -> Ac
         return waiting
     leaf = following.issue(policy.names, now, lifetime=policy.lifetime)
     holding = replace(observed.holding, authority=following, following=None, leaf=leaf)
-    return Write(holding, "next-authority.crt is trusted everywhere")
+    return WriteSecret(holding, "next-authority.crt is trusted everywhere")
 
 
 def _drop(observed: Observed, policy: RotationPolicy, _now: datetime) -> Action | None:
@@ -113,7 +115,7 @@ def _drop(observed: Observed, policy: RotationPolicy, _now: datetime) -> Action 
     if observed.issued_for < policy.adoption:
         return Idle(policy.adoption - observed.issued_for)
     holding = replace(observed.holding, bundle=(authority.certificate,), following=None)
-    return Write(holding, "only authority.crt is in use")
+    return WriteSecret(holding, "only authority.crt is in use")
 
 
 def _propagation(observed: Observed, policy: RotationPolicy, now: datetime) -> Idle | None:

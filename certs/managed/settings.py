@@ -1,4 +1,4 @@
-"""Flags of ``manage`` to settings: ``Management`` or the problems, and the API server's address with credentials."""
+"""Reads the flags of ``manage`` as ``Management`` or problems; finds API server address and credentials."""
 
 import re
 from pathlib import Path
@@ -26,7 +26,17 @@ from certs.managed.keeper import ManagedObjects
 from certs.managed.observed import RotationPolicy
 from certs.managed.run import Management
 from certs.names import LOOPBACK, Names, quote
-from certs.options import AUTHORITY_DAYS, CA_DAYS, DAYS, LEAF_DAYS, LOOPBACK_NAMES, NAMESPACE, SERVICE, Given, Option
+from certs.options import (
+    AUTHORITY_DAYS,
+    CA_DAYS,
+    DAYS,
+    LEAF_DAYS,
+    LOOPBACK_NAMES,
+    NAMESPACE,
+    SERVICE,
+    FlagValues,
+    Option,
+)
 from kubeapi.client.configuration import Configuration, NoClusterError
 from kubeapi.client.kubeconfig import Kubeconfig, usual_files
 from kubeapi.client.service_account import FOLDER, NoPodError, ServiceAccount
@@ -36,7 +46,7 @@ _SUBDOMAIN_LIMIT: Final = 253
 """Characters of an object's name (Kubernetes, Object Names and IDs: DNS subdomain names)."""
 
 
-class ManageGiven(Given):
+class ManageGiven(FlagValues):
     """Values of the flags of ``manage`` from command line and environment."""
 
     def management(self) -> Management:

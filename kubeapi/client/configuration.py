@@ -53,7 +53,7 @@ class Configuration:
         return self._access
 
 
-def connect(context: str | None = None, *, account: Path = FOLDER) -> Configuration:
+def find_configuration(context: str | None = None, *, account: Path = FOLDER) -> Configuration:
     """The configuration of the kubeconfig context; without one, of the pod's account, else of the current context.
 
     ``account`` is the folder of the pod's service account. Raises :class:`NoClusterError` if none can be used.

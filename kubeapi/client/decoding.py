@@ -1,4 +1,4 @@
-"""Messages for JSON text that msgspec cannot decode: ``reason`` of one of the exceptions in ``ERRORS``."""
+"""Why msgspec cannot decode a JSON text, in words (``reason``); ``ERRORS``: the exceptions that it raises."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""``ObjectClient``: reads, creates, changes and deletes single objects; each request is bounded in time and size.
+"""``ObjectClient``: single requests (read, create, change, delete), each bounded in time and size.
 
 No request is repeated: a caller that got no answer does not know whether the change was made, and has to read the
 object again.

@@ -8,7 +8,7 @@ from tests.answers import patched, refused, response
 from tests.builders import GATES, UID, Json, cluster, node, nodes, pod, review
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
-from webhook.placement.checks.waiting_pods import LOOSE, NARROWED
+from webhook.placement.checks.unbound_pods import LOOSE, NARROWED
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy

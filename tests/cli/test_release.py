@@ -17,9 +17,9 @@ from tests.apiserver.kubeconfig import Kubeconfig
 from tests.apiserver.paths import Json, node_path, pod_path, pool_path
 from tests.apiserver.server import ApiServer, Seen, refused
 from webhook.app import release as releasing
-from webhook.app.release import TellFreed, Wish
+from webhook.app.release import ReleaseRequest, TellFreed
 from webhook.cli import main
-from webhook.controller.candidates import candidates, end_candidates
+from webhook.controller.controller_pods import candidates, end_candidates
 from webhook.controller.release import Freed, Scope
 from webhook.placement.text import keys
 from webhook.server.fatal_error import FatalError
@@ -38,11 +38,11 @@ def freed() -> list[Freed]:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch, freed: list[Freed]) -> list[Wish]:
+def asked(monkeypatch: pytest.MonkeyPatch, freed: list[Freed]) -> list[ReleaseRequest]:
     """What the composition root was asked for."""
-    wishes: list[Wish] = []
+    wishes: list[ReleaseRequest] = []
 
-    async def release(_: Settings, wish: Wish, tell: TellFreed) -> None:
+    async def release(_: Settings, wish: ReleaseRequest, tell: TellFreed) -> None:
         await asyncio.sleep(0)
         wishes.append(wish)
         for one in freed:
@@ -63,7 +63,7 @@ FREED = [
 AGAIN = "streams-placement: warning: HostPools that are not deleted get hosts again as soon as a controller runs\n"
 
 
-def test_a_line_tells_of_each(asked: list[Wish], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_tells_of_each(asked: list[ReleaseRequest], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["release", "--all"]) == 0
     said = capsys.readouterr()
     assert said.out == (
@@ -72,10 +72,10 @@ def test_a_line_tells_of_each(asked: list[Wish], capsys: pytest.CaptureFixture[s
         "HostPool team/three: nothing to give back\n"
         "marks of no HostPool: gave back n12\n"
     )
-    assert (said.err, asked) == (AGAIN, [Wish([Scope()])])
+    assert (said.err, asked) == (AGAIN, [ReleaseRequest([Scope()])])
 
 
-def test_a_dry_run_says_what_would_be(asked: list[Wish], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_says_what_would_be(asked: list[ReleaseRequest], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["release", "team/one", "team", "--dry-run", "--wait", "5"]) == 0
     said = capsys.readouterr()
     assert said.out.splitlines()[1:] == [
@@ -83,20 +83,20 @@ def test_a_dry_run_says_what_would_be(asked: list[Wish], capsys: pytest.CaptureF
         "HostPool team/three: nothing to give back",
         "marks of no HostPool: would give back n12",
     ]
-    assert (said.err, asked) == ("", [Wish([Scope("team", "one"), Scope("team")], dry_run=True, wait=5)])
+    assert (said.err, asked) == ("", [ReleaseRequest([Scope("team", "one"), Scope("team")], dry_run=True, wait=5)])
 
 
 def test_nothing_at_all_is_said_as_well(
-    asked: list[Wish], freed: list[Freed], capsys: pytest.CaptureFixture[str]
+    asked: list[ReleaseRequest], freed: list[Freed], capsys: pytest.CaptureFixture[str]
 ) -> None:
     freed.clear()
     assert main(["release", "--all", "--delete-controller", *PLACE]) == 0
     assert capsys.readouterr().out == "HostPools: nothing to give back\n"
-    assert asked == [Wish([Scope()], end_controllers=True)]
+    assert asked == [ReleaseRequest([Scope()], end_controllers=True)]
 
 
 def test_what_is_left_is_3_and_says_so(
-    asked: list[Wish], freed: list[Freed], capsys: pytest.CaptureFixture[str]
+    asked: list[ReleaseRequest], freed: list[Freed], capsys: pytest.CaptureFixture[str]
 ) -> None:
     freed.append(Freed(what="HostPool team/four", hosts=("n1",), failure="the API server answers 403: no"))
     assert main(["release", "--all"]) == 3
@@ -124,13 +124,13 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize(("words", "sentence"), WRONG.values(), ids=WRONG.keys())
 def test_wrong_use_is_2_and_a_sentence(
-    asked: list[Wish], words: tuple[str, ...], sentence: str, capsys: pytest.CaptureFixture[str]
+    asked: list[ReleaseRequest], words: tuple[str, ...], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["release", *words]) == 2
     assert (capsys.readouterr().err, asked) == (f"streams-placement: {sentence}\n", [])
 
 
-def test_what_is_no_number_is_2(asked: list[Wish]) -> None:
+def test_what_is_no_number_is_2(asked: list[ReleaseRequest]) -> None:
     assert (main(["release", "--all", "--wait", "soon"]), asked) == (2, [])
 
 
@@ -278,7 +278,7 @@ class TestTheProcess:
         with pytest.raises(
             FatalError, match="^hosts could not be given back: the lease streams/ctl is not ours any more$"
         ):
-            await releasing.release(settings, Wish([Scope()]), lambda _: None)
+            await releasing.release(settings, ReleaseRequest([Scope()]), lambda _: None)
 
 
 @pytest.mark.integration

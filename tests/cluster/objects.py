@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any
 
 from webhook.placement.inventory.intent import Intent
-from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool
+from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob
 
 PLACEMENT = "streams.ibm.com/placement"
 
@@ -104,7 +104,7 @@ class Recorder:
         self.nodes: dict[str, Node] = {}
         self.pods: dict[str, PodInfo] = {}
         self.pools: dict[tuple[str, str], Pool] = {}
-        self.jobs: dict[tuple[str, str], Job] = {}
+        self.jobs: dict[tuple[str, str], StreamsJob] = {}
         self.intents = RecordedIntents()
 
     def set_node(self, node: Node) -> None:
@@ -128,7 +128,7 @@ class Recorder:
     def remove_pool(self, namespace: str, name: str) -> None:
         del self.pools[namespace, name]
 
-    def set_job(self, job: Job) -> None:
+    def set_job(self, job: StreamsJob) -> None:
         self.jobs[job.namespace, job.name] = job
 
     def remove_job(self, namespace: str, name: str) -> None:

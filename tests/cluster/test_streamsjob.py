@@ -8,10 +8,10 @@ import pytest
 from tests.cluster.objects import job
 from webhook.cluster.objects import custom_resources, wire
 from webhook.cluster.objects.translate import MalformedError
-from webhook.placement.inventory.objects import Element, Job
+from webhook.placement.inventory.objects import Element, StreamsJob
 
 
-def read(source: dict[str, Any]) -> Job:
+def read(source: dict[str, Any]) -> StreamsJob:
     return custom_resources.job(msgspec.convert(source, wire.JobObject))
 
 
@@ -28,7 +28,7 @@ def test_an_element_keeps_what_each_operators_placement_says() -> None:
         {"placement": "hostIsolation"},
         {"name": "Sink", "placement": ""},
     ]
-    assert read(job({"name": "pe", "operators": operators}, namespace="team")) == Job(
+    assert read(job({"name": "pe", "operators": operators}, namespace="team")) == StreamsJob(
         "team", "parallel", (Element("pe", (("Source", "host(MyPool)"), ("", "hostIsolation"))),)
     )
 
@@ -40,7 +40,7 @@ def test_an_element_without_a_name_is_called_after_its_job_and_place() -> None:
 
 @pytest.mark.parametrize("spec", [None, {}, {"processingElements": None}, {"hostPools": [], "fusion": {}}])
 def test_a_job_may_have_no_model(spec: object) -> None:
-    assert read({"metadata": {"name": "j"}, "spec": spec}) == Job("default", "j")
+    assert read({"metadata": {"name": "j"}, "spec": spec}) == StreamsJob("default", "j")
 
 
 def test_two_elements_of_one_name_are_refused() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from tests.apiserver.paths import node_path, pod_path, pool_path
 from tests.apiserver.storage import Storage
 from tests.controller.controller_process import ControllerProcess
-from webhook.controller.hostpools.host_choice import Replacement, Rules
+from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
 
@@ -23,7 +23,7 @@ class ControlledCluster:
 
     def __init__(self, *nodes: str, policy: Policy | None = None, replacement: Replacement | None = None) -> None:
         self.kube = Storage()
-        self.rules = Rules(policy or Policy(), replacement or Replacement())
+        self.rules = ReconcilerSettings(policy or Policy(), replacement or Replacement())
         self.delays: dict[str, float] = {}
         self._candidate: ControllerProcess | None = None
         for name in nodes:

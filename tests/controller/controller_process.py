@@ -16,7 +16,7 @@ from tests.apiserver.storage import Change, Storage
 from tests.controller.virtual_time import clock
 from webhook.cluster.watch.store import Store
 from webhook.controller.events.event import Regarding
-from webhook.controller.hostpools.host_choice import Rules
+from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.work import Work
 from webhook.placement.inventory.policy import Policy
 
@@ -122,14 +122,14 @@ class ControllerProcess:
         self,
         kube: Storage,
         *,
-        rules: Rules | None = None,
+        rules: ReconcilerSettings | None = None,
         delays: dict[str, float] | None = None,
         latency: float = 0.005,
     ) -> None:
         self.line = FaultyApi(kube, latency=latency)
         self.said = RecordedEvents()
         self.of_pods = RecordedEvents()
-        self.work = Work(self.line, self.said, rules or Rules(Policy()), of_pods=self.of_pods, clock=clock)
+        self.work = Work(self.line, self.said, rules or ReconcilerSettings(Policy()), of_pods=self.of_pods, clock=clock)
         self._delays = delays or {}
         self.kinds = {kind.path: kind for kind in self.work.kinds}
         self.stores = {path: Store(kind, self.work.watched, lambda _: None) for path, kind in self.kinds.items()}

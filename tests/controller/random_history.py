@@ -11,7 +11,7 @@ from tests.controller.random_cluster import RandomCluster
 from tests.controller.random_nodes import RandomNodes
 from tests.controller.random_pods import RandomPods
 from tests.controller.random_pools import RandomPools
-from webhook.controller.hostpools.host_choice import Replacement, Rules
+from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
 from webhook.placement.inventory.policy import Policy
 
 Json = dict[str, Any]
@@ -25,7 +25,7 @@ class History:
         self.kube, self.story = self.random_cluster.kube, self.random_cluster.story
         self._dice = self.random_cluster.random
         replacing = self._dice.random() < 0.3
-        self.rules = Rules(Policy(), Replacement(3.0, unlabelled=True) if replacing else Replacement())
+        self.rules = ReconcilerSettings(Policy(), Replacement(3.0, unlabelled=True) if replacing else Replacement())
         self.candidates: list[ControllerProcess] = []
         self._standby: ControllerProcess | None = None
         self._interference = self._dice.choice([0.0, 0.02, 0.1])

@@ -8,7 +8,7 @@ import pytest
 from kubeapi.client.errors import ApiError, Cause
 from tests.apiserver.paths import POOLS, node_path, pod_path, pool_path
 from tests.controller.controlled_cluster import LABEL, TAINT, ControlledCluster
-from webhook.controller.hostpools.host_choice import Rules
+from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.text import keys
@@ -262,7 +262,7 @@ class TestTooManyPools:
         for name in ("p", "q"):
             small.pool(name, size=1)
         await small.lead()
-        small.rules = Rules(Policy(pool_quota=Quota(1)))
+        small.rules = ReconcilerSettings(Policy(pool_quota=Quota(1)))
         await small.lead()
         assert [small.status(name)["phase"] for name in ("p", "q")] == ["Ready", "Ready"]
 

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from webhook.cluster.objects.sink import Sink
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Element, Job, Node, PodInfo, Pool
+from webhook.placement.inventory.objects import Element, Node, PodInfo, Pool, StreamsJob
 
 NODE = Node("node-a", uid="1", labels={"rack": "r1"})
 POD = PodInfo(uid="p1", namespace="apps", node="node-a", requests={"cpu": 1000}, job="parallel", pe="pe-1")
 STRANGER = PodInfo(uid="p2", namespace="apps", node="node-a", requests={"cpu": 500})
 POOL = Pool("apps", "ib-blue", "P1", size=2)
-JOB = Job("apps", "parallel", (Element("pe-1"),))
+JOB = StreamsJob("apps", "parallel", (Element("pe-1"),))
 
 Heard = list[tuple[Any, Any, Any]]
 

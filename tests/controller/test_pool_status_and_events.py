@@ -14,7 +14,7 @@ from tests.builders import bound_pod, cluster, node, nodes, pool, selector, slee
 from tests.controller.controller_process import FaultyApi, RecordedEvents
 from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.pool_object import StoredPool, read_pool
-from webhook.controller.hostpools.pool_reports import News, PoolReports, news, rfc3339, stranger
+from webhook.controller.hostpools.pool_reports import PoolEvent, PoolReports, news, rfc3339, stranger
 from webhook.controller.hostpools.pool_status import State, status_of
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory
@@ -305,26 +305,26 @@ class TestAState:
         assert pool_status.ready(asked, plan(asked, found, Policy()), found, Policy()).guests == expected
 
 
-def told(before: Pool | None, state: State) -> list[News]:
+def told(before: Pool | None, state: State) -> list[PoolEvent]:
     return list(news(before, state))
 
 
 class TestNews:
     def test_a_failure_is_a_warning(self) -> None:
         assert told(pool(size=1), State(Phase.FAILED, "NotEnoughNodes", "none")) == [
-            News("Warning", "NotEnoughNodes", "none")
+            PoolEvent("Warning", "NotEnoughNodes", "none")
         ]
 
     def test_the_first_hosts_are_named(self) -> None:
         assert told(pool(size=2, phase=Phase.PENDING), READY) == [
-            News("Normal", "HostsAssigned", "2 hosts: node-a, node-b")
+            PoolEvent("Normal", "HostsAssigned", "2 hosts: node-a, node-b")
         ]
 
     def test_sleepers_are_told_of_with_new_hosts_and_not_again(self) -> None:
         state = replace(READY, sleepers=2)
         [_, piece] = told(pool(size=2, phase=Phase.PENDING), state)
         said = "2 pods that wait tolerate its taint and may come to its hosts: only the setting strict keeps them off"
-        assert piece == News("Warning", "SleepersWait", said)
+        assert piece == PoolEvent("Warning", "SleepersWait", said)
         assert told(replace(pool(size=2, phase=Phase.READY), assigned=HOSTS), state) == []
 
     def test_of_many_ten_are(self) -> None:
@@ -334,25 +334,25 @@ class TestNews:
 
     def test_a_replacement_names_both(self) -> None:
         assert told(pool(size=2, assigned=["old"]), READY) == [
-            News("Normal", "HostReplaced", "host 0: node-a takes the place of old"),
-            News("Normal", "HostReplaced", "host 1: node-b takes an empty place"),
+            PoolEvent("Normal", "HostReplaced", "host 0: node-a takes the place of old"),
+            PoolEvent("Normal", "HostReplaced", "host 1: node-b takes an empty place"),
         ]
 
     def test_of_many_replacements_ten_are_told(self) -> None:
         hosts = tuple(PoolHost(index, f"n{index}") for index in range(12))
         found = told(pool(size=12, assigned=["x"]), State(Phase.READY, "HostsAssigned", "", hosts=hosts))
-        assert (len(found), found[-1]) == (11, News("Normal", "HostsReplaced", "2 more hosts are others now"))
+        assert (len(found), found[-1]) == (11, PoolEvent("Normal", "HostsReplaced", "2 more hosts are others now"))
 
     def test_trouble_is_a_warning(self) -> None:
         before = pool(size=1, assigned=["node-a"])
         state = State(Phase.READY, "HostsAssigned", "", hosts=before.assigned, degraded=["x is gone", "y is gone"])
-        assert told(before, state) == [News("Warning", "Degraded", "x is gone; y is gone")]
+        assert told(before, state) == [PoolEvent("Warning", "Degraded", "x is gone; y is gone")]
 
     def test_guests_are_told_of(self) -> None:
         before = pool(size=1, assigned=["node-a"])
         state = State(Phase.READY, "HostsAssigned", "", hosts=before.assigned, guests=("DaemonSet a/x",))
         said = "these tolerate its taint and run on its hosts: DaemonSet a/x"
-        assert told(before, state) == [News("Normal", "OthersTolerate", said)]
+        assert told(before, state) == [PoolEvent("Normal", "OthersTolerate", said)]
 
     @pytest.mark.parametrize("before", [pool(), None], ids=["unsized", "unreadable"])
     def test_of_a_pool_without_hosts_there_are_none(self, before: Pool | None) -> None:

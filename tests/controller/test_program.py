@@ -13,7 +13,7 @@ from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.apiserver.paths import node_path, pool_path
 from tests.apiserver.server import ApiServer
 from tests.builders import Json
-from webhook.controller.hostpools.host_choice import Rules
+from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.metrics import figures
 from webhook.controller.program import Controller, LeaseRef
 from webhook.placement.inventory.policy import Policy
@@ -37,7 +37,9 @@ async def server() -> AsyncIterator[ApiServer]:
 
 
 def controller(server: ApiServer, **more: Any) -> Controller:
-    return Controller(server.configuration(), Rules(Policy()), LeaseRef("streams", "controller"), timing=QUICK, **more)
+    return Controller(
+        server.configuration(), ReconcilerSettings(Policy()), LeaseRef("streams", "controller"), timing=QUICK, **more
+    )
 
 
 @contextlib.asynccontextmanager

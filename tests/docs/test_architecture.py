@@ -16,7 +16,7 @@ from msgspec import Raw
 from tests.builders import Json, cluster, nodes, pod, review
 from tests.docs.pages import ROOT, Block, blocks, page
 from webhook.app.cluster_source import Cluster
-from webhook.app.serve import mutator
+from webhook.app.serve import mutator, validator
 from webhook.cluster.objects.kinds import NODES
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.watch.store import Store
@@ -103,8 +103,10 @@ def test_every_arrow_of_a_diagram_leads_from_a_box_to_a_box(diagram: Block) -> N
 
 @pytest.mark.parametrize("package", sorted(ROOMS.keys() - {"webhook"}))
 def test_the_table_of_a_package_lists_its_layers_from_top_to_bottom(package: str) -> None:
-    table = page("architecture.md").partition(f"\n| `{package}` | what is there |\n|---|---|\n")[2].partition("\n\n")[0]
-    listed = [name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.split(" | ")[0])]
+    _, table = page("architecture.md").split(f"\n| `{package}` | what is there |\n|---|---|\n")
+    listed = [
+        name for row in table.partition("\n\n")[0].splitlines() for name in re.findall(r"`(\w+)`", row.split(" | ")[0])
+    ]
     assert listed == ROOMS[package]
 
 
@@ -148,16 +150,19 @@ def shown(heading: str, *packages: str) -> set[tuple[str, str]]:
     return {(file, name) for file, name in references(diagram) if file.startswith(packages)}
 
 
-def mutating(inventory: Inventory, *pods: Json) -> Callable[[], object]:
-    """The reviews of these pods, one after the other."""
-    answer = mutator(cast("Cluster", SimpleNamespace(inventory=inventory)), Policy(), ReviewQueries())
-    return lambda: [answer(review(each)) for each in pods]
+def reviews(inventory: Inventory, *pods: Json) -> Callable[[], object]:
+    """The reviews of these pods at both paths."""
+    source = cast("Cluster", SimpleNamespace(inventory=inventory))
+    paths = [path(source, Policy(), ReviewQueries()) for path in (mutator, validator)]
+    return lambda: [answer(review(each)) for answer in paths for each in pods]
 
 
 def test_reviews_pass_what_their_diagram_shows() -> None:
     admitted, refused, silent = pod('hostExlocation("t")'), pod('host("nowhere")'), pod(job=None, pe=None)
-    passed = called(mutating(cluster(nodes(2)), admitted, refused, silent))
-    assert shown("A review", "admission/", "placement/") - passed == set()
+    passed = called(reviews(cluster(nodes(2)), admitted, refused, silent))
+    data = {("admission/validate.py", "CHECKS"), ("admission/responses.py", "Answer")}
+    named = shown("A review", "admission/", "placement/") - data
+    assert named - passed == set()
 
 
 @pytest.mark.parametrize("inventory", [Inventory(), ObservedInventory(Inventory())], ids=["webhook", "controller"])

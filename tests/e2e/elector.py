@@ -9,7 +9,7 @@ import signal
 import sys
 from typing import Final, NoReturn
 
-from kubeapi.client.configuration import connect
+from kubeapi.client.configuration import find_configuration
 from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ObjectClient
 from kubeapi.leaderelection.election import Election
@@ -41,7 +41,7 @@ class Looking(ObjectClient):
 
 async def stand(namespace: str, name: str) -> None:
     """Count while leading, until a signal says stop."""
-    async with Connection(connect()) as connection:
+    async with Connection(find_configuration()) as connection:
         election = Election(Looking(connection), namespace=namespace, name="count", identity=name, timing=TERMS)
         writes = ObjectClient(connection, fence=election.check)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kubeapi.client.configuration import connect
+from kubeapi.client.configuration import find_configuration
 from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ObjectClient
 from tests.cluster.live.watched_cluster import until as until_so
@@ -133,7 +133,7 @@ def test_events_are_accepted_and_counted_up(plane: ControlPlane, monkeypatch: py
 
     async def tell() -> tuple[int, int]:
         nonlocal ahead
-        async with Connection(connect()) as connection:
+        async with Connection(find_configuration()) as connection:
             events = Events(
                 ObjectClient(connection),
                 controller="streams.ibm.com/hostpools",

@@ -5,7 +5,7 @@ import pytest
 from tests.builders import Json, bound_pod, cluster, node, nodes
 from tests.placement.replica_clusters import OPEN, THREE
 from tests.workload_templates import crowded, replica
-from webhook.placement.decision.additions import NOTHING
+from webhook.placement.decision.merge import NOTHING
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text.problem import Fault

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import bound_pod, cluster, node, nodes, pool, sleeper
-from webhook.placement.checks.waiting_pods import is_exclusive, obstacle, waiting_pod
+from webhook.placement.checks.unbound_pods import is_exclusive, obstacle, waiting_pod
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import NodeDemand, Phase, PodInfo, Pool
 from webhook.placement.inventory.policy import Policy

@@ -100,7 +100,7 @@ def test_one_that_comes_to_a_host_is_trouble() -> None:
 
 
 def kept(inventory: Inventory) -> list[tuple[str, tuple[str, ...], Bits]]:
-    return [(*ties, nodes) for ties, nodes in inventory.outsiders.nodes()]
+    return [(*ties, nodes) for ties, nodes in inventory.foreign_pods.nodes()]
 
 
 def test_pods_that_name_no_pool_are_kept_together() -> None:

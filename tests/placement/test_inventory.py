@@ -22,7 +22,7 @@ def test_a_bound_pod_uses_what_it_requests() -> None:
 
 def test_a_pod_that_waits_holds_nothing() -> None:
     inventory = cluster([node()], pods=[bound_pod(on="")])
-    assert (used(inventory), inventory.siblings(NAMESPACE, JOB).everyone.nodes) == (0, 0)
+    assert (used(inventory), inventory.job_pods(NAMESPACE, JOB).everyone.nodes) == (0, 0)
 
 
 def test_a_pod_of_nobodys_job_is_counted_but_is_no_sibling() -> None:
@@ -45,12 +45,12 @@ def test_a_pod_that_was_never_seen_can_be_removed() -> None:
 
 def test_a_pod_that_changes_is_counted_once() -> None:
     inventory = cluster([node()], pods=[bound_pod(uid="u"), bound_pod(uid="u", pe="parallel-2")])
-    assert (used(inventory), inventory.siblings(NAMESPACE, JOB).elements.keys()) == (1, {"parallel-2"})
+    assert (used(inventory), inventory.job_pods(NAMESPACE, JOB).elements.keys()) == (1, {"parallel-2"})
 
 
 def test_a_pod_that_is_being_deleted_uses_its_node_but_keeps_nobody_away() -> None:
     inventory = cluster([node()], pods=[bound_pod(uid="u", terminating=True)])
-    assert (used(inventory), inventory.siblings(NAMESPACE, JOB).everyone.nodes) == (1, 0)
+    assert (used(inventory), inventory.job_pods(NAMESPACE, JOB).everyone.nodes) == (1, 0)
     inventory.remove_pod("u")
     assert used(inventory) == 0
 
@@ -58,7 +58,7 @@ def test_a_pod_that_is_being_deleted_uses_its_node_but_keeps_nobody_away() -> No
 def test_a_job_keeps_its_other_pods_when_one_is_gone() -> None:
     inventory = cluster(nodes(2), pods=[bound_pod("node-a", uid="u"), bound_pod("node-b")])
     inventory.remove_pod("u")
-    assert inventory.siblings(NAMESPACE, JOB).everyone.nodes == 0b10
+    assert inventory.job_pods(NAMESPACE, JOB).everyone.nodes == 0b10
 
 
 def test_a_pod_may_be_seen_before_its_node() -> None:

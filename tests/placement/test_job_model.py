@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import job
 from webhook.placement.inventory.job_model import Isolated, JobModel
-from webhook.placement.inventory.objects import Element, Job
+from webhook.placement.inventory.objects import Element, StreamsJob
 
 AB, BC, DE = (f'hostColocation("{a}"), hostColocation("{b}")' for a, b in ("ab", "bc", "de"))
 
@@ -69,7 +69,7 @@ def test_tokens_are_joined_only_as_the_model_joins_them(tokens: str, *, expected
 )
 def test_it_is_known_whether_others_are_bound_to_cpus(pe: str, expected: set[bool]) -> None:
     elements = Element("p0"), Element("p1", cpu_bound=True), Element("p2")
-    assert JobModel(Job("default", "j", elements)).binding(pe) == expected
+    assert JobModel(StreamsJob("default", "j", elements)).binding(pe) == expected
 
 
 def test_a_job_without_elements_binds_nobody() -> None:

@@ -20,7 +20,7 @@ def job_of(*pods: tuple[int, PodInfo]) -> JobPods:
 
 
 @pytest.fixture
-def siblings() -> JobPods:
+def job_pods() -> JobPods:
     """Red pods of element a on slots 0 and 1, beside a blue one of element b on slot 1, which is alone on slot 2."""
     return job_of(
         (0, bound_pod(pe="a", uid="1", labels=dict([RED]), pools=["P"], isolated=["Sink"])),
@@ -40,8 +40,8 @@ def siblings() -> JobPods:
         pytest.param([(POOL, "Q")], 0b100, id="pool"),
     ],
 )
-def test_nodes_hold_pods_with_any_of_the_labels(siblings: JobPods, marks: list[tuple[str, str]], expected: int) -> None:
-    assert siblings.holding(marks) == expected
+def test_nodes_hold_pods_with_any_of_the_labels(job_pods: JobPods, marks: list[tuple[str, str]], expected: int) -> None:
+    assert job_pods.holding(marks) == expected
 
 
 @pytest.mark.parametrize(
@@ -53,22 +53,22 @@ def test_nodes_hold_pods_with_any_of_the_labels(siblings: JobPods, marks: list[t
         pytest.param("", 0b111, id="and to a pod of no element"),
     ],
 )
-def test_nodes_hold_pods_of_other_elements(siblings: JobPods, pe: str, expected: int) -> None:
-    assert siblings.others(pe) == expected
+def test_nodes_hold_pods_of_other_elements(job_pods: JobPods, pe: str, expected: int) -> None:
+    assert job_pods.others(pe) == expected
 
 
 @pytest.mark.parametrize(("pool", "expected"), [("P", 0b010), ("Q", 0b011), ("R", 0b111)])
-def test_nodes_hold_pods_that_do_not_ask_for_the_pool(siblings: JobPods, pool: str, expected: int) -> None:
-    assert siblings.outside(pool) == expected
+def test_nodes_hold_pods_that_do_not_ask_for_the_pool(job_pods: JobPods, pool: str, expected: int) -> None:
+    assert job_pods.outside(pool) == expected
 
 
 @pytest.mark.parametrize(("pe", "expected"), [("a", 0b000), ("b", 0b001), ("", 0b001)])
-def test_nodes_hold_isolated_pods_of_other_elements(siblings: JobPods, pe: str, expected: int) -> None:
-    assert siblings.isolated_from(pe) == expected
+def test_nodes_hold_isolated_pods_of_other_elements(job_pods: JobPods, pe: str, expected: int) -> None:
+    assert job_pods.isolated_from(pe) == expected
 
 
-def test_isolated_operators_are_known_with_their_element(siblings: JobPods) -> None:
-    assert list(siblings.isolations()) == [("a", "Sink")]
+def test_isolated_operators_are_known_with_their_element(job_pods: JobPods) -> None:
+    assert list(job_pods.isolations()) == [("a", "Sink")]
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_isolated_operators_are_known_with_their_element(siblings: JobPods) -> N
     ],
 )
 def test_requests_of_the_pods_on_a_node_are_listed(
-    siblings: JobPods, marks: list[tuple[str, str]], expected: list[int]
+    job_pods: JobPods, marks: list[tuple[str, str]], expected: list[int]
 ) -> None:
-    assert [tally["cpu"] for tally in siblings.together(1, marks)] == expected
+    assert [tally["cpu"] for tally in job_pods.together(1, marks)] == expected
 
 
 def test_pods_that_are_gone_leave_no_trace() -> None:
@@ -167,10 +167,10 @@ def test_who_is_left_out_is_not_among_the_bound() -> None:
 )
 def test_all_others_of_the_job_must_mind_a_pod_that_is(pod: PodInfo, *, notable: bool) -> None:
     inventory = cluster(nodes(1), pods=[bound_pod(uid="0")])
-    siblings = inventory.siblings(pod.namespace, pod.job)
-    moments = [siblings.notable_changed]
+    job_pods = inventory.job_pods(pod.namespace, pod.job)
+    moments = [job_pods.notable_changed]
     inventory.set_pod(pod)
-    moments.append(siblings.notable_changed)
+    moments.append(job_pods.notable_changed)
     inventory.remove_pod(pod.uid)
-    moments.append(siblings.notable_changed)
+    moments.append(job_pods.notable_changed)
     assert len(set(moments)) == (3 if notable else 1)

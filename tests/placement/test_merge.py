@@ -6,8 +6,7 @@ import pytest
 
 from tests.builders import pod, typed
 from webhook.placement.constraints import pod_terms
-from webhook.placement.decision.additions import Additions, PodTerms
-from webhook.placement.decision.merge import foreign_labels, merge
+from webhook.placement.decision.merge import Additions, PodTerms, foreign_labels, merge
 from webhook.placement.kube.pod import NodeTerm, Pod, PreferredNodeTerm, Requirement, Toleration, WeightedPodTerm
 from webhook.placement.provision.effects import (
     AddLabel,

@@ -3,8 +3,7 @@
 import pytest
 
 from tests.placement.hardware_containers import FIRST, container, spec
-from webhook.placement.decision.additions import ContainerAmounts
-from webhook.placement.decision.merge import amounts, merge
+from webhook.placement.decision.merge import ContainerAmounts, amounts, merge
 from webhook.placement.kube.containers import Place
 from webhook.placement.kube.pod import Pod, PodSpec
 from webhook.placement.kube.quantity import NANO

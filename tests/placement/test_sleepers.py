@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import GATES, Json, asked, cluster, node, nodes, pod, pool, sleeper, typed
-from webhook.placement.checks.waiting_pods import (
+from webhook.placement.checks.unbound_pods import (
     LOOSE,
     NARROWED,
     opening,

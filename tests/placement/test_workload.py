@@ -4,8 +4,8 @@ import pytest
 
 from tests.builders import NAMESPACE, Json, cluster, decided, node, nodes, pod, pool, typed
 from tests.workload_templates import crowded, replica
-from webhook.placement.decision.additions import NOTHING
 from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.merge import NOTHING
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -67,4 +67,4 @@ def test_every_other_question_is_answered_by_the_nodes() -> None:
 def test_live_pods_of_a_workload_may_be_about_to_leave(leaving: str, expected: int) -> None:
     pods = [replica("node-a"), replica("node-b", "Deployment/other")]
     found = World(cluster(nodes(2), pods=pods), Policy(), leaving=leaving)
-    assert found.siblings(NAMESPACE, JOB).everyone.nodes == expected
+    assert found.job_pods(NAMESPACE, JOB).everyone.nodes == expected

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.server.pki import DAY, NOW, Authority, Pair, pem
 from webhook.server import tls
-from webhook.server.certificate import Certificate, Files
+from webhook.server.certificate import CertificateWatcher, Files
 from webhook.server.fatal_error import FatalError
 from webhook.server.metrics import Metrics
 
@@ -99,7 +99,7 @@ def test_without_a_usable_pair_it_is_said_once_why_and_the_next_good_one_is_take
     if files.client_ca is not None and client_ca is not None:
         files.client_ca.write_bytes(client_ca)
     metrics = Metrics()
-    certificate = Certificate(files, metrics)
+    certificate = CertificateWatcher(files, metrics)
     certificate.refresh()
     wanted = reason.format(cert=files.cert, expired=f"{yesterday:%Y-%m-%dT%H:%M:%SZ}")
     assert certificate.reason() == f"cannot serve TLS with {files}: {wanted}"
@@ -119,7 +119,7 @@ def test_another_reason_is_said_as_well_while_there_is_no_pair(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     files = Files(cert=tmp_path / "tls.crt", key=tmp_path / "tls.key")
-    certificate = Certificate(files, Metrics())
+    certificate = CertificateWatcher(files, Metrics())
     files.cert.write_bytes(b"")
     for _ in range(3):
         certificate.refresh()
@@ -140,7 +140,7 @@ def test_what_becomes_readable_without_a_change_is_taken(
 
     with monkeypatch.context() as denied:
         denied.setattr("webhook.server.certificate._read", forbidden)
-        certificate = Certificate(files, Metrics())
+        certificate = CertificateWatcher(files, Metrics())
     assert certificate.reason() is not None
     certificate.refresh()
     assert certificate.reason() is None
@@ -149,12 +149,12 @@ def test_what_becomes_readable_without_a_change_is_taken(
 
 def test_the_expiry_is_a_metric(files: Files) -> None:
     metrics = Metrics()
-    Certificate(files, metrics)
+    CertificateWatcher(files, metrics)
     assert expiry(metrics) == (NOW + DAY).timestamp()
 
 
 def test_unchanged_files_change_nothing(files: Files) -> None:
-    certificate = Certificate(files, Metrics())
+    certificate = CertificateWatcher(files, Metrics())
     before = certificate.context
     certificate.refresh()
     assert certificate.context is before
@@ -162,7 +162,7 @@ def test_unchanged_files_change_nothing(files: Files) -> None:
 
 def test_a_new_pair_is_taken(files: Files, authority: Authority, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    certificate = Certificate(files, Metrics())
+    certificate = CertificateWatcher(files, Metrics())
     authority.issue(expires=NOW + 2 * DAY).write(files.cert.parent)
     certificate.refresh()
     assert certificate.expires == (NOW + 2 * DAY).timestamp()
@@ -176,7 +176,7 @@ def test_a_swap_of_symlinks_is_seen(authority: Authority, tmp_path: Path) -> Non
         authority.issue(expires=NOW + days * DAY).write(tmp_path / name)
     (tmp_path / "..data").symlink_to("old")
     files = Files(cert=tmp_path / "..data" / "tls.crt", key=tmp_path / "..data" / "tls.key")
-    certificate = Certificate(files, Metrics())
+    certificate = CertificateWatcher(files, Metrics())
     (tmp_path / "next").symlink_to("new")
     (tmp_path / "next").rename(tmp_path / "..data")
     certificate.refresh()
@@ -198,7 +198,7 @@ class TestAChangeThatCannotBeUsed:
         return str(request.param)
 
     def test_keeps_the_last_good_one(self, files: Files, change: str) -> None:
-        certificate = Certificate(files, Metrics())
+        certificate = CertificateWatcher(files, Metrics())
         before = certificate.context
         self.changes[change]()
         certificate.refresh()
@@ -206,7 +206,7 @@ class TestAChangeThatCannotBeUsed:
 
     def test_is_told_once(self, files: Files, change: str, caplog: pytest.LogCaptureFixture) -> None:
         metrics = Metrics()
-        certificate = Certificate(files, metrics)
+        certificate = CertificateWatcher(files, metrics)
         self.changes[change]()
         for _ in range(3):
             certificate.refresh()
@@ -214,7 +214,7 @@ class TestAChangeThatCannotBeUsed:
         assert "changed and cannot be used, so the last good pair keeps serving: " in caplog.text
 
     def test_is_followed_by_the_next_good_pair(self, files: Files, change: str, authority: Authority) -> None:
-        certificate = Certificate(files, Metrics())
+        certificate = CertificateWatcher(files, Metrics())
         self.changes[change]()
         certificate.refresh()
         authority.issue(expires=NOW + 3 * DAY).write(files.cert.parent)
@@ -223,7 +223,7 @@ class TestAChangeThatCannotBeUsed:
 
 
 def test_nothing_is_left_open(files: Files, authority: Authority) -> None:
-    certificate = Certificate(files, Metrics())
+    certificate = CertificateWatcher(files, Metrics())
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 -- names only: the one that lists is gone by then
     for _ in range(5):
         authority.issue().write(files.cert.parent)

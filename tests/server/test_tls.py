@@ -79,7 +79,7 @@ async def test_a_client_of_another_authority_is_not(strict: Settings, authority:
 async def test_a_replaced_authority_counts_for_new_clients(
     strict: Settings, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(certificate.Certificate.watch, "__defaults__", (0.01,))
+    monkeypatch.setattr(certificate.CertificateWatcher.watch, "__defaults__", (0.01,))
     other = Authority()
     async with running(strict, authority) as server:
         (tmp_path / "ca.crt").write_bytes(other.cert)
@@ -93,7 +93,7 @@ async def test_a_pair_that_changes_badly_and_well_costs_no_request(
     settings: Settings, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Requests on kept and on new connections, while the pair is replaced, half written, mismatched and gone."""
-    monkeypatch.setattr(certificate.Certificate.watch, "__defaults__", (0.01,))
+    monkeypatch.setattr(certificate.CertificateWatcher.watch, "__defaults__", (0.01,))
     new = authority.issue(expires=NOW + 2 * DAY)
     changes: list[Callable[[], object]] = [
         lambda: (tmp_path / "tls.crt").write_bytes(new.cert),

@@ -13,7 +13,7 @@ from msgspec import Struct
 from webhook.admission.responses import Answer, CheckResult, Objection, allowed, answered
 from webhook.admission.review import Review
 from webhook.placement.checks.completion import complete
-from webhook.placement.checks.waiting_pods import sleepers, sleepers_text
+from webhook.placement.checks.unbound_pods import sleepers, sleepers_text
 from webhook.placement.inventory.intent import read_intent
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Pool

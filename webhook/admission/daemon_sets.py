@@ -1,4 +1,6 @@
-"""DaemonSets at ``/guard``: those that tolerate every taint while some hosts are exclusive (``docs/hostpool.md``).
+"""DaemonSets at ``/guard``: refused if a toleration of every taint newly lets their pods onto exclusive hosts.
+
+See ``docs/hostpool.md``.
 
 The chart sends DaemonSets of users without the right to tolerate exclusive hosts, where such a toleration, or the
 selection of nodes beside it, is new. A toleration of ``streams.ibm.com/exclusive`` by name is checked by an admission

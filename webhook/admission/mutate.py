@@ -1,4 +1,4 @@
-"""``/mutate``: a pod that asks for placement is patched so that it gets it, or refused (``docs/admission.md``)."""
+"""``/mutate``: patches a pod that asks for placement, or refuses the pod (``docs/admission.md``)."""
 
 import functools
 from collections.abc import Callable

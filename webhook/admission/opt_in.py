@@ -1,4 +1,4 @@
-"""Which pods are decided about, and which owner references of a pod are believed.
+"""Which pods the webhook decides about (opt-in), and when a DaemonSet is believed to be a pod's owner.
 
 A pod opts in by an annotation of ours, by belonging to a job, or through an HPAIntent for its workload. Any user may
 write owner references into a pod, so they count together with the user who sent the request.

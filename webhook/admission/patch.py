@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from webhook.placement.decision.additions import Additions, ContainerAmounts, PodTerms
+from webhook.placement.decision.merge import Additions, ContainerAmounts, PodTerms
 from webhook.placement.kube.containers import at
 from webhook.placement.kube.pod import (
     Affinity,

@@ -25,8 +25,8 @@ from webhook.admission.responses import (
     unreadable_object,
 )
 from webhook.admission.review import MALFORMED, Review
+from webhook.placement.checks.unbound_pods import is_exclusive, obstacle, refuse_sleeper, sleeper_changed, waiting_pod
 from webhook.placement.checks.verification import undone
-from webhook.placement.checks.waiting_pods import is_exclusive, obstacle, refuse_sleeper, sleeper_changed, waiting_pod
 from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.decision import guard
 from webhook.placement.decision.tolerated_hosts import refuse_tolerations

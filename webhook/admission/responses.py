@@ -1,4 +1,6 @@
-"""Answers to reviews, in the API server's own words (``docs/refusals.md``), and the questions that some depend on.
+"""Answers to reviews as JSON of ``admission.k8s.io/v1``, and the questions that some answers depend on.
+
+See ``docs/refusals.md``.
 
 An answer is made by ``allowed``, ``patched``, ``denied``, ``errored`` or ``unreadable``; ``answered`` chooses one of
 these from what a check has found. Nothing here talks to an API server: a question is data, which an outer layer asks.

@@ -1,4 +1,4 @@
-"""An object of any kind as JSON has it (client-go, ``Unstructured``): fields of an unexpected type count as absent."""
+"""``Unstructured``: any object as decoded JSON (client-go); fields of an unexpected type count as absent."""
 
 from typing import Any
 

@@ -16,8 +16,8 @@ from webhook.admission.responses import Answer, Outcome, allowed, audit_annotati
 from webhook.admission.review import Review
 from webhook.admission.templates import DescribedPod, pods_of, with_misplaced
 from webhook.admission.unstructured import Unstructured, mapping, sequence
-from webhook.placement.decision.additions import NOTHING
 from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.merge import NOTHING
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Pod

@@ -1,12 +1,12 @@
 """The composition root: the only package that sees every layer, with one file for each program.
 
-- ``serve``: reviews answered over HTTPS.
-- ``controller``: HostPools made true.
-- ``release``: hosts given back while no controller acts.
-- ``explain``: manifests judged against a cluster.
+- ``serve``: the webhook server.
+- ``controller``: the reconciler of HostPools.
+- ``release``: the command that releases hosts of HostPools while no controller acts.
+- ``explain``: the world that manifests are judged against.
 - ``cluster_source``: where the state of a cluster comes from.
 
-A program is imported when it is asked for: a replica that serves shall not wait for a controller.
+A program is imported on first use, so that one program does not wait for the imports of another.
 """
 
 import importlib

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Protocol
 
-from kubeapi.client.configuration import Configuration, NoClusterError, connect
+from kubeapi.client.configuration import Configuration, NoClusterError, find_configuration
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects.report import Finding, Report
@@ -86,7 +86,7 @@ def live(settings: Settings, tell: Callable[[Report | Finding | ApiError], objec
 def configuration_of(settings: Settings) -> Configuration:
     """The address and credentials of the API server; :class:`FatalError` where there is no cluster."""
     try:
-        return connect(settings.context)
+        return find_configuration(settings.context)
     except NoClusterError as error:
         raise FatalError(str(error)) from error
 

@@ -1,4 +1,4 @@
-"""``explain``: manifests judged against a cluster."""
+"""``explain``: the ``World`` of a snapshot or live cluster, with all manifests but pods applied to it."""
 
 import asyncio
 import itertools

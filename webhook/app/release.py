@@ -1,4 +1,4 @@
-"""``release``: hosts of HostPools given back by a command, while no controller acts."""
+"""``release``: makes sure that no controller acts (by Lease, or none runs), then releases hosts of HostPools."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from kubeapi.leaderelection.election import Election, own_identity
 from kubeapi.leaderelection.lease_hold import LeaseHold, LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
 from webhook.app.cluster_source import configuration_of
-from webhook.controller.candidates import LABELS, candidates, end_candidates
+from webhook.controller.controller_pods import LABELS, candidates, end_candidates
 from webhook.controller.program import LeaseRef
 from webhook.controller.release import Freed, Release, Scope
 from webhook.placement.text.problem import enumerated
@@ -28,7 +28,7 @@ NAMED: Final = 3
 """Controllers that a message names."""
 
 
-class Wish(Struct, frozen=True):
+class ReleaseRequest(Struct, frozen=True):
     """What is to be released. ``wait`` is how many seconds a controller that acts is waited for."""
 
     scopes: Sequence[Scope]
@@ -41,7 +41,7 @@ TellFreed = Callable[[Freed], None]
 """Told of every pool, as soon as it is done."""
 
 
-async def release(settings: Settings, wish: Wish, tell: TellFreed) -> None:
+async def release(settings: Settings, wish: ReleaseRequest, tell: TellFreed) -> None:
     """Give hosts back; FatalError without a cluster, or while a controller acts, which would give them again."""
     configuration = await asyncio.to_thread(configuration_of, settings)
     namespace = settings.lease_namespace or own_namespace()
@@ -58,7 +58,7 @@ async def release(settings: Settings, wish: Wish, tell: TellFreed) -> None:
         raise FatalError(f"hosts could not be given back: {failure}") from failure
 
 
-async def _run(release: Release, wish: Wish, tell: TellFreed) -> None:
+async def _run(release: Release, wish: ReleaseRequest, tell: TellFreed) -> None:
     async for freed in release.run(wish.scopes):
         tell(freed)
 
@@ -74,7 +74,7 @@ async def _alone(reader: ObjectClient) -> None:
         )
 
 
-async def _led(connection: Connection, place: LeaseRef, wish: Wish, tell: TellFreed) -> None:
+async def _led(connection: Connection, place: LeaseRef, wish: ReleaseRequest, tell: TellFreed) -> None:
     """Release while holding the Lease of the controllers, which is given up at the end."""
     server = ObjectClient(connection)
     if wish.end_controllers:

@@ -1,4 +1,4 @@
-"""``serve``: reviews answered from what is known of a cluster."""
+"""``serve``: runs the webhook server with reviewers for ``/mutate``, ``/validate`` and ``/guard``."""
 
 import asyncio
 import time

@@ -6,7 +6,7 @@ from typing import Final
 import uvloop
 
 from webhook import app
-from webhook.app.release import Wish
+from webhook.app.release import ReleaseRequest
 from webhook.cli import COMMANDS, Subparsers, flags, warn
 from webhook.cli.exits import Exit, WrongUse
 from webhook.controller.release import Freed, Scope, parse_scope
@@ -63,7 +63,7 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Release the hosts; returns ``Exit.TROUBLE`` if some could not be released."""
     settings = flags.read(arguments)
-    wish = Wish(_scopes(arguments), arguments.dry_run, arguments.delete_controller, arguments.wait)
+    wish = ReleaseRequest(_scopes(arguments), arguments.dry_run, arguments.delete_controller, arguments.wait)
     if wish.end_controllers and not settings.lease_namespace:
         raise WrongUse("--delete-controller needs --lease-namespace: the namespace of the Deployment, and of the Lease")
     if not 0 < wish.wait <= _LONGEST:

@@ -8,7 +8,7 @@ Read in this order:
 - ``hostpools``: the reconciler of a HostPool and all that it needs.
 - ``events``: Events of events.k8s.io/v1; ``waiting_pods``: Events about admitted pods that no node can run.
 - ``release``: the command that frees hosts without a controller.
-- ``candidates``: the controllers that run as pods, and their end.
+- ``controller_pods``: the pods of the controller's Deployment: which run, and how ``release`` ends them.
 - ``metrics``: the figures of the controller.
 
 The election is ``kubeapi.leaderelection``.

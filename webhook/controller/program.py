@@ -16,7 +16,7 @@ from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.watch.live import STALE, LiveCluster
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.events.events import Events
-from webhook.controller.hostpools.host_choice import Rules
+from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.work import Work
 from webhook.placement.text import keys
 
@@ -44,7 +44,7 @@ class Controller:
     def __init__(
         self,
         configuration: Configuration,
-        rules: Rules,
+        rules: ReconcilerSettings,
         place: LeaseRef,
         *,
         limit: float = STALE,

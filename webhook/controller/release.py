@@ -1,4 +1,4 @@
-"""Hosts of HostPools given back because a person says so: their marks, what the status says of them, the finalizer.
+"""``Release``: removes a HostPool's marks from nodes, empties its status, and removes its finalizer.
 
 The controller does it for a pool that is deleted, once its pods have ended. This does it at once, for pools that stay
 as well: before the product is uninstalled, or when no controller is left (``docs/operations.md``, Uninstall). Whoever

@@ -10,7 +10,7 @@ from typing import Final
 from kubeapi.clock import Clock, seconds
 from webhook.controller.events.event import Regarding
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
-from webhook.controller.hostpools.pool_reports import Tells
+from webhook.controller.hostpools.pool_reports import EventRecorder
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.objects import PodInfo
 
@@ -23,7 +23,7 @@ REASON: Final = "PlacementWaiting"
 class WaitingPods:
     """The waiting pods by uid; one Event is recorded for each of them, and none before :meth:`begin`."""
 
-    def __init__(self, watched: ObservedInventory, events: Tells, *, clock: Clock = seconds) -> None:
+    def __init__(self, watched: ObservedInventory, events: EventRecorder, *, clock: Clock = seconds) -> None:
         self.queue: Queue[str] = Queue(clock=clock)
         self._events = events
         self._leading = False

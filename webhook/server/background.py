@@ -1,4 +1,4 @@
-"""Runs a program that answers no reviews: one coroutine of work, and a plain port for health checks and metrics."""
+"""Runs a process that serves no reviews, such as the controller: its work, and a port for health and metrics."""
 
 import asyncio
 import logging

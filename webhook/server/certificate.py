@@ -59,7 +59,7 @@ class Files(Struct, frozen=True):
         return ", ".join(str(path) for path in (self.cert, self.key, self.client_ca) if path is not None)
 
 
-class Certificate:
+class CertificateWatcher:
     """The TLS context of the last usable pair that the files held; none until they hold a usable pair."""
 
     def __init__(self, files: Files, metrics: Metrics) -> None:

@@ -1,4 +1,4 @@
-"""``FatalError``: ends the program with exit code 3, although its flags and settings are right."""
+"""``FatalError``: the program cannot go on (a port is taken, there is no cluster); it ends with exit code 3."""
 
 
 class FatalError(Exception):

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.server.certificate import Certificate, Files
+from webhook.server.certificate import CertificateWatcher, Files
 from webhook.server.connection import Connections
 from webhook.server.fatal_error import FatalError
 from webhook.server.health import Health
@@ -72,7 +72,7 @@ class _Server:
         self._stop = Stop()
         self._failure: FatalError | None = None
         self._chores: list[asyncio.Task[None]] = []
-        self._certificate = Certificate(files, metrics)
+        self._certificate = CertificateWatcher(files, metrics)
         self._health = Listener(
             bind(settings.health_host, settings.health_port),
             Connections(Health(self._readiness, metrics), HEALTH, metrics),

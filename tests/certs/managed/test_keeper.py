@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from certs.managed import keeper as module
-from certs.managed.action import Idle, Trust, Write
+from certs.managed.action import Idle, WriteBundle, WriteSecret
 from certs.managed.api import OUTDATED, Api
 from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.keeper import Keeper, ManagedObjects
@@ -74,7 +74,7 @@ async def settle(keeper: Keeper) -> list[str]:
         action = await keeper.turn()
         if action == Idle():
             return done
-        done.append(action.reason if isinstance(action, Write) else type(action).__name__)
+        done.append(action.reason if isinstance(action, WriteSecret) else type(action).__name__)
     pytest.fail(f"no end in sight: {done}")
 
 
@@ -95,7 +95,7 @@ def is_consistent(cluster: FakeCluster) -> bool:
 async def test_an_empty_cluster_gets_everything(keeper: Keeper, cluster: FakeCluster) -> None:
     assert await settle(keeper) == [
         "there was no usable authority",
-        "Trust",
+        "WriteBundle",
         "Idle",
         "next-authority.crt is trusted everywhere",
     ]
@@ -119,7 +119,7 @@ async def test_done_is_done(keeper: Keeper, cluster: FakeCluster) -> None:
 async def test_a_wiped_bundle_is_restored_in_one_turn(keeper: Keeper, cluster: FakeCluster) -> None:
     await settle(keeper)
     cluster.put(MUTATING, webhooks("a", "b", bundle=""))
-    assert isinstance(await keeper.turn(), Trust)
+    assert isinstance(await keeper.turn(), WriteBundle)
     assert is_consistent(cluster)
 
 
@@ -129,7 +129,7 @@ async def test_a_deleted_configuration_is_never_made_again(keeper: Keeper, clust
     assert await settle(keeper) == []
     assert MUTATING not in cluster.objects
     cluster.put(MUTATING, webhooks("a"))
-    assert await settle(keeper) == ["Trust"]
+    assert await settle(keeper) == ["WriteBundle"]
     assert is_consistent(cluster)
 
 
@@ -151,7 +151,7 @@ async def test_a_deleted_secret_is_made_anew_while_the_old_leaf_stays_trusted(
 async def test_of_two_that_make_a_secret_one_wins(api: Api, leading: Election, cluster: FakeCluster) -> None:
     keepers = [Keeper(api, leading, OBJECTS, terms(), clock=FakeClock()) for _ in range(2)]
     outcomes = await asyncio.gather(*(keeper.turn() for keeper in keepers), return_exceptions=True)
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["ApiError", "Write"]
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["ApiError", "WriteSecret"]
     assert [outcome.cause in OUTDATED for outcome in outcomes if isinstance(outcome, ApiError)] == [True]
     for keeper in keepers:
         await settle(keeper)
@@ -165,10 +165,10 @@ async def test_removing_the_authoritys_key_changes_the_authority(keeper: Keeper,
     done = await settle(keeper)
     assert [step for step in done if step != "Idle"] == [
         "there was no usable authority",
-        "Trust",
+        "WriteBundle",
         "next-authority.crt is trusted everywhere",
         "only authority.crt is in use",
-        "Trust",
+        "WriteBundle",
     ]
     assert is_consistent(cluster)
     assert old is not None

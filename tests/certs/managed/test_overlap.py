@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from certs.authority import create_authority
 from certs.certificate import issued
-from certs.managed.action import Action, Idle, Trust, Write
+from certs.managed.action import Action, Idle, WriteBundle, WriteSecret
 from certs.managed.bundle import read_bundle, write_bundle
 from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.keeper import StabilityTimer
@@ -100,12 +100,12 @@ class Cluster(RuleBasedStateMachine):
         """One request of what was decided when it looked; refused if the object is another by now."""
         leader = self.leaders[who]
         action, leader.action = leader.action, Idle()
-        if isinstance(action, Write) and leader.versions["secret"] == self.versions["secret"]:
+        if isinstance(action, WriteSecret) and leader.versions["secret"] == self.versions["secret"]:
             self.write(action.holding)
-        if isinstance(action, Trust):
+        if isinstance(action, WriteBundle):
             name, *rest = action.configurations
             if rest:
-                leader.action = Trust(tuple(rest), action.bundle)
+                leader.action = WriteBundle(tuple(rest), action.bundle)
             if leader.versions[name] == self.versions[name]:
                 self.trust(name, action.bundle)
 

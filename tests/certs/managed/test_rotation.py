@@ -7,7 +7,7 @@ from cryptography import x509
 
 from certs.authority import Leaf
 from certs.certificate import issued, names_of, renewal_time
-from certs.managed.action import Idle, Trust, Write
+from certs.managed.action import Idle, WriteBundle, WriteSecret
 from certs.managed.bundle import write_bundle
 from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.observed import Observed
@@ -27,10 +27,10 @@ def trusting(held: CertificateSecret, **more: float) -> Observed:
     return view(held, write_bundle(held.bundle), **more)
 
 
-def written(seen: Observed, *, at: float = 0) -> Write:
+def written(seen: Observed, *, at: float = 0) -> WriteSecret:
     """The step, ``at`` days from now."""
     step = decide(seen, terms(), NOW + at * DAY)
-    assert isinstance(step, Write)
+    assert isinstance(step, WriteSecret)
     return step
 
 
@@ -72,12 +72,12 @@ def test_what_is_said_to_be_trusted_where_the_secret_knows_is_not_taken_over() -
 )
 def test_a_configuration_that_trusts_anything_else_is_put_right(bundles: tuple[bytes, ...]) -> None:
     wrong = tuple(f"mutating/{index}" for index, bundle in enumerate(bundles) if bundle != ONE.certificate_pem)
-    assert decide(view(STEADY, *bundles), terms(), NOW) == Trust(wrong, ONE.certificate_pem)
+    assert decide(view(STEADY, *bundles), terms(), NOW) == WriteBundle(wrong, ONE.certificate_pem)
 
 
 def test_a_configuration_is_wrong_if_one_of_its_webhooks_is() -> None:
     seen = Observed(STEADY, {"a": (ONE.certificate_pem, b""), "b": ()})
-    assert decide(seen, terms(), NOW) == Trust(("a",), ONE.certificate_pem)
+    assert decide(seen, terms(), NOW) == WriteBundle(("a",), ONE.certificate_pem)
 
 
 def test_a_leaf_is_renewed_in_its_last_third_by_the_same_authority() -> None:
@@ -85,7 +85,7 @@ def test_a_leaf_is_renewed_in_its_last_third_by_the_same_authority() -> None:
     due = renewal_time(STEADY.leaf.certificate)
     assert decide(trusting(STEADY), terms(), due - HOUR) == Idle()
     step = decide(trusting(STEADY), terms(), due)
-    assert isinstance(step, Write)
+    assert isinstance(step, WriteSecret)
     assert step.reason == "tls.crt was due for renewal"
     assert step.holding == replace(STEADY, leaf=step.holding.leaf)
     assert step.holding.issuer is ONE
@@ -103,7 +103,7 @@ def test_a_leaf_that_ends_with_its_authority_is_not_renewed_for_nothing() -> Non
     own = authority(days=60)
     held = holding(own, leaf=leaf(own))
     step = decide(trusting(held), terms(), NOW + 59 * DAY)
-    assert isinstance(step, Write)
+    assert isinstance(step, WriteSecret)
     assert step.reason == "authority.crt was due for renewal"
 
 
@@ -118,7 +118,7 @@ def test_a_leaf_that_ends_with_its_authority_is_not_renewed_for_nothing() -> Non
 )
 def test_a_leaf_that_nobody_takes_is_made_anew_at_once(broken: Leaf, reason: str) -> None:
     step = decide(view(holding(ONE, leaf=broken), b""), terms(), NOW + HOUR)
-    assert isinstance(step, Write)
+    assert isinstance(step, WriteSecret)
     assert step.reason == reason
     assert step.holding.leaf is not None
     assert set(names_of(step.holding.leaf.certificate).dns) == set(NAMES.dns)
@@ -134,7 +134,7 @@ def test_a_leaf_that_is_for_clients_is_made_anew() -> None:
 
 def test_a_missing_leaf_waits_until_its_authority_is_trusted() -> None:
     held = holding(ONE, leaf=None)
-    assert decide(view(held, b""), terms(), NOW) == Trust(("mutating/0",), ONE.certificate_pem)
+    assert decide(view(held, b""), terms(), NOW) == WriteBundle(("mutating/0",), ONE.certificate_pem)
     assert decide(trusting(held, trusted_for=1), terms(), NOW) == Idle(4)
     assert written(trusting(held, trusted_for=5)).holding.issuer is ONE
 
@@ -147,7 +147,7 @@ def test_another_authoritys_leaf_serves_until_ours_is_trusted_everywhere() -> No
 
 def test_an_impatient_wish_is_met_without_a_leaf_too() -> None:
     step = decide(trusting(holding(ONE, leaf=None), trusted_for=1), terms(propagation=1), NOW)
-    assert isinstance(step, Write)
+    assert isinstance(step, WriteSecret)
 
 
 def test_a_new_authority_is_staged_in_the_last_third_of_the_old_one() -> None:
@@ -155,7 +155,7 @@ def test_a_new_authority_is_staged_in_the_last_third_of_the_old_one() -> None:
     due = renewal_time(ONE.certificate)
     assert decide(trusting(fresh), terms(), due - HOUR) == Idle()
     step = decide(trusting(fresh), terms(), due)
-    assert isinstance(step, Write)
+    assert isinstance(step, WriteSecret)
     assert step.reason == "authority.crt was due for renewal"
     assert step.holding.following is not None
     bundle = (ONE.certificate, step.holding.following.certificate)
@@ -171,7 +171,7 @@ def test_an_authority_without_its_key_is_followed_by_another() -> None:
 
 def test_a_staged_authority_waits_for_every_configuration() -> None:
     seen = view(STAGED, write_bundle(BOTH), ONE.certificate_pem, trusted_for=1000)
-    assert decide(seen, terms(), NOW) == Trust(("mutating/1",), write_bundle(BOTH))
+    assert decide(seen, terms(), NOW) == WriteBundle(("mutating/1",), write_bundle(BOTH))
 
 
 def test_a_staged_authority_waits_for_every_api_server() -> None:

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from kubeapi.client.configuration import connect
+from kubeapi.client.configuration import find_configuration
 from kubeapi.client.connection import Connection
 from tests.apiserver.kubeconfig import Kubeconfig
 from tests.apiserver.paths import PATHS
@@ -339,7 +339,7 @@ async def test_a_storm_costs_no_time(server: ApiServer) -> None:
     server.stuck = True
     for resource in PATHS:
         server.answers[resource, "list"].append(lambda: status(410))
-    connection = Connection(connect())
+    connection = Connection(find_configuration())
     async with WatchedCluster(Pace(), connection=connection).running(synced=False):
         await asyncio.sleep(0.2)
         before = time.process_time()

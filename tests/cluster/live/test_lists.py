@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from aiohttp import web
 
-from kubeapi.client.configuration import connect
+from kubeapi.client.configuration import find_configuration
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError, Cause
 from tests.apiserver.server import ApiServer, status
@@ -118,7 +118,7 @@ async def test_others_get_their_turn_within_a_page(server: ApiServer) -> None:
 
     nodes(server, *(f"node-{number}" for number in range(20)))
     watched = WatchedCluster(Pace(page=20, batch=2))
-    watched.cluster = LiveCluster(Connection(connect()), Observing(), pace=Pace(page=20, batch=2))
+    watched.cluster = LiveCluster(Connection(find_configuration()), Observing(), pace=Pace(page=20, batch=2))
     counting = asyncio.create_task(count())
     async with watched.running():
         counting.cancel()
@@ -179,7 +179,7 @@ async def test_a_page_that_is_no_list_is_asked_for_again(server: ApiServer, body
 
 async def test_a_page_has_an_end(server: ApiServer) -> None:
     nodes(server, "node-a")
-    async with Connection(connect()) as connection:
+    async with Connection(find_configuration()) as connection:
         source = ListWatch(NODES, connection, FAST, page_limit=100)
         with pytest.raises(ApiError, match="^a page has more than 100 bytes$") as caught:
             await source.page()

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from kubeapi.client.configuration import connect
+from kubeapi.client.configuration import find_configuration
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError
 from tests.apiserver.paths import PATHS
@@ -62,14 +62,14 @@ async def test_it_feeds_an_inventory(server: ApiServer) -> None:
     server.store("pods", pod())
     inventory = Inventory()
     watched = WatchedCluster()
-    watched.cluster = cluster = LiveCluster(Connection(connect()), inventory, pace=FAST)
+    watched.cluster = cluster = LiveCluster(Connection(find_configuration()), inventory, pace=FAST)
     async with watched.running():
         assert (cluster.inventory is inventory, inventory.nodes.capacity.used("cpu", 0)) == (True, 1000)
 
 
 async def test_it_feeds_only_the_kinds_that_are_wanted(server: ApiServer) -> None:
     watched = WatchedCluster()
-    watched.cluster = LiveCluster(Connection(connect()), Recorder(), kinds=(NODES,), pace=FAST)
+    watched.cluster = LiveCluster(Connection(find_configuration()), Recorder(), kinds=(NODES,), pace=FAST)
     async with watched.running():
         assert {request.resource for request in server.seen} == {"nodes"}
 
@@ -164,7 +164,7 @@ async def test_what_is_too_old_is_no_ground_to_decide_on(server: ApiServer) -> N
 @pytest.mark.usefixtures("server")
 async def test_silence_alone_makes_it_too_old() -> None:
     watched = WatchedCluster(limit=0.2)
-    watched.cluster = LiveCluster(Connection(connect()), Recorder(), kinds=(NODES,), pace=FAST, limit=0.2)
+    watched.cluster = LiveCluster(Connection(find_configuration()), Recorder(), kinds=(NODES,), pace=FAST, limit=0.2)
     async with watched.running():
         await until(watched.cluster.reason)
         assert watched.cluster.reason() == (
@@ -193,7 +193,7 @@ async def test_a_fault_of_this_program_ends_it() -> None:
     def tell(_: Report | Finding | ApiError) -> None:
         raise ZeroDivisionError("out of order")
 
-    cluster = LiveCluster(Connection(connect()), Recorder(), pace=replace(FAST), tell=tell)
+    cluster = LiveCluster(Connection(find_configuration()), Recorder(), pace=replace(FAST), tell=tell)
     with pytest.raises(ZeroDivisionError, match="^out of order$"):
         await asyncio.wait_for(cluster.run(), 5.0)
 

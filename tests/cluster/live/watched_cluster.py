@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 
-from kubeapi.client.configuration import connect
+from kubeapi.client.configuration import find_configuration
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError
 from tests.cluster.objects import Recorder
@@ -28,7 +28,7 @@ class WatchedCluster:
         self.told: list[Report | Finding | ApiError] = []
         self.sink = Recorder()
         self.cluster = LiveCluster(
-            connection or Connection(connect()), self.sink, pace=pace, limit=limit, tell=self.told.append
+            connection or Connection(find_configuration()), self.sink, pace=pace, limit=limit, tell=self.told.append
         )
 
     @property

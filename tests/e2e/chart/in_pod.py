@@ -15,7 +15,7 @@ module = sys.argv.pop(1)
 if module == "webhook":
     from kubeapi.client import configuration
 
-    configuration.connect.__kwdefaults__ = {"account": FOLDER}
+    configuration.find_configuration.__kwdefaults__ = {"account": FOLDER}
 else:
     from certs.managed import settings
 

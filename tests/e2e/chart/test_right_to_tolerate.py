@@ -226,12 +226,13 @@ def test_who_has_the_right_may_create(trusted: Api, made: Object) -> None:
 
 
 @pytest.mark.usefixtures("_exclusive")
-@pytest.mark.parametrize("toleration", [OURS, EVERYTHING], ids=["the taint", "everything"])
-def test_who_has_the_right_may_let_a_pod_tolerate_later(trusted: Api, toleration: Object) -> None:
-    trusted.delete(f"{PODS}/later", gracePeriodSeconds="0")
-    trusted.create(pod("later", SPACE))
+@pytest.mark.parametrize(
+    ("name", "toleration"), [("later", OURS), ("later-all", EVERYTHING)], ids=["the taint", "everything"]
+)
+def test_who_has_the_right_may_let_a_pod_tolerate_later(trusted: Api, name: str, toleration: Object) -> None:
+    trusted.create(pod(name, SPACE))
     change = [{"op": "add", "path": "/spec/tolerations/-", "value": toleration}]
-    answer = trusted.send("PATCH", f"{PODS}/later?dryRun=All", change, content=JSON_PATCH)
+    answer = trusted.send("PATCH", f"{PODS}/{name}?dryRun=All", change, content=JSON_PATCH)
     assert answer.code == 200, answer.message
 
 

@@ -9,11 +9,11 @@ import os
 import sys
 from typing import Final
 
-from kubeapi.client.configuration import connect
+from kubeapi.client.configuration import find_configuration
 from kubeapi.leaderelection.lease_hold import LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
-from webhook.controller.hostpools.host_choice import Replacement, Rules
+from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
 from webhook.controller.program import Controller, LeaseRef
 from webhook.server import logs
 from webhook.settings import Settings, policy_of
@@ -30,9 +30,9 @@ LOST: Final = 3
 async def main() -> int:
     """Run it; the exit code."""
     after = float(os.environ.get(REPLACING) or 0)
-    rules = Rules(policy_of(Settings()), Replacement(after, unlabelled=bool(after)))
+    rules = ReconcilerSettings(policy_of(Settings()), Replacement(after, unlabelled=bool(after)))
     try:
-        await Controller(connect(), rules, LeaseRef(NAMESPACE, f"{RELEASE}-controller"), terms=TERMS).run()
+        await Controller(find_configuration(), rules, LeaseRef(NAMESPACE, f"{RELEASE}-controller"), timing=TERMS).run()
     except LostError:
         return LOST
     return 0

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from kubeapi.client.configuration import connect
+from kubeapi.client.configuration import find_configuration
 from kubeapi.client.connection import Connection
 from tests.e2e.identities import write_kubeconfig
 from tests.e2e.live.bare_plane import ACCOUNT, BarePlane
@@ -46,7 +46,7 @@ def gate(core: BarePlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
 @contextlib.asynccontextmanager
 async def watching(gate: ClosableProxy) -> AsyncIterator[LiveCluster[Inventory]]:
     """A cluster that has been listed, and is watched."""
-    cluster = LiveCluster(Connection(connect()), Inventory(), pace=PACE, limit=LIMIT)
+    cluster = LiveCluster(Connection(find_configuration()), Inventory(), pace=PACE, limit=LIMIT)
     task = asyncio.create_task(cluster.run())
     try:
         await until(lambda: cluster.reason() is None)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kubeapi.client import kubeconfig
-from kubeapi.client.configuration import Configuration, NoClusterError, connect
+from kubeapi.client.configuration import Configuration, NoClusterError, find_configuration
 from kubeapi.client.service_account import FOLDER, NoPodError, ServiceAccount
 from tests.apiserver.kubeconfig import Kubeconfig
 from tests.server.pki import Authority
@@ -49,18 +49,18 @@ class FakeClock:
 
 @pytest.mark.usefixtures("config")
 def test_a_pod_talks_to_its_own_cluster(account: Path) -> None:
-    access = connect(account=account).access()
+    access = find_configuration(account=account).access()
     assert (access.server, access.header) == ("https://10.96.0.1:443", "Bearer first")
 
 
 @pytest.mark.usefixtures("config")
 def test_a_context_that_is_named_wins_over_the_pod(account: Path) -> None:
-    assert connect("test", account=account).server == SERVER
+    assert find_configuration("test", account=account).server == SERVER
 
 
 @pytest.mark.usefixtures("config")
 def test_outside_a_pod_the_current_context_counts(tmp_path: Path) -> None:
-    assert connect(account=tmp_path).server == SERVER
+    assert find_configuration(account=tmp_path).server == SERVER
 
 
 def test_without_a_variable_the_kubeconfig_is_where_kubectl_has_it(
@@ -69,7 +69,7 @@ def test_without_a_variable_the_kubeconfig_is_where_kubectl_has_it(
     monkeypatch.setenv("KUBECONFIG", "")
     (tmp_path / ".kube").mkdir()
     Kubeconfig(tmp_path / ".kube" / "config", server=SERVER, authority=authority.cert)
-    assert connect(account=tmp_path).server == SERVER
+    assert find_configuration(account=tmp_path).server == SERVER
 
 
 def test_several_files_are_one_kubeconfig(
@@ -77,7 +77,7 @@ def test_several_files_are_one_kubeconfig(
 ) -> None:
     other = Kubeconfig(tmp_path / "other", server="https://other:6443", authority=authority.cert, context="other")
     monkeypatch.setenv("KUBECONFIG", os.pathsep.join(map(str, (config.path, other.path))))
-    assert connect("other").server == "https://other:6443"
+    assert find_configuration("other").server == "https://other:6443"
 
 
 def test_the_account_is_where_kubernetes_mounts_it() -> None:
@@ -102,7 +102,7 @@ def test_outside_a_pod_there_is_no_account(tmp_path: Path) -> None:
 
 def test_without_a_pod_and_a_kubeconfig_there_is_no_cluster(tmp_path: Path) -> None:
     with pytest.raises(NoClusterError) as caught:
-        connect(account=tmp_path)
+        find_configuration(account=tmp_path)
     assert str(caught.value) == (
         "there is no cluster to talk to: this is not a pod with a service account (KUBERNETES_SERVICE_HOST and "
         "KUBERNETES_SERVICE_PORT are not set), and there is no usable kubeconfig (there is no file ~/.kube/config)"
@@ -111,7 +111,7 @@ def test_without_a_pod_and_a_kubeconfig_there_is_no_cluster(tmp_path: Path) -> N
 
 def test_an_unknown_context_is_no_cluster(config: Kubeconfig) -> None:
     with pytest.raises(NoClusterError) as caught:
-        connect("other")
+        find_configuration("other")
     assert str(caught.value) == (
         "there is no cluster to talk to: there is no usable kubeconfig (Invalid kube-config file. Expected object with "
         f"name other in {config.path}/contexts list)"
@@ -122,7 +122,7 @@ def test_an_unknown_context_is_no_cluster(config: Kubeconfig) -> None:
 def test_a_damaged_kubeconfig_is_no_cluster(config: Kubeconfig, content: str) -> None:
     config.path.write_text(content)
     with pytest.raises(NoClusterError, match="^there is no cluster to talk to: there is no usable kubeconfig "):
-        connect("test")
+        find_configuration("test")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_damaged_kubeconfig_is_no_cluster(config: Kubeconfig, content: str) ->
 def test_a_damaged_account_is_none(account: Path, file: str, content: bytes, reason: str) -> None:
     (account / file).write_bytes(content)
     with pytest.raises(NoClusterError) as caught:
-        connect(account=account)
+        find_configuration(account=account)
     assert f"this is not a pod with a service account ({reason}" in str(caught.value)
 
 
@@ -146,7 +146,7 @@ def test_a_damaged_account_is_none(account: Path, file: str, content: bytes, rea
 
 def test_an_address_of_ipv6_is_put_into_brackets(account: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
-    assert connect(account=account).server == "https://[fd00::1]:443"
+    assert find_configuration(account=account).server == "https://[fd00::1]:443"
 
 
 def test_a_token_that_was_replaced_is_read_within_a_minute(account: Path) -> None:
@@ -160,14 +160,14 @@ def test_a_token_that_was_replaced_is_read_within_a_minute(account: Path) -> Non
 
 
 def test_a_token_that_was_refused_is_read_again_at_once(account: Path) -> None:
-    configuration = connect(account=account)
+    configuration = find_configuration(account=account)
     refused = configuration.access()
     (account / "token").write_text("second")
     assert configuration.access(refused=refused).header == "Bearer second"
 
 
 def test_only_the_newest_access_can_be_refused(account: Path) -> None:
-    configuration = connect(account=account)
+    configuration = find_configuration(account=account)
     old = configuration.access()
     new = configuration.access(refused=old)
     (account / "token").write_text("second")
@@ -175,7 +175,7 @@ def test_only_the_newest_access_can_be_refused(account: Path) -> None:
 
 
 def test_an_account_that_cannot_be_read_any_more_leaves_the_last_one(account: Path) -> None:
-    configuration = connect(account=account)
+    configuration = find_configuration(account=account)
     refused = configuration.access()
     (account / "token").write_text("")
     again = configuration.access(refused=refused)
@@ -183,7 +183,7 @@ def test_an_account_that_cannot_be_read_any_more_leaves_the_last_one(account: Pa
 
 
 def test_trouble_passes(account: Path) -> None:
-    configuration = connect(account=account)
+    configuration = find_configuration(account=account)
     refused = configuration.access()
     (account / "token").write_text("")
     configuration.access(refused=refused)
@@ -192,13 +192,13 @@ def test_trouble_passes(account: Path) -> None:
 
 
 def test_connections_are_kept_while_the_authority_is_the_same(account: Path) -> None:
-    configuration = connect(account=account)
+    configuration = find_configuration(account=account)
     first = configuration.access()
     assert configuration.access(refused=first).tls is first.tls
 
 
 def test_another_authority_is_taken_up(account: Path) -> None:
-    configuration = connect(account=account)
+    configuration = find_configuration(account=account)
     first = configuration.access()
     (account / "ca.crt").write_bytes(Authority().cert)
     assert configuration.access(refused=first).tls is not first.tls
@@ -217,13 +217,13 @@ def test_another_authority_is_taken_up(account: Path) -> None:
 )
 def test_users_have_a_header(config: Kubeconfig, user: dict[str, str], header: str | None) -> None:
     config.write(**user)
-    assert connect("test").access().header == header
+    assert find_configuration("test").access().header == header
 
 
 def test_a_token_in_a_file_is_read_again_when_it_was_refused(config: Kubeconfig, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("first")
     config.write(tokenFile=str(tmp_path / "token"))
-    configuration = connect("test")
+    configuration = find_configuration("test")
     refused = configuration.access()
     (tmp_path / "token").write_text("second")
     assert (refused.header, configuration.access(refused=refused).header) == ("Bearer first", "Bearer second")
@@ -249,27 +249,27 @@ def plugin(folder: Path, *, expires: str | None = None) -> dict[str, object]:
 
 def test_a_plugin_is_asked_for_a_token(config: Kubeconfig, tmp_path: Path) -> None:
     config.write(**plugin(tmp_path))
-    configuration = connect("test")
+    configuration = find_configuration("test")
     assert [configuration.access().header for _ in range(2)] == ["Bearer token-1", "Bearer token-1"]
 
 
 def test_a_token_that_has_expired_is_replaced(config: Kubeconfig, tmp_path: Path) -> None:
     config.write(**plugin(tmp_path, expires="2020-01-01T00:00:00Z"))
-    configuration = connect("test")
+    configuration = find_configuration("test")
     first = configuration.access().header
     assert configuration.access().header != first
 
 
 def test_a_token_of_a_plugin_that_was_refused_is_replaced(config: Kubeconfig, tmp_path: Path) -> None:
     config.write(**plugin(tmp_path, expires="2099-01-01T00:00:00Z"))
-    configuration = connect("test")
+    configuration = find_configuration("test")
     assert configuration.access(refused=configuration.access()).header == "Bearer token-2"
 
 
 def test_a_client_certificate_is_used(config: Kubeconfig, authority: Authority, tmp_path: Path) -> None:
     cert, key = authority.issue("me").write(tmp_path, "client")
     config.write(**{"client-certificate": str(cert), "client-key": str(key)})
-    access = connect("test").access()
+    access = find_configuration("test").access()
     assert (access.header, access.tls is not None) == (None, True)
 
 
@@ -280,23 +280,23 @@ def test_a_certificate_and_a_key_that_do_not_fit_are_no_cluster(
     _, key = authority.issue().write(tmp_path, "two")
     config.write(**{"client-certificate": str(cert), "client-key": str(key)})
     with pytest.raises(NoClusterError, match=r"no usable kubeconfig \(\[X509: KEY_VALUES_MISMATCH\]"):
-        connect("test")
+        find_configuration("test")
 
 
 def test_a_server_name_is_used(config: Kubeconfig) -> None:
     config.write(cluster={"tls-server-name": "kubernetes"})
-    assert connect("test").access().server_name == "kubernetes"
+    assert find_configuration("test").access().server_name == "kubernetes"
 
 
 def test_a_server_without_tls_is_asked_without(config: Kubeconfig) -> None:
     config.write(cluster={"server": "http://127.0.0.1:8080/"})
-    access = connect("test").access()
+    access = find_configuration("test").access()
     assert (access.server, access.tls) == ("http://127.0.0.1:8080", None)
 
 
 def test_verification_can_be_turned_off(config: Kubeconfig) -> None:
     config.write(cluster={"insecure-skip-tls-verify": True, "certificate-authority-data": None})
-    tls = connect("test").access().tls
+    tls = find_configuration("test").access().tls
     assert tls is not None
     assert not tls.check_hostname
 
@@ -306,7 +306,7 @@ def test_verification_can_be_turned_off(config: Kubeconfig) -> None:
 
 def test_a_proxy_of_the_kubeconfig_is_used_even_for_this_machine(config: Kubeconfig) -> None:
     config.write(cluster={"server": "https://127.0.0.1:6443", "proxy-url": "http://proxy:3128"})
-    assert connect("test").access().proxy == "http://proxy:3128"
+    assert find_configuration("test").access().proxy == "http://proxy:3128"
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ def test_a_proxy_of_the_environment(
     monkeypatch.setenv("https_proxy", "http://proxy:3128")
     monkeypatch.setenv("no_proxy", left_out)
     config.write(cluster={"server": server})
-    assert connect("test").access().proxy == proxy
+    assert find_configuration("test").access().proxy == proxy
 
 
 @pytest.mark.parametrize("stated", [None, "http://proxy:3128", "socks5://proxy:1080"])
@@ -338,11 +338,11 @@ def test_proxies_can_be_left_out(config: Kubeconfig, monkeypatch: pytest.MonkeyP
 def test_other_proxies_are_not_supported(config: Kubeconfig) -> None:
     config.write(cluster={"proxy-url": "socks5://proxy:1080"})
     with pytest.raises(NoClusterError, match="the proxy socks5://proxy:1080 is not supported, only those of http"):
-        connect("test")
+        find_configuration("test")
 
 
 def test_a_kubeconfig_in_yaml_is_read(config: Kubeconfig) -> None:
     text = config.path.read_text()
     lines = [f"{key}: {json.dumps(value)}" for key, value in json.loads(text).items()]
     config.path.write_text("\n".join(lines))
-    assert connect("test").server == SERVER
+    assert find_configuration("test").server == SERVER

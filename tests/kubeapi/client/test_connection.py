@@ -11,7 +11,7 @@ from aiohttp import web
 
 from kubeapi.client import kubeconfig as credentials
 from kubeapi.client.access import Access
-from kubeapi.client.configuration import Configuration, connect
+from kubeapi.client.configuration import Configuration, find_configuration
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError, Cause, FailedRequest
 from tests.apiserver.kubeconfig import Kubeconfig
@@ -26,7 +26,7 @@ NODES = "/api/v1/nodes"
 
 async def get(connection: Connection | None = None, path: str = NODES, silence: float = 2.0) -> bytes:
     async with (
-        connection or Connection(connect()) as opened,
+        connection or Connection(find_configuration()) as opened,
         opened.get(path, {"limit": "5"}, silence=silence) as response,
     ):
         return await response.read()
@@ -59,7 +59,7 @@ async def test_it_says_who_asks_and_takes_gzip(server: ApiServer) -> None:
 
 
 async def test_a_program_may_have_a_name_of_its_own(server: ApiServer) -> None:
-    await get(Connection(connect(), agent="other"))
+    await get(Connection(find_configuration(), agent="other"))
     assert server.seen[0].headers["User-Agent"] == "other"
 
 
@@ -87,13 +87,13 @@ async def test_a_path_before_the_api_is_kept(
 @pytest.mark.usefixtures("server")
 async def test_a_connection_is_used_as_a_context() -> None:
     with pytest.raises(RuntimeError, match="^a connection is used as a context$"):
-        async with Connection(connect()).get(NODES, {}, silence=1.0):
+        async with Connection(find_configuration()).get(NODES, {}, silence=1.0):
             pass
 
 
 @pytest.mark.usefixtures("server")
 async def test_closing_what_was_never_opened_is_nothing() -> None:
-    await Connection(connect()).__aexit__(None, None, None)
+    await Connection(find_configuration()).__aexit__(None, None, None)
 
 
 # Credentials
@@ -103,7 +103,7 @@ async def test_a_refused_token_is_read_again_and_the_request_repeated(
     server: ApiServer, kubeconfig: Kubeconfig
 ) -> None:
     server.tokens = {"Bearer second"}
-    connection = Connection(connect())
+    connection = Connection(find_configuration())
     kubeconfig.write(token="second")
     await get(connection)
     assert [request.headers["Authorization"] for request in server.seen] == ["Bearer secret", "Bearer second"]
@@ -122,7 +122,7 @@ async def test_requests_that_are_refused_together_renew_once(server: ApiServer) 
         def header(self) -> str | None:
             return "Bearer right" if self.readings > 1 else "Bearer wrong"
 
-    tls = connect().access().tls
+    tls = find_configuration().access().tls
     credentials = Counting()
     server.tokens = {"Bearer right"}
     async with Connection(Configuration(credentials)) as connection:
@@ -143,7 +143,7 @@ async def test_a_token_that_stays_refused_is_a_failure(server: ApiServer) -> Non
 
 async def test_a_token_that_cannot_be_renewed_says_why(server: ApiServer, kubeconfig: Kubeconfig) -> None:
     server.tokens = set()
-    connection = Connection(connect())
+    connection = Connection(find_configuration())
     kubeconfig.path.unlink()
     assert str(await failure(connection)) == (
         "the API server answers 401: Unauthorized "
@@ -196,7 +196,7 @@ async def test_an_authority_that_was_replaced_is_read_again(
     server: ApiServer, authority: Authority, kubeconfig: Kubeconfig
 ) -> None:
     Kubeconfig(kubeconfig.path, server=server.url, authority=Authority().cert)
-    connection = Connection(connect())
+    connection = Connection(find_configuration())
     Kubeconfig(kubeconfig.path, server=server.url, authority=authority.cert)
     assert json.loads(await get(connection))["kind"] == "List"
 
@@ -288,7 +288,7 @@ async def test_nobody_there_is_a_failure(server: ApiServer) -> None:
 
 async def test_silence_is_a_failure(server: ApiServer) -> None:
     server.muted = True
-    async with Connection(connect()) as connection:
+    async with Connection(find_configuration()) as connection:
         with pytest.raises(ApiError, match="^the API server does not answer: Timeout on reading data from socket$"):
             async with connection.get(NODES, {"watch": "1", "resourceVersion": "100"}, silence=0.05) as response:
                 await response.read()
@@ -306,7 +306,7 @@ async def test_a_server_that_never_shakes_hands_is_a_failure(
         port = listener.sockets[0].getsockname()[1]
         config = Kubeconfig(tmp_path / "kubeconfig", server=f"https://127.0.0.1:{port}", authority=authority.cert)
         monkeypatch.setenv("KUBECONFIG", str(config.path))
-        failed = await failure(Connection(connect(), connect_seconds=0.05))
+        failed = await failure(Connection(find_configuration(), connect_seconds=0.05))
     assert failed.cause is Cause.UNREACHABLE
 
 
@@ -319,7 +319,7 @@ async def test_a_proxy_that_is_not_there_is_a_failure(kubeconfig: Kubeconfig) ->
 async def test_an_answer_that_breaks_off_is_a_failure(server: ApiServer) -> None:
     async def read() -> None:
         async with (
-            Connection(connect()) as connection,
+            Connection(find_configuration()) as connection,
             connection.get(NODES, {"watch": "1", "resourceVersion": "100"}, silence=2.0) as response,
         ):
             await server.stop()

@@ -7,7 +7,7 @@ import pytest
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, decided, job, node, nodes, pod
 from webhook.placement.constraints.colocation import token_label
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Job, PodInfo, Taint
+from webhook.placement.inventory.objects import PodInfo, StreamsJob, Taint
 
 FIELD = "metadata.annotations[streams.ibm.com/placement]"
 
@@ -150,7 +150,7 @@ def test_the_longest_token_is_one() -> None:
         ),
     ],
 )
-def test_a_group_that_nobody_knows_is_a_problem(name: str | None, jobs: list[Job], expected: str) -> None:
+def test_a_group_that_nobody_knows_is_a_problem(name: str | None, jobs: list[StreamsJob], expected: str) -> None:
     assert decided(pod(TWO, job=name), cluster(nodes(1), jobs=jobs)).message == expected
 
 

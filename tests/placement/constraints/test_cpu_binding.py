@@ -10,9 +10,9 @@ from tests.builders import JOB, Json, bound_pod, cluster, decided, nodes, pod
 from tests.placement.hardware_containers import BOUND, FIRST, container, guaranteed
 from webhook.placement.constraints.constraint import Spread
 from webhook.placement.constraints.cpu_binding import CpuBinding
-from webhook.placement.decision.additions import ContainerAmounts
+from webhook.placement.decision.merge import ContainerAmounts
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Element, Job, PodInfo
+from webhook.placement.inventory.objects import Element, PodInfo, StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault
@@ -31,7 +31,9 @@ def live(*, bound: bool, **tweaks: Any) -> PodInfo:
 
 def one(pods: Iterable[PodInfo] = (), **elements: bool) -> Inventory:
     """A node, live pods, and the Job object that says of each element whether it is bound."""
-    model = Job("default", JOB, tuple(Element(name.replace("_", "-"), cpu_bound=on) for name, on in elements.items()))
+    model = StreamsJob(
+        "default", JOB, tuple(Element(name.replace("_", "-"), cpu_bound=on) for name, on in elements.items())
+    )
     return cluster(nodes(1), pods=pods, jobs=[model] if elements else ())
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.builders import JOB, Json, bound_pod, cluster, decided, job, nodes, pod
-from webhook.placement.decision.additions import Additions
+from webhook.placement.decision.merge import Additions
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Job, PodInfo
+from webhook.placement.inventory.objects import PodInfo, StreamsJob
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
 from webhook.placement.text import keys
 
@@ -54,7 +54,7 @@ def candidates(found: Json, inventory: Inventory) -> int:
     ],
 )
 def test_an_isolated_pod_keeps_away_from_the_others(
-    pe: str | None, jobs: list[Job], expected: tuple[PodTerm, ...]
+    pe: str | None, jobs: list[StreamsJob], expected: tuple[PodTerm, ...]
 ) -> None:
     additions = added(pod("Sink: hostIsolation", pe=pe), cluster(nodes(1), jobs=jobs))
     assert (additions.away.required, additions.labels) == (expected, {})
@@ -141,7 +141,7 @@ def test_a_live_isolated_pod_counts_though_the_job_object_does_not_know_it() -> 
 
 
 @pytest.mark.parametrize("jobs", [[], [MODEL]], ids=["without a Job object", "with a Job object"])
-def test_no_other_pod_goes_where_an_isolated_one_is(jobs: list[Job]) -> None:
+def test_no_other_pod_goes_where_an_isolated_one_is(jobs: list[StreamsJob]) -> None:
     assert candidates(pod(), cluster(nodes(2), pods=[ISOLATED], jobs=jobs)) == 0b10
 
 

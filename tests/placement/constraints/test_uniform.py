@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import JOB, Json, bound_pod, cluster, decided, nodes, pod
 from tests.placement.mapping_annotations import SAME, SEPARATE, WORKER
-from webhook.placement.decision.additions import Additions
+from webhook.placement.decision.merge import Additions
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement, WeightedPodTerm

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool
+from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob
 
 Json = dict[str, Any]
 
@@ -28,7 +28,7 @@ class Cluster:
     nodes: tuple[Node, ...] = ()
     pods: tuple[PodInfo, ...] = ()
     pools: tuple[Pool, ...] = ()
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[StreamsJob, ...] = ()
 
 
 def standing(pool: Pool, nodes: Iterable[Node]) -> dict[int, str]:

@@ -112,7 +112,7 @@ class Intended:
         """The operators with ``hostIsolation`` in the job's other processing elements."""
         if not self.asked.job:
             return set()
-        live = {(pod.pe, operator) for pod in self.judge.siblings for operator in pod.isolated}
+        live = {(pod.pe, operator) for pod in self.judge.job_pods for operator in pod.isolated}
         known = live.union(self._modelled())
         return {
             operator

@@ -80,8 +80,8 @@ class Oracle(Neighbourhood):
     def domains(self) -> list[Domains]:
         """The pod's spread constraints, with what runs in their domains."""
         asked = self.asked
-        labels, siblings = asked.final_labels, self.siblings
-        found = [Domains(said, labels, asked.job, siblings) for said in asked.spread]
+        labels, job_pods = asked.final_labels, self.job_pods
+        found = [Domains(said, labels, asked.job, job_pods) for said in asked.spread]
         labelled = [node for node in self.cluster.nodes if all(one.key in node.labels for one in found)]
         for one in found:
             one.count(labelled, self.required, self.open)

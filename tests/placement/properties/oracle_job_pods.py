@@ -17,7 +17,7 @@ class Neighbourhood:
     def __init__(self, asked: OracleRequest, cluster: Cluster) -> None:
         self.cluster, self.asked = cluster, asked
         live = [pod for pod in cluster.pods if pod.node and pod.namespace == asked.namespace and not pod.terminating]
-        self.siblings = [pod for pod in live if asked.job and pod.job == asked.job]
+        self.job_pods = [pod for pod in live if asked.job and pod.job == asked.job]
         self.model = next(
             (job for job in cluster.jobs if (job.namespace, job.name) == (asked.namespace, asked.job)), None
         )
@@ -31,7 +31,7 @@ class Neighbourhood:
         keys = {f"{PREFIX}hostcolocation.{digest(token)}": token for token in group}
         if len(group) > 1:
             keys[f"{PREFIX}hostcolocation.{digest(chr(10).join(sorted(group)))}"] = "group"
-        members = [pod for pod in self.siblings if any(pod.labels.get(key) == value for key, value in keys.items())]
+        members = [pod for pod in self.job_pods if any(pod.labels.get(key) == value for key, value in keys.items())]
         here = [pod for pod in members if pod.node == node.name]
         held = {pod.node for pod in members} & {found.name for found in self.cluster.nodes}
         return self.own_hostname(node) and (not held or (bool(here) and self.hold(node, here)))
@@ -61,7 +61,7 @@ class Neighbourhood:
         tokens = self.asked.tokens(ClauseName.EXLOCATION)
         held = {
             pod.node
-            for pod in self.siblings
+            for pod in self.job_pods
             for token in tokens
             if pod.labels.get(f"{PREFIX}hostexlocation.{digest(token)}") == token
         }
@@ -69,7 +69,7 @@ class Neighbourhood:
 
     def isolated(self, node: Node) -> bool:
         """It runs no isolated one of the job's other processing elements, and if we are isolated, no other at all."""
-        others = [pod for pod in self.siblings if not self.asked.pe or pod.pe != self.asked.pe]
+        others = [pod for pod in self.job_pods if not self.asked.pe or pod.pe != self.asked.pe]
         here = [pod for pod in others if pod.node == node.name]
         if self.asked.of(ClauseName.ISOLATION):
             return self.own_hostname(node) and not here
@@ -89,11 +89,11 @@ class Neighbourhood:
     def _welcome(self, node: Node, marks: set[tuple[str, str]]) -> bool:
         hosts = {found.name: found.labels.get(HOSTNAME) for found in self.cluster.nodes}
         here = node.labels.get(HOSTNAME)
-        return not any(marks.intersection(pod.repels) for pod in self.siblings if here and hosts.get(pod.node) == here)
+        return not any(marks.intersection(pod.repels) for pod in self.job_pods if here and hosts.get(pod.node) == here)
 
     def uniform(self, node: Node) -> bool:
         """It runs the job's other workers, if there are any, with room for all; or it runs none of them."""
-        workers = [pod for pod in self.siblings if pod.labels.get(f"{PREFIX}worker") == "true"]
+        workers = [pod for pod in self.job_pods if pod.labels.get(f"{PREFIX}worker") == "true"]
         here = [pod for pod in workers if pod.node == node.name]
         if self.asked.uniformly("all-same-node"):
             held = {pod.node for pod in workers} & {found.name for found in self.cluster.nodes}

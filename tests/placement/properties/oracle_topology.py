@@ -77,7 +77,7 @@ class Domains:
     ``matched`` tells whether the pod itself counts. Where what runs is not known, nothing counts, but too few domains.
     """
 
-    def __init__(self, said: Json, labels: Mapping[str, str], job: str, siblings: Sequence[PodInfo]) -> None:
+    def __init__(self, said: Json, labels: Mapping[str, str], job: str, job_pods: Sequence[PodInfo]) -> None:
         self.key: str = said["topologyKey"]
         self.skew: int = said["maxSkew"]
         self.least: int = said.get("minDomains", 1)
@@ -94,7 +94,7 @@ class Domains:
         ours = all(key.startswith(PREFIX) for key, _, _ in needs) and (f"{PREFIX}job", "In", [job]) in needs
         self.known = selector is None or not needs or (bool(job) and ours)
         counts = bool(needs) and ours
-        self.pods = [pod for pod in siblings if counts and selector_holds(selects, _labels(pod))]
+        self.pods = [pod for pod in job_pods if counts and selector_holds(selects, _labels(pod))]
         self.counts: dict[str, int] = {}
 
     def count(self, nodes: Sequence[Node], required: Callable[[Node], bool], open_: Callable[[Node], bool]) -> None:

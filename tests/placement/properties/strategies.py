@@ -8,7 +8,7 @@ from tests.placement.properties.clusters import SECRET, STRANGERS, TEAM, Cluster
 from tests.placement.properties.oracle_hardware import FPGA, GPU
 from tests.placement.properties.oracle_job_pods import HOSTNAME
 from tests.placement.properties.random_choices import RandomChoices, drawn
-from webhook.placement.inventory.objects import Element, Job, Node, Phase, PodInfo, Pool, PoolHost, Taint
+from webhook.placement.inventory.objects import Element, Node, Phase, PodInfo, Pool, PoolHost, StreamsJob, Taint
 from webhook.placement.kube.pod import LabelSelector, Requirement
 
 GI = 2**30
@@ -121,9 +121,9 @@ def bound(choices: RandomChoices, at: int, names: Sequence[str]) -> PodInfo:
 TEXTS = ('hostColocation("t"), hostColocation("u")', 'hostColocation("t")', "hostIsolation", "host(P)", "host(")
 
 
-def job(choices: RandomChoices, name: str) -> Job:
+def job(choices: RandomChoices, name: str) -> StreamsJob:
     """A Job object that may or may not say the same as its pods."""
-    return Job(
+    return StreamsJob(
         TEAM,
         name,
         tuple(

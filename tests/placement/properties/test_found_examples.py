@@ -6,7 +6,7 @@ from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import STRANGERS, TEAM, Cluster, Json, digest
 from tests.placement.properties.strategies import GI, PREFIX
 from webhook.placement.decision.decision import Decision
-from webhook.placement.inventory.objects import Job, Node, Phase, PodInfo, Pool, PoolHost
+from webhook.placement.inventory.objects import Node, Phase, PodInfo, Pool, PoolHost, StreamsJob
 from webhook.placement.pools.allocation import allocate
 
 
@@ -42,7 +42,7 @@ def test_the_hosts_that_a_degraded_pool_still_has_run_its_pods() -> None:
 
 def test_the_node_of_an_isolated_pod_is_taken_whatever_the_job_object_says() -> None:
     alone = sibling("a", isolated=("Sink",))
-    assert decided("", Cluster((node("a"),), (alone,), (), (Job(TEAM, "j"),))).refused
+    assert decided("", Cluster((node("a"),), (alone,), (), (StreamsJob(TEAM, "j"),))).refused
 
 
 def test_a_pod_on_a_node_that_is_gone_holds_nobody() -> None:

@@ -35,4 +35,4 @@ def test_nothing_is_kept_of_pods_that_are_gone(cluster: Cluster, choices: Random
     found = decision_core.inventory(cluster, ())
     for pod in choices.shuffled(list(cluster.pods)):
         found.remove_pod(pod.uid)
-    assert list(found.outsiders.nodes()) == []
+    assert list(found.foreign_pods.nodes()) == []

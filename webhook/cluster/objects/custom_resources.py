@@ -1,4 +1,4 @@
-"""Custom resources as the values that placement knows: HostPools, Jobs of Streams, HPAIntents; and enabled namespaces.
+"""HostPools, HPAIntents and Jobs of Streams as values; and namespaces where HPAIntents apply by label.
 
 As in ``translate``, an object that breaks a rule of its own raises :class:`MalformedError`.
 """
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.translate import NAMESPACE, Notes, full_name, metadata_of, refuse, to_cpus
 from webhook.placement.inventory.intent import Intent, read_intent
-from webhook.placement.inventory.objects import Element, Job, Phase, Pool, PoolHost
+from webhook.placement.inventory.objects import Element, Phase, Pool, PoolHost, StreamsJob
 from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec, repeated
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, quote
@@ -64,13 +64,13 @@ def _given(spec: HostPoolSpec, status: wire.HostPoolStatus) -> Iterator[Problem]
     yield from repeated("status.hosts", (host.index for host in hosts), ".index")
 
 
-def job(source: wire.JobObject) -> Job:
+def job(source: wire.JobObject) -> StreamsJob:
     """A Job's processing elements, with the placement of each operator."""
     namespace, name = full_name(source.metadata).split("/", 1)
     stated = (source.spec and source.spec.processing_elements) or ()
     elements = tuple(_element(element, f"{name}-{place}") for place, element in enumerate(stated))
     refuse(_job_faults(elements))
-    return Job(namespace, name, elements=elements)
+    return StreamsJob(namespace, name, elements=elements)
 
 
 def _element(stated: wire.ProcessingElement, default: str) -> Element:

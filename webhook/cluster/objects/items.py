@@ -1,4 +1,4 @@
-"""Objects of a file before their kind is known: JSON text that is not decoded yet, or values of a YAML document.
+"""Objects before their kind is known, from the API server or a file: undecoded JSON, or values of YAML.
 
 Lists are taken apart without decoding their members, so a file of any number of objects needs little more memory than
 its own size.

@@ -12,7 +12,7 @@ from webhook.cluster.objects.items import Item, decode
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.objects.translate import NAMESPACE, Notes
 from webhook.placement.inventory.intent import Intent
-from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool
+from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob
 from webhook.placement.text import api_kinds, keys
 from webhook.placement.text.api_kinds import ApiKind
 
@@ -76,7 +76,7 @@ def _read_pool(item: Item) -> tuple[Pool, Notes]:
     return custom_resources.pool(decode(item, wire.HostPoolObject)), []
 
 
-def _read_job(item: Item) -> tuple[Job, Notes]:
+def _read_job(item: Item) -> tuple[StreamsJob, Notes]:
     return custom_resources.job(decode(item, wire.JobObject)), []
 
 
@@ -93,7 +93,7 @@ def _full_name(identity: Identity) -> str:
     return f"{identity.namespace or NAMESPACE}/{identity.name}"
 
 
-def _name_of(value: Pool | Job | Intent) -> str:
+def _name_of(value: Pool | StreamsJob | Intent) -> str:
     return f"{value.namespace}/{value.name}"
 
 

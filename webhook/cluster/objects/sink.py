@@ -1,9 +1,9 @@
-"""Where the values go that are read from a cluster: the methods of an inventory by which it is filled."""
+"""``Sink``: the interface by which objects read from a cluster or a snapshot are put into an inventory."""
 
 from typing import Protocol
 
 from webhook.placement.inventory.intent import Intent
-from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool
+from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob
 
 
 class IntentSink(Protocol):
@@ -62,7 +62,7 @@ class Sink(Protocol):
         """A HostPool object is gone."""
         ...
 
-    def set_job(self, job: Job) -> None:
+    def set_job(self, job: StreamsJob) -> None:
         """A Job object was added or changed."""
         ...
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from webhook.cluster.objects import wire
 from webhook.placement.annotations.placement_text import PlacementText, read_placement
-from webhook.placement.checks.waiting_pods import opening
+from webhook.placement.checks.unbound_pods import opening
 from webhook.placement.inventory.objects import (
     Guest,
     Node,

@@ -1,4 +1,4 @@
-"""Answers to reviews completed: the API server is asked what an answer depends on."""
+"""``ReviewQueries``: asks the API server the question that an answer carries, and completes the answer."""
 
 from collections.abc import Awaitable
 

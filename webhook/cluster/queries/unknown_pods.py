@@ -19,7 +19,7 @@ from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import PodRef
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.translate import MalformedError, bound_pod
-from webhook.placement.checks.waiting_pods import opening
+from webhook.placement.checks.unbound_pods import opening
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.owner import is_daemon_set
 from webhook.placement.kube.pod import PodSpec, Toleration

@@ -1,4 +1,4 @@
-"""Reads a cluster from a folder of files, as ``kubectl get nodes,pods -A -o yaml`` (or ``-o json``) prints it."""
+"""``read_snapshot``: puts the objects of a folder (files as ``kubectl get -o yaml`` prints) into a sink."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``Store``: the keys of the objects of one kind that the sink holds, and the objects that could not be used.
+"""``Store``: writes listed and watched objects of one kind into a sink, and keeps only their keys.
 
 After every list the sink is as if the list had been read into an empty sink. No second copy is made for that: an object
 that the list does not contain is removed at the end of the list.

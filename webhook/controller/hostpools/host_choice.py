@@ -1,4 +1,4 @@
-"""Chooses a pool's hosts: the core's plan without nodes that could not be claimed and hosts to be replaced."""
+"""Chooses a pool's hosts by ``pool_plan``, without nodes that could not be claimed and hosts long in trouble."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -178,7 +178,7 @@ class Choices:
         return node is not None and mark.on(node, host.index)
 
 
-class Rules(Struct, frozen=True):
+class ReconcilerSettings(Struct, frozen=True):
     """The settings of the reconciler: ``policy`` is admission's as well, ``replacement`` is the controller's own."""
 
     policy: Policy

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool
+from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob
 from webhook.placement.inventory.pool_index import Name
 
 K = TypeVar("K")
@@ -36,10 +36,10 @@ class ObservedInventory:
         self.on_pod: list[Listener[str, PodInfo]] = []
         """The key is the pod's uid."""
         self.on_pool: list[Listener[Name, Pool]] = []
-        self.on_job: list[Listener[Name, Job]] = []
+        self.on_job: list[Listener[Name, StreamsJob]] = []
         self._pods: dict[str, PodInfo] = {}
         """Pods that concern HostPools, by uid."""
-        self._jobs: dict[Name, Job] = {}
+        self._jobs: dict[Name, StreamsJob] = {}
 
     # Nodes
 
@@ -96,7 +96,7 @@ class ObservedInventory:
 
     # Jobs
 
-    def set_job(self, job: Job) -> None:
+    def set_job(self, job: StreamsJob) -> None:
         """A Job object was added or changed."""
         name = job.namespace, job.name
         before = self._jobs.get(name)

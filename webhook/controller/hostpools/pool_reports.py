@@ -9,7 +9,7 @@ from msgspec import Struct
 from webhook.controller.events.event import Regarding
 from webhook.controller.hostpools.pool_object import StoredPool
 from webhook.controller.hostpools.pool_status import State, shared, status_of
-from webhook.placement.checks.waiting_pods import sleepers_text
+from webhook.placement.checks.unbound_pods import sleepers_text
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.pools.pool_plan import published
 from webhook.placement.text.api_kinds import HOST_POOL
@@ -19,7 +19,7 @@ NAMED: Final = 10
 """Hosts named in one Event; the status has all of them."""
 
 
-class News(Struct, frozen=True):
+class PoolEvent(Struct, frozen=True):
     """One Event about a HostPool: type, reason and note."""
 
     type: Literal["Normal", "Warning"]
@@ -27,46 +27,46 @@ class News(Struct, frozen=True):
     note: str
 
 
-RELEASED: Final = News("Normal", "Released", "its hosts are free again")
+RELEASED: Final = PoolEvent("Normal", "Released", "its hosts are free again")
 
 
-def stranger(host: str, who: str) -> News:
+def stranger(host: str, who: str) -> PoolEvent:
     """The Event about a host that cannot be assigned because the pod ``who`` runs there."""
-    return News("Warning", "StrangerFound", f"{host}: {who} got there first, so another node is looked for")
+    return PoolEvent("Warning", "StrangerFound", f"{host}: {who} got there first, so another node is looked for")
 
 
-def news(before: Pool | None, state: State) -> Iterator[News]:
+def news(before: Pool | None, state: State) -> Iterator[PoolEvent]:
     """Events about the change of a pool's status from ``before`` to ``state``."""
     if state.phase is Phase.FAILED:
-        yield News("Warning", state.reason, state.message)
+        yield PoolEvent("Warning", state.reason, state.message)
     if state.phase is Phase.READY and before is not None and before.sized:
         changes = list(_replaced(before, state) if published(before) else _assigned(state))
         yield from changes
         if changes and state.sleepers:
-            yield News(
+            yield PoolEvent(
                 "Warning", "SleepersWait", f"{sleepers_text(state.sleepers)}: only the setting strict keeps them off"
             )
     if state.degraded:
-        yield News("Warning", "Degraded", "; ".join(state.degraded))
+        yield PoolEvent("Warning", "Degraded", "; ".join(state.degraded))
     if state.guests:
-        yield News("Normal", "OthersTolerate", shared(state))
+        yield PoolEvent("Normal", "OthersTolerate", shared(state))
 
 
-def _assigned(state: State) -> Iterator[News]:
+def _assigned(state: State) -> Iterator[PoolEvent]:
     names = enumerated(state.hosts, NAMED, lambda host: host.name)
-    yield News("Normal", "HostsAssigned", f"{counted(len(state.hosts), 'host')}: {names}")
+    yield PoolEvent("Normal", "HostsAssigned", f"{counted(len(state.hosts), 'host')}: {names}")
 
 
-def _replaced(before: Pool, state: State) -> Iterator[News]:
+def _replaced(before: Pool, state: State) -> Iterator[PoolEvent]:
     """Events about indices whose host was replaced or found again."""
     had = {host.index: host for host in before.assigned}
     changed = [host for host in state.hosts if had.get(host.index) != host]
     for host in changed[:NAMED]:
         old = had.get(host.index)
         place = "an empty place" if old is None else f"the place of {old.name}"
-        yield News("Normal", "HostReplaced", f"host {host.index}: {host.name} takes {place}")
+        yield PoolEvent("Normal", "HostReplaced", f"host {host.index}: {host.name} takes {place}")
     if len(changed) > NAMED:
-        yield News("Normal", "HostsReplaced", f"{len(changed) - NAMED} more hosts are others now")
+        yield PoolEvent("Normal", "HostsReplaced", f"{len(changed) - NAMED} more hosts are others now")
 
 
 class PoolWriter(Protocol):
@@ -81,7 +81,7 @@ class PoolWriter(Protocol):
         ...
 
 
-class Tells(Protocol):
+class EventRecorder(Protocol):
     """A recorder of Events."""
 
     def normal(self, regarding: Regarding, reason: str, note: str) -> None:
@@ -101,7 +101,7 @@ def rfc3339() -> str:
 class PoolReports:
     """Writes statuses that differ from the stored ones, and records Events about the differences."""
 
-    def __init__(self, server: PoolWriter, events: Tells, *, now: Callable[[], str] = rfc3339) -> None:
+    def __init__(self, server: PoolWriter, events: EventRecorder, *, now: Callable[[], str] = rfc3339) -> None:
         self._server = server
         self._events = events
         self._now = now
@@ -116,7 +116,7 @@ class PoolReports:
             self.tell(stored, piece)
         return True
 
-    def tell(self, stored: StoredPool, piece: News) -> None:
+    def tell(self, stored: StoredPool, piece: PoolEvent) -> None:
         """Record an Event about the pool."""
         metadata = stored.metadata
         about = Regarding(

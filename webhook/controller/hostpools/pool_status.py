@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from webhook.controller.hostpools.pool_object import StoredPool
 from webhook.placement.checks.pool_health import OUT, guests, troubles
-from webhook.placement.checks.waiting_pods import sleepers, sleepers_text
+from webhook.placement.checks.unbound_pods import sleepers, sleepers_text
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase, Pool, PoolHost
 from webhook.placement.inventory.policy import Policy

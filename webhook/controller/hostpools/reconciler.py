@@ -12,7 +12,7 @@ from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock, seconds
 from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.claims import Claims
-from webhook.controller.hostpools.host_choice import Choice, Choices, Rules
+from webhook.controller.hostpools.host_choice import Choice, Choices, ReconcilerSettings
 from webhook.controller.hostpools.marks import mark_named
 from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool, unreadable
 from webhook.controller.hostpools.pool_reports import RELEASED, PoolReports, PoolWriter, stranger
@@ -44,7 +44,7 @@ class HostPools:
         server: PoolWriter,
         inventory: Inventory,
         reports: PoolReports,
-        rules: Rules,
+        rules: ReconcilerSettings,
         *,
         learn: Callable[[bytes], object],
         clock: Clock = seconds,
@@ -168,7 +168,7 @@ class HostPools:
             return None
         self._choices.bar(pool, strange)
         for host in strange:
-            self._reports.tell(stored, stranger(host.name, self._inventory.outsiders.stranger))
+            self._reports.tell(stored, stranger(host.name, self._inventory.foreign_pods.stranger))
         await self._claims.release_all([host.name for host in strange], self._choices.mark(pool))
         return 0.0
 

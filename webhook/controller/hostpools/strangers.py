@@ -1,4 +1,4 @@
-"""Foreign pods on hosts: waits out bindings under way after a taint, then asks the API server who runs there.
+"""Strangers on new hosts and users of deleted pools, listed from the API server; and the wait after a taint.
 
 The API server is asked, not a cache, before a host is published and before the hosts of a deleted pool are released.
 """
@@ -33,7 +33,7 @@ async def strangers_on(
 ) -> list[PoolHost]:
     """The hosts on which a stranger runs, also one that is being deleted. Raises ApiError."""
     turns = asyncio.Semaphore(AT_A_TIME)
-    elements = {"labelSelector": keys.JOB} if inventory.outsiders.spared is None else {}
+    elements = {"labelSelector": keys.JOB} if inventory.foreign_pods.spared is None else {}
 
     async def strange(host: PoolHost) -> bool:
         selectors = {**elements, "fieldSelector": f"spec.nodeName={host.name},{_ALIVE}"}

@@ -12,7 +12,7 @@ from webhook.placement.decision.refusal import within_limit
 from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_labels import labels_of, setting, tags_of
-from webhook.placement.inventory.quota import Excess, excess, surplus, wanted
+from webhook.placement.inventory.quota import HostQuotaExcess, excess, surplus, wanted
 from webhook.placement.kube.selector import matching_all
 from webhook.placement.pools.host_list import entries
 from webhook.placement.request.world import World
@@ -112,7 +112,7 @@ def _unsized(pool: Pool, world: World) -> Completion:
     return Completion(reasons=reasons, warning=f"HostPool {_name(pool)} has no host now: no node {missing}{fix}")
 
 
-def _over_quota(pool: Pool, over: Excess) -> str:
+def _over_quota(pool: Pool, over: HostQuotaExcess) -> str:
     """The refusal of a pool that exceeds the namespace's quota of exclusive hosts."""
     lower = f", or lower size to {over.left}" if over.left else ""
     return f"{_first(pool, str(over))}\nNearest fix: ask for a larger quota of exclusive hosts{lower}."

@@ -35,7 +35,7 @@ class Fix(Struct, frozen=True):
         return f"{self.before} {'one' if count == 1 else count} more node{'s' * (count != 1)}{self.after}"
 
 
-class Hurdle(Struct, frozen=True):
+class HostRule(Struct, frozen=True):
     """One rule for hosts of a pool: ``nodes`` are those that keep it.
 
     ``explain`` says why other nodes do not keep the rule, ``fixes`` what would help nodes that fail this rule alone.
@@ -46,17 +46,17 @@ class Hurdle(Struct, frozen=True):
     fixes: Callable[[Bits], Iterable[Fix]]
 
 
-def hurdles(pool: Pool, world: World) -> tuple[Hurdle, ...]:
+def hurdles(pool: Pool, world: World) -> tuple[HostRule, ...]:
     """The rules for hosts of a sized pool, in the order in which nodes are blamed.
 
     Nodes that are the pool's hosts already keep all rules.
     """
     held = union(nodes for index, nodes in world.inventory.pools.hosts(pool).items() if index < (pool.size or 0))
     found = (_labelled(pool, world), _poolable(world), _untainted(world), _free(pool, world), _alone(pool, world))
-    return tuple(Hurdle(one.nodes | held, one.explain, one.fixes) for one in found)
+    return tuple(HostRule(one.nodes | held, one.explain, one.fixes) for one in found)
 
 
-def ruled_out(rules: Iterable[Hurdle], world: World) -> list[Reason]:
+def ruled_out(rules: Iterable[HostRule], world: World) -> list[Reason]:
     """Why nodes are out, each node under the first rule that it fails; the reason with most nodes first."""
     left = world.everything
     found: list[Reason] = []
@@ -67,7 +67,7 @@ def ruled_out(rules: Iterable[Hurdle], world: World) -> list[Reason]:
     return sorted(found, key=lambda reason: -reason.nodes.bit_count())
 
 
-def best_fix(rules: tuple[Hurdle, ...], world: World) -> Fix | None:
+def best_fix(rules: tuple[HostRule, ...], world: World) -> Fix | None:
     """The single change that makes most nodes eligible; ``None`` if no change makes any."""
     opened = without_each(world.everything, [rule.nodes for rule in rules])
     fixes = [fix for rule, nodes in zip(rules, opened, strict=True) for fix in rule.fixes(nodes & ~rule.nodes)]
@@ -75,7 +75,7 @@ def best_fix(rules: tuple[Hurdle, ...], world: World) -> Fix | None:
     return best if best and best.nodes else None
 
 
-def _labelled(pool: Pool, world: World) -> Hurdle:
+def _labelled(pool: Pool, world: World) -> HostRule:
     """Rule: the node has the pool's tags and meets its selector."""
     tagged = matching_all(world.inventory.nodes, tag_requirements(pool.tags))
     needs = labels_of(pool)
@@ -90,13 +90,13 @@ def _labelled(pool: Pool, world: World) -> Hurdle:
     def fixes(out: Bits) -> Iterator[Fix]:
         yield Fix(out & matching_all(world.inventory.nodes, others), "label", f" {setting(needs)}")
 
-    return Hurdle(matching_all(world.inventory.nodes, needs), explain, fixes)
+    return HostRule(matching_all(world.inventory.nodes, needs), explain, fixes)
 
 
-def _poolable(world: World) -> Hurdle:
+def _poolable(world: World) -> HostRule:
     """Rule: the installation lets HostPools have the node."""
     reason = "may not be pooled (poolable nodes)"
-    return Hurdle(
+    return HostRule(
         matching_all(world.inventory.nodes, requirements_of(world.policy.poolable)),
         lambda out: (Reason(reason, reason, out),),
         lambda out: (Fix(out, "let HostPools have", " (poolable nodes)"),),
@@ -110,7 +110,7 @@ Taints of passing conditions are not listed: no pool is refused for these.
 """
 
 
-def _untainted(world: World) -> Hurdle:
+def _untainted(world: World) -> HostRule:
     """Rule: the node has no taint that keeps pods away, but for that of exclusive hosts."""
     tolerated = Tolerated(())
 
@@ -127,22 +127,22 @@ def _untainted(world: World) -> Hurdle:
         for (before, after), nodes in sorted(by_cure.items()):
             yield Fix(nodes & ~more, before, after)
 
-    return Hurdle(tolerated.filter(world), lambda out: tolerated.explain(world, out), fixes)
+    return HostRule(tolerated.filter(world), lambda out: tolerated.explain(world, out), fixes)
 
 
-def _free(pool: Pool, world: World) -> Hurdle:
+def _free(pool: Pool, world: World) -> HostRule:
     """Rule: the node is exclusive to no other pool."""
     own = NoForeignExclusiveHosts(((pool.namespace, pool.name),))
     release = ("release", " from another exclusive HostPool")
-    return Hurdle(own.filter(world), lambda out: own.explain(world, out), lambda out: (Fix(out, *release),))
+    return HostRule(own.filter(world), lambda out: own.explain(world, out), lambda out: (Fix(out, *release),))
 
 
-def _alone(pool: Pool, world: World) -> Hurdle:
+def _alone(pool: Pool, world: World) -> HostRule:
     """Rule: no stranger runs on the node, if the pool is exclusive."""
     nodes = world.everything & ~strangers(pool, world.inventory) if pool.exclusive else world.everything
-    outsiders = world.inventory.outsiders
-    return Hurdle(
+    foreign_pods = world.inventory.foreign_pods
+    return HostRule(
         nodes,
-        lambda out: (Reason(f"runs {outsiders.stranger}", f"run {outsiders.stranger}", out),),
-        lambda out: (Fix(out, "free", f" of {outsiders.strangers}"),),
+        lambda out: (Reason(f"runs {foreign_pods.stranger}", f"run {foreign_pods.stranger}", out),),
+        lambda out: (Fix(out, "free", f" of {foreign_pods.strangers}"),),
     )

@@ -147,6 +147,6 @@ def _same(name: str, uid: str, node: Node) -> bool:
 def _running_on(name: str, inventory: Inventory) -> Iterator[PodInfo]:
     """The live pods of jobs on the node."""
     node = inventory.nodes.named(name)
-    for _, siblings in inventory.jobs_with_pods():
-        if siblings.everyone.nodes & node:
-            yield from (pod for _, pod in siblings.pods.values() if pod.node == name)
+    for _, job_pods in inventory.jobs_with_pods():
+        if job_pods.everyone.nodes & node:
+            yield from (pod for _, pod in job_pods.pods.values() if pod.node == name)

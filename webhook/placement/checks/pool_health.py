@@ -53,7 +53,7 @@ def troubles(pool: Pool, inventory: Inventory) -> Iterator[HostCondition]:
         if not node & tagged:
             yield HostCondition(host, "unlabelled", "has lost a tag or label that the pool asks for")
         if node & foreign:
-            yield HostCondition(host, "shared", f"runs {inventory.outsiders.stranger}")
+            yield HostCondition(host, "shared", f"runs {inventory.foreign_pods.stranger}")
         for who, nodes in forged:
             if node & nodes:
                 yield HostCondition(

@@ -116,9 +116,9 @@ def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[C
     model = world.inventory.jobs.get((ask.namespace, ask.job))
     group = tuple(sorted(model.group(tokens) if model else tokens))
     labels = [*map(token_label, group), group_label(group)]
-    siblings = world.siblings(ask.namespace, ask.job)
-    held = siblings.holding(labels) & world.everything
-    roomy = room_beside(held, labels, siblings, ask.requests, world)
+    job_pods = world.job_pods(ask.namespace, ask.job)
+    held = job_pods.holding(labels) & world.everything
+    roomy = room_beside(held, labels, job_pods, ask.requests, world)
     clause = joined(clauses)
     soft = ClauseName.COLOCATION in ask.soft
     yield Colocated(clause, soft, ask.job, tuple(sorted(tokens)), group, held, roomy)

@@ -1,4 +1,4 @@
-"""Family of CPU binding: a worker gets cores of its own, and either all workers of a job do or none.
+"""Family of CPU binding: exclusive cores for the worker container; all pods of a job have it, or none has.
 
 Name and meaning are those of Twister2's worker binding (``docs/hardware.md``). ``provision/exclusive_cpus.py`` says
 when kubelets give a container cores of its own.
@@ -43,12 +43,12 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
 
 def _differs(ask: Ask, world: World, *, bound: bool) -> str:
     """How other pods of the job differ in CPU binding, in words; empty if none does."""
-    siblings = world.siblings(ask.namespace, ask.job)
+    job_pods = world.job_pods(ask.namespace, ask.job)
     model = world.inventory.jobs.get((ask.namespace, ask.job))
     others: Collection[bool] = model.binding(ask.pe) if model else ()
-    if bound or siblings.cpu_bound:
+    if bound or job_pods.cpu_bound:
         # Pods of the pod's own workload do not count: a rollout replaces these one by one.
-        others = {*others, *siblings.binding(owner_of(ask.references, ask.labels))}
+        others = {*others, *job_pods.binding(owner_of(ask.references, ask.labels))}
     if bound and False in others:
         return "this pod is to be bound to cpus and others of its job are not: all workers of a job are, or none"
     if not bound and True in others:

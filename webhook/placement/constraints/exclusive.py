@@ -1,4 +1,7 @@
-"""Family of exclusive hosts: they are closed to all pods that do not name their HostPool (``docs/hostpool.md``)."""
+"""Family of exclusive hosts: the node is exclusive to no HostPool but those that the pod names.
+
+See ``docs/hostpool.md``.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import ClassVar

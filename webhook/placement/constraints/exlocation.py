@@ -63,13 +63,13 @@ def _apart(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Cons
     if not ask.job:
         yield pod_terms.needs_job(str(clauses[0]))
         return
-    siblings = world.siblings(ask.namespace, ask.job)
+    job_pods = world.job_pods(ask.namespace, ask.job)
     soft = ClauseName.EXLOCATION in ask.soft
     tokens: dict[str, Clause] = {}
     for clause in clauses:
         tokens.setdefault(str(clause.argument), clause)
     for token, clause in tokens.items():
         label = keys.EXLOCATION + keys.digest(token), token
-        yield Exlocated(clause.text, soft, ask.job, token, siblings.holding((label,)))
+        yield Exlocated(clause.text, soft, ask.job, token, job_pods.holding((label,)))
         if soft:
-            yield from pod_terms.repelled(clause.text, label, f"a pod of {clause.text}", siblings, world)
+            yield from pod_terms.repelled(clause.text, label, f"a pod of {clause.text}", job_pods, world)

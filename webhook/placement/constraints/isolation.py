@@ -122,26 +122,26 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     if not all(operators):
         message = f"{clauses[0]} needs to know whose it is: label the pod {keys.PE}, or write operator: {clauses[0]}"
         return (Problem(f"metadata.labels[{keys.PE}]", message),)
-    siblings = world.siblings(ask.namespace, ask.job)
+    job_pods = world.job_pods(ask.namespace, ask.job)
     model = world.inventory.jobs.get((ask.namespace, ask.job))
-    if operators or siblings.isolated or (model and model.isolated):
-        return _within(ask, world, operators, siblings, model)
+    if operators or job_pods.isolated or (model and model.isolated):
+        return _within(ask, world, operators, job_pods, model)
     return ()
 
 
 def _within(
-    ask: Ask, world: World, operators: tuple[str, ...], siblings: JobPods, model: JobModel | None
+    ask: Ask, world: World, operators: tuple[str, ...], job_pods: JobPods, model: JobModel | None
 ) -> Iterator[Constraint]:
     """The constraints for a job in which something is isolated; ``operators`` are the pod's own isolated ones."""
     if operators:
         soft = ClauseName.ISOLATION in ask.soft
-        held = siblings.others(ask.pe)
+        held = job_pods.others(ask.pe)
         modelled = model is not None and all(Isolated(ask.pe, operator) in model.isolated for operator in operators)
         yield OwnHost(str(ClauseName.ISOLATION), soft, ask.job, ask.pe, operators, held, modelled)
-    known = dict.fromkeys((*(model.isolated if model else ()), *itertools.starmap(Isolated, siblings.isolations())))
+    known = dict.fromkeys((*(model.isolated if model else ()), *itertools.starmap(Isolated, job_pods.isolations())))
     others = tuple(found for found in known if _other(found, ask.pe, operators))
     if others:
-        yield IsolatedPods(others, world.inventory.nodes.domains(siblings.isolated_from(ask.pe)))
+        yield IsolatedPods(others, world.inventory.nodes.domains(job_pods.isolated_from(ask.pe)))
 
 
 def _other(found: Isolated, pe: str, operators: tuple[str, ...]) -> bool:

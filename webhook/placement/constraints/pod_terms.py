@@ -73,13 +73,13 @@ class PodsAntiAffinity(NodeSet, frozen=True, gc=False):
     """
 
 
-def repelled(clause: str, label: PodLabel, whom: str, siblings: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
+def repelled(clause: str, label: PodLabel, whom: str, job_pods: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
     """The constraint of a pod with the ``label``, if live pods of the job keep that label away.
 
     ``whom`` names these live pods.
     """
     nodes = world.inventory.nodes
-    there = nodes.domains(siblings.repelling(label) & nodes.with_key(keys.HOSTNAME))
+    there = nodes.domains(job_pods.repelling(label) & nodes.with_key(keys.HOSTNAME))
     if there & world.everything:
         what = f"{whom}, which keeps this one away"
         yield PodsAntiAffinity(clause, world.everything & ~there, f"runs {what}", f"run {what}")

@@ -8,11 +8,11 @@ from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.request.world import World
 
 
-def room_beside(held: Bits, labels: Collection[PodLabel], siblings: JobPods, requests: Tally, world: World) -> Bits:
+def room_beside(held: Bits, labels: Collection[PodLabel], job_pods: JobPods, requests: Tally, world: World) -> Bits:
     """The nodes of ``held`` with room for the requests beside their live pods with one of the ``labels``."""
     roomy = 0
     for slot in slots(held):
-        if _fits(slot, requests, siblings.together(slot, labels), world):
+        if _fits(slot, requests, job_pods.together(slot, labels), world):
             roomy |= 1 << slot
     return roomy
 

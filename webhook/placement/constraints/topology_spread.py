@@ -145,7 +145,7 @@ class _Scheduler:
         within = self._ask.job and Requirement(keys.JOB, "In", (self._ask.job,)) in needs
         if own is None or not within or not all(need.key.startswith(keys.PREFIX) for need in needs):
             return None
-        return _Counted(self._world.siblings(self._ask.namespace, self._ask.job), own, needs)
+        return _Counted(self._world.job_pods(self._ask.namespace, self._ask.job), own, needs)
 
     def _short(self, one: SpreadConstraint) -> MaxSkew | None:
         """The limit that holds whatever pods run; ``None`` without one.

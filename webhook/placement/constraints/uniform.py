@@ -104,24 +104,24 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     clause = uniformly(uniform)
     if not ask.job:
         return (pod_terms.needs_job(clause),)
-    siblings = world.siblings(ask.namespace, ask.job)
+    job_pods = world.job_pods(ask.namespace, ask.job)
     constraints = _separate if uniform == "all-separate-nodes" else _same
-    return constraints(ask, clause, siblings, world)
+    return constraints(ask, clause, job_pods, world)
 
 
-def _separate(ask: Ask, clause: str, siblings: JobPods, world: World) -> Iterator[Constraint]:
+def _separate(ask: Ask, clause: str, job_pods: JobPods, world: World) -> Iterator[Constraint]:
     """The constraints of ``all-separate-nodes``."""
     soft = SOFT in ask.soft
-    yield SeparateNodes(clause, soft, ask.job, siblings.holding((LABEL,)))
+    yield SeparateNodes(clause, soft, ask.job, job_pods.holding((LABEL,)))
     if soft:
-        yield from pod_terms.repelled(clause, LABEL, _SEPARATE, siblings, world)
+        yield from pod_terms.repelled(clause, LABEL, _SEPARATE, job_pods, world)
 
 
-def _same(ask: Ask, clause: str, siblings: JobPods, world: World) -> Iterator[Constraint | str]:
+def _same(ask: Ask, clause: str, job_pods: JobPods, world: World) -> Iterator[Constraint | str]:
     """The constraints of ``all-same-node``, and warnings."""
-    soft, held = SOFT in ask.soft, siblings.holding((LABEL,)) & world.everything
-    yield SameNode(clause, soft, ask.job, held, room_beside(held, (LABEL,), siblings, ask.requests, world))
-    yield from pod_terms.repelled(clause, LABEL, _SEPARATE, siblings, world)
+    soft, held = SOFT in ask.soft, job_pods.holding((LABEL,)) & world.everything
+    yield SameNode(clause, soft, ask.job, held, room_beside(held, (LABEL,), job_pods, ask.requests, world))
+    yield from pod_terms.repelled(clause, LABEL, _SEPARATE, job_pods, world)
     if not soft:
         yield from pod_terms.shared_hostnames(world)
         if not held:

@@ -10,8 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import Constraint
-from webhook.placement.decision.additions import NOTHING, Additions
-from webhook.placement.decision.merge import foreign_labels, merge
+from webhook.placement.decision.merge import NOTHING, Additions, foreign_labels, merge
 from webhook.placement.decision.optional_hardware import granted_hardware
 from webhook.placement.decision.refusal import Refusal, refuse
 from webhook.placement.decision.relaxation import REFUSED

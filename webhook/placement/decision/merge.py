@@ -1,7 +1,7 @@
-"""Merge effects into a pod: what must be added so that both the pod's own spec and the effects hold.
+"""``merge``: effects into ``Additions``, which must be added to a pod so that both its own spec and the effects hold.
 
-The only place that knows how effects combine with what the pod has already, and what conflicts. Merging the effects of
-a pod that was merged before adds nothing (``docs/merging.md``).
+The JSON Patch of admission adds them. This is the only place that knows how effects combine with what the pod has
+already, and what conflicts. Merging the effects of a pod that was merged before adds nothing (``docs/merging.md``).
 """
 
 import functools
@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
+from msgspec import Struct
 
-from webhook.placement.decision.additions import Additions, ContainerAmounts, PodTerms
 from webhook.placement.kube.containers import Place, resources_at
-from webhook.placement.kube.node_terms import conjoin
+from webhook.placement.kube.node_terms import TermEdit, conjoin
 from webhook.placement.kube.pod import (
     Amount,
     NodeAffinity,
@@ -20,6 +20,7 @@ from webhook.placement.kube.pod import (
     Pod,
     PodAffinity,
     PodSpec,
+    PodTerm,
     PreferredNodeTerm,
     Toleration,
     WeightedPodTerm,
@@ -39,6 +40,67 @@ from webhook.placement.provision.effects import (
 )
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, quote
+
+
+class PodTerms(Struct, frozen=True, gc=False):
+    """Terms to append to the pod's pod affinity or pod anti-affinity."""
+
+    required: tuple[PodTerm, ...] = ()
+    preferred: tuple[WeightedPodTerm, ...] = ()
+
+    @property
+    def any(self) -> bool:
+        """Whether there are any terms."""
+        return bool(self.required or self.preferred)
+
+
+class ContainerAmounts(Struct, frozen=True, gc=False):
+    """Requests and limits to set in one container: Kubernetes quantities by resource name."""
+
+    place: Place
+    requests: dict[str, str]
+    limits: dict[str, str]
+
+
+class Additions(Struct, frozen=True, gc=False):
+    """What must be added to a pod; every field is empty if nothing is missing.
+
+    ``edits`` change the pod's own required node terms, ``terms`` are required node terms to append, ``preferred``
+    preferred ones. ``near`` and ``away`` are terms of pod affinity and anti-affinity. ``resources`` has at most one
+    entry for each container. ``injected`` is the value of the annotation that says what was added and why, ``waits`` of
+    the one that says what the pod waits for.
+    """
+
+    labels: dict[str, str]
+    node_name: str
+    edits: tuple[TermEdit, ...]
+    terms: tuple[NodeTerm, ...]
+    preferred: tuple[PreferredNodeTerm, ...]
+    near: PodTerms
+    away: PodTerms
+    tolerations: tuple[Toleration, ...]
+    injected: str
+    resources: tuple[ContainerAmounts, ...] = ()
+    waits: str = ""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The kinds of required things that the pod lacks; preferences and annotations are left out."""
+        lacking = {
+            "labels": self.labels,
+            "nodeName": self.node_name,
+            "nodeAffinity": self.edits or self.terms,
+            "podAffinity": self.near.required,
+            "podAntiAffinity": self.away.required,
+            "tolerations": self.tolerations,
+            "resources": self.resources,
+        }
+        return tuple(kind for kind, what in lacking.items() if what)
+
+
+NOTHING = Additions({}, "", (), (), (), PodTerms(), PodTerms(), (), "")
+"""Additions of a pod that lacks nothing."""
+
 
 KINDS: dict[type[Effect], str] = {
     RequireNodes: "nodeAffinity",

@@ -1,4 +1,4 @@
-"""The verdict on a pod: the set of nodes that meets each of its constraints, and the candidates, which meet all."""
+"""The verdict on a pod: constraints of all families, the nodes that meet each, and those that meet all."""
 
 import functools
 import itertools

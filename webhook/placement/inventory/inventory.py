@@ -13,7 +13,7 @@ from webhook.placement.inventory.index import NodeIndex
 from webhook.placement.inventory.intent import Intents
 from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_pods import JobPods
-from webhook.placement.inventory.objects import Job, Node, PodInfo, Pool, Tally
+from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob, Tally
 from webhook.placement.inventory.pool_index import Name, PoolIndex
 from webhook.placement.kube.bits import slots
 
@@ -27,20 +27,20 @@ class Inventory:
     """
 
     __slots__ = (
-        "_change_count", "_guarding", "_guards", "_held", "_job_pods", "guests", "intents", "jobs", "jobs_version",
-        "leaving", "leaving_changed", "nodes", "outsiders", "pools", "sleepers", "visitors", "waiting",
+        "_change_count", "_guarding", "_guards", "_held", "_job_pods", "foreign_pods", "guests", "intents", "jobs",
+        "jobs_version", "leaving", "leaving_changed", "nodes", "pools", "sleepers", "visitors", "waiting",
     )  # fmt: skip
 
     def __init__(self, spared: Collection[str] | None = None, guests: Guests | None = None) -> None:
         self.nodes = NodeIndex()
-        self.outsiders = ForeignPods(spared)
+        self.foreign_pods = ForeignPods(spared)
         self.guests = guests or Guests()
         self.pools = PoolIndex(self.nodes)
         self.jobs: dict[Name, JobModel] = {}
         self.intents = Intents()
         self.jobs_version = 0
         self.leaving: dict[str, PodInfo] = {}
-        """Pods of jobs that are being deleted, by uid. Such pods still run, and are not in :meth:`siblings`."""
+        """Pods of jobs that are being deleted, by uid. Such pods still run, and are not in :meth:`job_pods`."""
         self.leaving_changed = 0
         """Counts changes of ``leaving``."""
         self.visitors: dict[str, PodInfo] = {}
@@ -104,7 +104,7 @@ class Inventory:
         self.guests.add(slot, pod)
         if not pod.job:
             # Most of 150,000 pods belong to no job, so only two references are kept of each.
-            named_pools = self.outsiders.add(slot, pod)
+            named_pools = self.foreign_pods.add(slot, pod)
             self._held[pod.uid] = (slot, pod.requests) if named_pools is None else (slot, pod.requests, named_pools)
             if pod.pools:
                 self.visitors[pod.uid] = pod
@@ -124,7 +124,7 @@ class Inventory:
 
     def concerns_pools(self, pod: PodInfo) -> bool:
         """Whether the pod can matter to a HostPool: it may use the pool, be a stranger or guest, or is a sleeper."""
-        return bool(pod.job or pod.pools) or pod.sleeps or self.outsiders.include(pod) or self.guests.include(pod)
+        return bool(pod.job or pod.pools) or pod.sleeps or self.foreign_pods.include(pod) or self.guests.include(pod)
 
     def remove_pod(self, uid: str) -> None:
         """Remove the pod: it is deleted, or has finished."""
@@ -140,7 +140,7 @@ class Inventory:
             slot, requests, *named_pools = held
             self.visitors.pop(uid, None)
             if named_pools:
-                self.outsiders.remove(slot, *named_pools)
+                self.foreign_pods.remove(slot, *named_pools)
         self.nodes.capacity.take(slot, requests, -1)
         self.guests.remove(uid)
         for key in self._guarding.pop(uid, ()):
@@ -182,14 +182,14 @@ class Inventory:
         if pod.isolated or pod.cpu_bound:
             job_pods.notable_changed = self._change_count
 
-    def siblings(self, namespace: str, job: str) -> JobPods:
+    def job_pods(self, namespace: str, job: str) -> JobPods:
         """The live pods of the job; without pods for an unknown job."""
         return self._job_pods.get((namespace, job), _NO_PODS)
 
     def tells_apart(self, namespace: str, job: str) -> bool:
         """Whether decisions depend on a pod's processing element: one of the job is isolated, or bound to cpus."""
         model = self.jobs.get((namespace, job))
-        return bool(self.siblings(namespace, job).isolated or (model and (model.isolated or True in model.binding(""))))
+        return bool(self.job_pods(namespace, job).isolated or (model and (model.isolated or True in model.binding(""))))
 
     def jobs_with_pods(self) -> Iterator[tuple[Name, JobPods]]:
         """Every job with live pods, by namespace and name, and these pods."""
@@ -197,7 +197,7 @@ class Inventory:
 
     # Jobs
 
-    def set_job(self, job: Job) -> None:
+    def set_job(self, job: StreamsJob) -> None:
         """Add the Job object, or replace the one with its name."""
         self.jobs_version += 1
         self.jobs[job.namespace, job.name] = JobModel(job)

@@ -1,4 +1,4 @@
-"""The model of a Job object: colocation groups, isolated operators and cpu binding of all its processing elements.
+"""The model of a Streams Job object: colocation groups, isolated operators and CPU binding of its elements.
 
 Colocation is transitive within a job, as in SPL: tokens of one processing element form one group
 (``docs/colocation.md``). The annotations of a pod show only its own tokens; the Job object has those of all elements.
@@ -7,7 +7,7 @@ Colocation is transitive within a job, as in SPL: tokens of one processing eleme
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from webhook.placement.inventory.objects import Element, Job
+from webhook.placement.inventory.objects import Element, StreamsJob
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.spl.placement import parse_placement
 
@@ -27,7 +27,7 @@ class JobModel:
 
     __slots__ = ("_cpu_bound", "_groups", "elements", "isolated", "name")
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: StreamsJob) -> None:
         self.name = job.name
         self.elements: dict[str, tuple[Clause, ...]] = {element.name: _clauses(element) for element in job.elements}
         self.isolated: tuple[Isolated, ...] = tuple(

@@ -1,4 +1,4 @@
-"""Nodes, pods, HostPools and Jobs as plain values, with exactly the fields that placement needs.
+"""Nodes, pods, HostPools and Streams Jobs as plain values, with only the fields that placement needs.
 
 Readers of watches and snapshots make these values from the objects of the API.
 """
@@ -191,7 +191,7 @@ class Element(Struct, frozen=True, gc=False):
     """Whether the element's pod is to be bound to cpus."""
 
 
-class Job(Struct, frozen=True, gc=False):
+class StreamsJob(Struct, frozen=True, gc=False):
     """A Job object (``streams.ibm.com/v1``): its processing elements with their placement."""
 
     namespace: str

@@ -31,7 +31,7 @@ class Quota(Struct, frozen=True):
         return self.overrides.get(namespace, self.default)
 
 
-class Excess(Struct, frozen=True):
+class HostQuotaExcess(Struct, frozen=True):
     """A pool over the quota of exclusive hosts: the pool asks for more hosts than ``limit`` less ``taken``.
 
     ``taken`` is the number of hosts that the namespace's other pools take, ``asked`` the size of the pool.
@@ -71,7 +71,7 @@ def holding(pool: Pool, inventory: Inventory) -> int:
     return (inventory.pools.exclusives()[name] | closed_for(name, inventory)).bit_count()
 
 
-def excess(pool: Pool, inventory: Inventory, quota: Quota, count: Count = holding) -> Excess | None:
+def excess(pool: Pool, inventory: Inventory, quota: Quota, count: Count = holding) -> HostQuotaExcess | None:
     """By how much the pool is over the quota of exclusive hosts; ``None`` if it is not.
 
     The pool has not got all of its hosts yet. ``count`` counts the hosts of each other pool of the namespace.
@@ -86,7 +86,7 @@ def excess(pool: Pool, inventory: Inventory, quota: Quota, count: Count = holdin
     ]  # fmt: skip
     taken = sum(count(other, inventory) for other in others)
     asked = pool.size or 0
-    return Excess(pool.namespace, limit, taken, asked) if taken + asked > limit else None
+    return HostQuotaExcess(pool.namespace, limit, taken, asked) if taken + asked > limit else None
 
 
 def parse_quota(text: str) -> Quota:
@@ -111,7 +111,7 @@ def parse_quota(text: str) -> Quota:
     return Quota(default, found)
 
 
-class Surplus(Struct, frozen=True):
+class PoolQuotaExcess(Struct, frozen=True):
     """A pool over the quota of HostPools: ``limit`` other pools of its namespace come before the pool."""
 
     namespace: str
@@ -129,7 +129,7 @@ class Surplus(Struct, frozen=True):
         return f"delete a HostPool that is not needed, or {more}" if self.limit else more
 
 
-def surplus(pool: Pool, inventory: Inventory, quota: Quota) -> Surplus | None:
+def surplus(pool: Pool, inventory: Inventory, quota: Quota) -> PoolQuotaExcess | None:
     """The quota of HostPools that the pool is over; ``None`` if it is not.
 
     Pools that have got their hosts count first and are never over the quota; then pools count in the order of their
@@ -140,4 +140,4 @@ def surplus(pool: Pool, inventory: Inventory, quota: Quota) -> Surplus | None:
     if limit is None or pool.served or len(pools) < limit:
         return None
     place = inventory.pools.places(pool.namespace).get(pool.name, len(pools))
-    return Surplus(pool.namespace, limit) if place >= limit else None
+    return PoolQuotaExcess(pool.namespace, limit) if place >= limit else None

@@ -77,12 +77,12 @@ def eligible(pool: Pool, inventory: Inventory, policy: Policy) -> Bits:
 def strangers(pool: Pool, inventory: Inventory) -> Bits:
     """Nodes that run a stranger to the pool, also one that is being deleted."""
     found = 0
-    for (namespace, pools), nodes in inventory.outsiders.nodes():
+    for (namespace, pools), nodes in inventory.foreign_pods.nodes():
         if pool.spl_name not in pools or not _serves(pool, namespace, "", inventory):
             found |= nodes
-    for (namespace, job), siblings in inventory.jobs_with_pods():
+    for (namespace, job), job_pods in inventory.jobs_with_pods():
         serves = _serves(pool, namespace, job, inventory)
-        found |= siblings.outside(pool.spl_name) if serves else siblings.everyone.nodes
+        found |= job_pods.outside(pool.spl_name) if serves else job_pods.everyone.nodes
     for pod in inventory.leaving.values():
         if is_stranger(pod, pool, inventory):
             found |= inventory.nodes.named(pod.node)
@@ -94,7 +94,7 @@ def is_stranger(pod: PodInfo, pool: Pool, inventory: Inventory) -> bool:
 
     Pods of no job count by the setting of strangers (:class:`ForeignPods`).
     """
-    if not pod.job and not inventory.outsiders.include(pod):
+    if not pod.job and not inventory.foreign_pods.include(pod):
         return False
     return pool.spl_name not in pod.pools or not _serves(pool, pod.namespace, pod.job, inventory)
 
@@ -102,9 +102,9 @@ def is_stranger(pod: PodInfo, pool: Pool, inventory: Inventory) -> bool:
 def users(pool: Pool, inventory: Inventory) -> Bits:
     """Nodes that run a user of the pool, also one that is being deleted."""
     found = 0
-    for (namespace, job), siblings in inventory.jobs_with_pods():
+    for (namespace, job), job_pods in inventory.jobs_with_pods():
         if _may_serve(pool, namespace, job, inventory):
-            found |= siblings.holding(((POOL, pool.spl_name),))
+            found |= job_pods.holding(((POOL, pool.spl_name),))
     for pod in (*inventory.leaving.values(), *inventory.visitors.values()):
         if is_user(pod, pool, inventory):
             found |= inventory.nodes.named(pod.node)

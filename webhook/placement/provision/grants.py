@@ -1,4 +1,4 @@
-"""The amounts that hardware requirements give to containers, and where these meet what the containers themselves ask.
+"""Amounts that hardware requirements give to containers; problems where a container asks for another amount.
 
 Amounts are in billionths of a unit.
 """

@@ -1,4 +1,4 @@
-"""Rules of the API server for resources of a pod that amounts given to its containers can break.
+"""API server rules (huge pages, pod-level resources) that amounts given to containers could break.
 
 The API server would refuse a pod that breaks such a rule, and name a path that the user never wrote; so the rules are
 checked here. Sources: ``validateResourceRequirements`` and ``validatePodResourceConsistency`` of Kubernetes' core

@@ -133,7 +133,7 @@ def _may_be_isolated_from(job: str, namespace: str, world: World) -> bool:
     if not job:
         return False
     model = world.inventory.jobs.get((namespace, job))
-    return model is None or bool(model.isolated) or bool(world.siblings(namespace, job).isolated)
+    return model is None or bool(model.isolated) or bool(world.job_pods(namespace, job).isolated)
 
 
 def _where_ample(hosts: Iterable[Clause], requests: Tally, world: World) -> HostBinding:
@@ -156,9 +156,9 @@ def _where_ample(hosts: Iterable[Clause], requests: Tally, world: World) -> Host
 def _has_room(slot: int, requests: Tally, world: World, times: int) -> bool:
     """Whether ``times`` the requests, and so many times what was just promised to other pods, are free on the node."""
     nodes = world.inventory.nodes
-    promised = world.promised(nodes.names[slot])
+    assumed_requests = world.assumed_requests(nodes.names[slot])
     return all(
-        nodes.capacity.free(resource, slot) >= times * (amount + promised.get(resource, 0))
+        nodes.capacity.free(resource, slot) >= times * (amount + assumed_requests.get(resource, 0))
         for resource, amount in requests.items()
     )
 

@@ -125,7 +125,7 @@ def _known_by_owner(annotations: Mapping[str, str], namespace: str, job: str, in
     """Whether the pod's owner matters: HPAIntents may be for its workload, or pods of its job are bound to CPUs."""
     if keys.INTENT in annotations or namespace in inventory.intents.enabled:
         return True
-    return keys.BIND in annotations or inventory.siblings(namespace, job).cpu_bound
+    return keys.BIND in annotations or inventory.job_pods(namespace, job).cpu_bound
 
 
 _NO_METADATA = Metadata()
@@ -133,15 +133,15 @@ _NO_METADATA = Metadata()
 
 def _stamp(inventory: Inventory, key: Key, devices: tuple[str, ...], *, all_pods: bool) -> Stamp:
     """The present versions; ``all_pods`` tells whether all pods of the job matter, not only its notable ones."""
-    siblings = inventory.siblings(str(key[0]), "" if key[1] is None else str(key[1]))
-    everyone = siblings.changed if all_pods else -1
+    job_pods = inventory.job_pods(str(key[0]), "" if key[1] is None else str(key[1]))
+    everyone = job_pods.changed if all_pods else -1
     return (
         inventory.nodes.version,
         inventory.pools.version,
         inventory.jobs_version,
         inventory.intents.version,
         inventory.nodes.capacity.changes(devices) if devices else 0,
-        siblings.notable_changed,
+        job_pods.notable_changed,
         inventory.leaving_changed if all_pods else -1,
         everyone,
     )

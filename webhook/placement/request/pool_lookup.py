@@ -1,4 +1,4 @@
-"""Which HostPool a name in ``host(P)`` means: the job's own pool of that name, else the namespace's without a job."""
+"""Which HostPool ``host(P)`` means: that of the pod's job, else one of the namespace that is for no job."""
 
 from collections.abc import Iterable
 

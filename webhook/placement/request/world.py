@@ -92,9 +92,9 @@ class World:
         """Whether hosts were asked for that a pool is yet to get: these depend on more than nodes and pools."""
         return bool(self._allocations)
 
-    def siblings(self, namespace: str, job: str) -> JobPods:
+    def job_pods(self, namespace: str, job: str) -> JobPods:
         """The live pods of the job, without those of the workload that is ``leaving``."""
-        found = self.inventory.siblings(namespace, job)
+        found = self.inventory.job_pods(namespace, job)
         return found.without(self._leaving) if self._leaving else found
 
     def leavers(self, namespace: str, job: str) -> JobPods | None:
@@ -104,9 +104,9 @@ class World:
         """
         if not self._leaving:
             return JobPods()
-        return self.inventory.siblings(namespace, job).of(self._leaving) if job else None
+        return self.inventory.job_pods(namespace, job).of(self._leaving) if job else None
 
-    def promised(self, node: str) -> Mapping[str, int]:
+    def assumed_requests(self, node: str) -> Mapping[str, int]:
         """What pods bound to the node in the last seconds request, by resource."""
         return self._assumed.on(node) if self._assumed else {}
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from webhook.placement.annotations.placement_text import annotation
 from webhook.placement.constraints.mapping import SOFT
-from webhook.placement.decision.additions import NOTHING
 from webhook.placement.decision.decision import Decision, anew, decide, guard
+from webhook.placement.decision.merge import NOTHING
 from webhook.placement.decision.relaxation import REFUSED
 from webhook.placement.decision.replica_fit import ReplicaFit, Replicas
 from webhook.placement.decision.verdict import Verdict, judge

@@ -1,4 +1,4 @@
-"""Controllers that run in the cluster as pods of the chart: which there are, and their end.
+"""Pods of the controller's Deployment: lists those that run, and ends them by deleting the Deployment.
 
 The Lease alone decides which one acts. ``release`` and the uninstallation list the pods because none shall act again.
 """
