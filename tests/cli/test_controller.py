@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.controller.kube import node_path, pool_path
-from tests.controller.kubeserver import KubeServer
+from tests.apiserver.kubeconfig import Kubeconfig
+from tests.apiserver.paths import node_path, pool_path
+from tests.apiserver.server import ApiServer
 from webhook.cli import main
 from webhook.settings import Settings
 
@@ -85,18 +86,20 @@ def test_without_a_cluster_it_is_3_and_a_sentence(
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[KubeServer]:
-    async with KubeServer().running() as server:
-        server.kube.create(node_path("node-a"), metadata={"labels": {}}, spec={}, status={"allocatable": {"cpu": "8"}})
-        server.kube.create(pool_path("p"), spec={"size": 1, "mode": "Exclusive"})
+async def server() -> AsyncIterator[ApiServer]:
+    async with ApiServer().running() as server:
+        server.storage.create(
+            node_path("node-a"), metadata={"labels": {}}, spec={}, status={"allocatable": {"cpu": "8"}}
+        )
+        server.storage.create(pool_path("p"), spec={"size": 1, "mode": "Exclusive"})
         yield server
 
 
 @pytest.fixture
-async def process(server: KubeServer, tmp_path: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+async def process(server: ApiServer, tmp_path: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     """The program itself, on a free port, with a cluster of one node."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("KUBERNETES_")}
-    environment["KUBECONFIG"] = str(server.kubeconfig(tmp_path / "kubeconfig"))
+    environment["KUBECONFIG"] = str(Kubeconfig(tmp_path / "kubeconfig", server=server.url).path)
     command = [sys.executable, "-m", "webhook", "controller", "--health-port", "0"]
     started = await asyncio.create_subprocess_exec(
         *command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
@@ -123,10 +126,10 @@ async def page(url: str) -> str:
     return await asyncio.to_thread(read)
 
 
-async def ready(server: KubeServer) -> None:
+async def ready(server: ApiServer) -> None:
     """The pool has its host."""
     async with asyncio.timeout(30):
-        while (server.kube.pool("p").get("status") or {}).get("phase") != "Ready":  # noqa: ASYNC110 -- seen from outside
+        while (server.storage.pool("p").get("status") or {}).get("phase") != "Ready":  # noqa: ASYNC110 -- seen from outside
             await asyncio.sleep(0.05)
 
 
@@ -134,7 +137,7 @@ async def ready(server: KubeServer) -> None:
 class TestTheProcess:
     """What the kubelet sees of it, and the cluster."""
 
-    async def test_leads_and_ends_with_0(self, server: KubeServer, process: asyncio.subprocess.Process) -> None:
+    async def test_leads_and_ends_with_0(self, server: ApiServer, process: asyncio.subprocess.Process) -> None:
         url = await health(process)
         await ready(server)
         pages = [await page(f"{url}/{name}") for name in ("healthz", "readyz", "metrics")]
@@ -144,15 +147,15 @@ class TestTheProcess:
         process.send_signal(signal.SIGTERM)
         out, _ = await asyncio.wait_for(process.communicate(), 20)
         assert (process.returncode, out) == (0, b"")
-        assert server.others.objects[LEASE]["spec"]["holderIdentity"] == ""
+        assert server.objects[LEASE]["spec"]["holderIdentity"] == ""
 
     async def test_ends_with_3_and_a_sentence_when_the_lead_is_lost(
-        self, server: KubeServer, process: asyncio.subprocess.Process
+        self, server: ApiServer, process: asyncio.subprocess.Process
     ) -> None:
         await health(process)
         await ready(server)
-        lease = server.others.objects[LEASE]
-        server.others.put(LEASE, {**lease, "spec": {**lease["spec"], "holderIdentity": "somebody"}})
+        lease = server.objects[LEASE]
+        server.put(LEASE, {**lease, "spec": {**lease["spec"], "holderIdentity": "somebody"}})
         _, err = await asyncio.wait_for(process.communicate(), 30)
         lines = err.decode().splitlines()
         assert process.returncode == 3

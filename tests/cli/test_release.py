@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
-from tests.cluster.live.objectserver import RefusedError
-from tests.controller.kube import Json, node_path, pod_path, pool_path
-from tests.controller.kubeserver import KubeServer
+from tests.apiserver.kubeconfig import Kubeconfig
+from tests.apiserver.paths import Json, node_path, pod_path, pool_path
+from tests.apiserver.server import ApiServer, Seen, refused
 from webhook.app import release as releasing
 from webhook.app.release import ReleaseRequest, TellFreed
 from webhook.cli import main
@@ -137,14 +138,14 @@ def test_what_is_no_number_is_2(asked: list[ReleaseRequest]) -> None:
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[KubeServer]:
+async def server() -> AsyncIterator[ApiServer]:
     """A node of a pool that a controller has marked."""
-    async with KubeServer().running() as server:
+    async with ApiServer().running() as server:
         label = {keys.membership("team", "p"): "0"}
         taint = {"key": keys.EXCLUSIVE, "value": "team.p", "effect": "NoSchedule"}
-        server.kube.create(node_path("node-a"), metadata={"labels": label}, spec={"taints": [taint]})
+        server.storage.create(node_path("node-a"), metadata={"labels": label}, spec={"taints": [taint]})
         status = {"phase": "Ready", "hosts": [{"index": 0, "name": "node-a"}]}
-        server.kube.create(
+        server.storage.create(
             pool_path("p", "team"),
             metadata={"finalizers": ["streams.ibm.com/hosts"]},
             spec={"size": 1, "mode": "Exclusive"},
@@ -153,10 +154,10 @@ async def server() -> AsyncIterator[KubeServer]:
         yield server
 
 
-async def command(server: KubeServer, folder: Path, *words: str) -> tuple[int, str, str]:
+async def command(server: ApiServer, folder: Path, *words: str) -> tuple[int, str, str]:
     """Exit code, standard output and standard error of the program itself."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("KUBERNETES_")}
-    environment["KUBECONFIG"] = str(server.kubeconfig(folder / "kubeconfig"))
+    environment["KUBECONFIG"] = str(Kubeconfig(folder / "kubeconfig", server=server.url).path)
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "webhook", "release", *words, stdout=pipe, stderr=pipe, env=environment
@@ -166,15 +167,24 @@ async def command(server: KubeServer, folder: Path, *words: str) -> tuple[int, s
     return process.returncode, out.decode(), err.decode()
 
 
-def held(server: KubeServer, holder: str, seconds: int = 3600) -> None:
+def held(server: ApiServer, holder: str, seconds: int = 3600) -> None:
     spec = {"holderIdentity": holder, "leaseDurationSeconds": seconds, "leaseTransitions": 1}
-    server.others.put(LEASE, {"metadata": {"namespace": "streams", "name": "ctl"}, "spec": spec})
+    server.put(LEASE, {"metadata": {"namespace": "streams", "name": "ctl"}, "spec": spec})
 
 
-def is_free(server: KubeServer) -> bool:
+def is_other(path: str) -> bool:
+    """Whether it is of something that is neither a node nor a pod nor a pool."""
+    return not path.startswith(("/api/v1/", "/apis/streams.ibm.com/"))
+
+
+def others(server: ApiServer) -> list[str]:
+    return [path for path in server.objects if is_other(path)]
+
+
+def is_free(server: ApiServer) -> bool:
     """Whether nothing of the pool's is left."""
-    node: Json = server.kube.node("node-a")
-    pool: Json = server.kube.pool("p", "team")
+    node: Json = server.storage.node("node-a")
+    pool: Json = server.storage.pool("p", "team")
     return not (node["metadata"]["labels"] or node["spec"]["taints"] or pool["metadata"].get("finalizers"))
 
 
@@ -185,14 +195,14 @@ DONE = "HostPool team/p: gave back node-a, removed its finalizer\n"
 class TestTheProcess:
     """Who is waited for, and what is left behind."""
 
-    async def test_gives_back_what_nobody_controls(self, server: KubeServer, tmp_path: Path) -> None:
+    async def test_gives_back_what_nobody_controls(self, server: ApiServer, tmp_path: Path) -> None:
         assert await command(server, tmp_path, "--all") == (0, DONE, AGAIN)
-        assert (is_free(server), server.others.objects) == (True, {})
+        assert (is_free(server), others(server)) == (True, [])
 
-    async def test_refuses_while_a_controller_runs(self, server: KubeServer, tmp_path: Path) -> None:
+    async def test_refuses_while_a_controller_runs(self, server: ApiServer, tmp_path: Path) -> None:
         for name in ("ctl-1", "ctl-2", "ctl-3", "ctl-4"):
-            server.kube.create(pod_path(name, "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
-        server.kube.create(pod_path("old", "other"), metadata={"labels": OURS}, status={"phase": "Failed"})
+            server.storage.create(pod_path(name, "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
+        server.storage.create(pod_path("old", "other"), metadata={"labels": OURS}, status={"phase": "Failed"})
         said = (
             "streams-placement: controllers run, and would give hosts again: streams/ctl-1, streams/ctl-2, "
             "streams/ctl-3 and 1 more; stop them first: kubectl --namespace streams scale deployment --selector "
@@ -201,22 +211,22 @@ class TestTheProcess:
         assert await command(server, tmp_path, "--all") == (3, "", said)
         assert not is_free(server)
 
-    async def test_looks_while_a_controller_runs(self, server: KubeServer, tmp_path: Path) -> None:
-        server.kube.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
+    async def test_looks_while_a_controller_runs(self, server: ApiServer, tmp_path: Path) -> None:
+        server.storage.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
         said = "HostPool team/p: would give back node-a, would remove its finalizer\n"
         assert await command(server, tmp_path, "--all", "--dry-run") == (0, said, "")
 
-    async def test_takes_a_lease_that_is_free_and_gives_it_back(self, server: KubeServer, tmp_path: Path) -> None:
+    async def test_takes_a_lease_that_is_free_and_gives_it_back(self, server: ApiServer, tmp_path: Path) -> None:
         held(server, "")
         assert await command(server, tmp_path, "--all", *PLACE) == (0, DONE, AGAIN)
-        spec = server.others.objects[LEASE]["spec"]
+        spec = server.objects[LEASE]["spec"]
         assert (is_free(server), spec["holderIdentity"], spec["leaseTransitions"]) == (True, "", 2)
 
-    async def test_waits_for_the_lease_of_one_that_was_killed(self, server: KubeServer, tmp_path: Path) -> None:
+    async def test_waits_for_the_lease_of_one_that_was_killed(self, server: ApiServer, tmp_path: Path) -> None:
         held(server, "ctl-1_x", seconds=1)
         assert await command(server, tmp_path, "team/p", *PLACE) == (0, DONE, AGAIN)
 
-    async def test_refuses_while_a_controller_leads(self, server: KubeServer, tmp_path: Path) -> None:
+    async def test_refuses_while_a_controller_leads(self, server: ApiServer, tmp_path: Path) -> None:
         held(server, "ctl-1_x")
         said = (
             "streams-placement: the Lease streams/ctl is held by ctl-1_x, a controller that would give hosts again, "
@@ -224,39 +234,37 @@ class TestTheProcess:
             "--replicas 0\n"
         )
         assert await command(server, tmp_path, "--all", *PLACE, "--wait", "1") == (3, "", said)
-        assert (is_free(server), server.others.objects[LEASE]["spec"]["holderIdentity"]) == (False, "ctl-1_x")
+        assert (is_free(server), server.objects[LEASE]["spec"]["holderIdentity"]) == (False, "ctl-1_x")
 
-    async def test_ends_the_controllers_first_if_it_is_told_to(self, server: KubeServer, tmp_path: Path) -> None:
+    async def test_ends_the_controllers_first_if_it_is_told_to(self, server: ApiServer, tmp_path: Path) -> None:
         held(server, "")
-        server.others.put(DEPLOYMENT, {"metadata": {"namespace": "streams", "name": "ctl"}})
+        server.put(DEPLOYMENT, {"metadata": {"namespace": "streams", "name": "ctl"}})
         code, out, err = await command(server, tmp_path, "--all", *PLACE, "--delete-controller")
-        assert (code, out, err, DEPLOYMENT in server.others.objects) == (0, DONE, "", False)
+        assert (code, out, err, DEPLOYMENT in server.objects) == (0, DONE, "", False)
 
-    async def test_says_which_controllers_do_not_end(self, server: KubeServer, tmp_path: Path) -> None:
+    async def test_says_which_controllers_do_not_end(self, server: ApiServer, tmp_path: Path) -> None:
         """As on a machine that nobody hears of any more: what counts is who holds the Lease."""
         held(server, "")
-        server.kube.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
+        server.storage.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
         said = "controllers have not ended, so the Lease decides: streams/ctl-1\n"
         assert await command(server, tmp_path, "--all", *PLACE, "--delete-controller", "--wait", "2") == (0, DONE, said)
 
-    async def test_without_a_place_for_the_lease_it_says_so(
-        self, server: KubeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def nowhere(method: str, path: str, body: Any) -> tuple[int, Json]:
-            raise RefusedError(404, f"NotFound {method} {path}" if body else "NotFound")
+    async def test_without_a_place_for_the_lease_it_says_so(self, server: ApiServer, tmp_path: Path) -> None:
+        async def nowhere(seen: Seen) -> web.StreamResponse | None:
+            return refused(404, f"NotFound {seen.method} {seen.path}") if is_other(seen.path) else None
 
-        monkeypatch.setattr(server.others, "obey", nowhere)
+        server.before = nowhere
         code, out, err = await command(server, tmp_path, "--all", *PLACE, "--wait", "1")
         why = "the Lease streams/ctl cannot be made: give --lease-namespace of a namespace that there is"
         assert (code, out, err.splitlines()[-1]) == (3, "", f"streams-placement: {why}")
 
-    async def test_what_cannot_be_asked_is_3_and_a_sentence(self, server: KubeServer, tmp_path: Path) -> None:
-        server.mute = True
+    async def test_what_cannot_be_asked_is_3_and_a_sentence(self, server: ApiServer, tmp_path: Path) -> None:
+        server.fail_lists()
         code, out, err = await command(server, tmp_path, "--all", "--dry-run")
         assert (code, out) == (3, "")
         assert err.startswith("streams-placement: hosts could not be given back: the API server answers 500")
 
-    async def test_a_lease_that_is_lost_meanwhile_ends_it(self, server: KubeServer, monkeypatch: Any) -> None:
+    async def test_a_lease_that_is_lost_meanwhile_ends_it(self, server: ApiServer, monkeypatch: Any) -> None:
         """Somebody takes it by force; nothing is written from then on."""
         held(server, "")
 
@@ -274,8 +282,8 @@ class TestTheProcess:
 
 
 @pytest.mark.integration
-async def test_controllers_that_do_not_end_are_named(server: KubeServer) -> None:
-    server.kube.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
+async def test_controllers_that_do_not_end_are_named(server: ApiServer) -> None:
+    server.storage.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
     async with Connection(server.configuration()) as connection:
         asked = ObjectClient(connection)
         assert await candidates(asked) == ["streams/ctl-1"]
@@ -284,13 +292,11 @@ async def test_controllers_that_do_not_end_are_named(server: KubeServer) -> None
 
 
 @pytest.mark.integration
-async def test_a_deployment_that_may_not_be_deleted_is_a_failure(
-    server: KubeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def forbidden(*_: object) -> tuple[int, Json]:
-        raise RefusedError(403, "Forbidden")
+async def test_a_deployment_that_may_not_be_deleted_is_a_failure(server: ApiServer) -> None:
+    async def forbidden(seen: Seen) -> web.StreamResponse | None:
+        return refused(403, "Forbidden") if is_other(seen.path) else None
 
-    monkeypatch.setattr(server.others, "obey", forbidden)
+    server.before = forbidden
     async with Connection(server.configuration()) as connection:
         with pytest.raises(ApiError, match="403"):
             await end_candidates(ObjectClient(connection), "streams", "ctl", wait=1)

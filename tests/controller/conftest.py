@@ -8,7 +8,7 @@ import uvloop
 
 from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ObjectClient
-from tests.cluster.live.objectserver import ObjectServer
+from tests.apiserver.server import ApiServer
 from tests.controller.controlled_cluster import ControlledCluster
 from tests.controller.virtual_time import VirtualTimeLoop
 
@@ -30,12 +30,12 @@ async def controlled() -> AsyncIterator[ControlledCluster]:
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[ObjectServer]:
-    async with ObjectServer().running() as server:
+async def server() -> AsyncIterator[ApiServer]:
+    async with ApiServer().running() as server:
         yield server
 
 
 @pytest.fixture
-async def writes(server: ObjectServer) -> AsyncIterator[ObjectClient]:
+async def writes(server: ApiServer) -> AsyncIterator[ObjectClient]:
     async with Connection(server.configuration()) as connection:
         yield ObjectClient(connection)

@@ -3,8 +3,9 @@
 import asyncio
 from typing import Any
 
+from tests.apiserver.paths import node_path, pod_path, pool_path
+from tests.apiserver.storage import Storage
 from tests.controller.controller_process import ControllerProcess
-from tests.controller.kube import Kube, node_path, pod_path, pool_path
 from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
@@ -21,7 +22,7 @@ class ControlledCluster:
     """``kube`` is the cluster; :meth:`lead` begins, ``candidate`` is who leads."""
 
     def __init__(self, *nodes: str, policy: Policy | None = None, replacement: Replacement | None = None) -> None:
-        self.kube = Kube()
+        self.kube = Storage()
         self.rules = ReconcilerSettings(policy or Policy(), replacement or Replacement())
         self.delays: dict[str, float] = {}
         self._candidate: ControllerProcess | None = None

@@ -10,7 +10,9 @@ import msgspec
 from msgspec import Raw
 
 from kubeapi.leaderelection.lease_hold import LostError
-from tests.controller.kube import PODS, Change, Kube
+from tests.apiserver.direct import DirectClient
+from tests.apiserver.selectors import Selector
+from tests.apiserver.storage import Change, Storage
 from tests.controller.virtual_time import clock
 from webhook.cluster.watch.store import Store
 from webhook.controller.events.event import Regarding
@@ -18,7 +20,6 @@ from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.work import Work
 from webhook.placement.inventory.policy import Policy
 
-FINISHED = {"Succeeded", "Failed"}
 NOWHERE = float("inf")
 
 
@@ -44,7 +45,7 @@ class FaultyApi:
     stay in hand: they have passed the fence, and are obeyed when it goes on.
     """
 
-    def __init__(self, kube: Kube, *, latency: float = 0.005) -> None:
+    def __init__(self, kube: Storage, *, latency: float = 0.005) -> None:
         self.requests = 0
         self.reads = 0
         self.writes: list[tuple[str, Any]] = []
@@ -64,12 +65,12 @@ class FaultyApi:
         """What happens just before a change of that path is obeyed."""
         self.after: Callable[[str], object] = lambda _: None
         """The same while its answer is on its way."""
-        self._kube = kube
+        self._client = DirectClient(kube, writer=self)
         self._latency = latency
 
     async def read(self, path: str) -> bytes:
         self.reads += 1
-        return await self._ask(lambda: self._kube.read(path))
+        return await self._ask(lambda: self._client.read(path))
 
     async def merge_patch(self, path: str, body: object) -> bytes:
         if self.deposed:
@@ -77,7 +78,7 @@ class FaultyApi:
 
         def obey() -> bytes:
             self.before(path)
-            answer = self._kube.merge_patch(path, body, self)
+            answer = self._client.merge_patch(path, body)
             self.writes.append((path, body))
             self.after(path)
             return answer
@@ -119,7 +120,7 @@ class ControllerProcess:
 
     def __init__(
         self,
-        kube: Kube,
+        kube: Storage,
         *,
         rules: ReconcilerSettings | None = None,
         delays: dict[str, float] | None = None,
@@ -132,6 +133,10 @@ class ControllerProcess:
         self._delays = delays or {}
         self.kinds = {kind.path: kind for kind in self.work.kinds}
         self.stores = {path: Store(kind, self.work.watched, lambda _: None) for path, kind in self.kinds.items()}
+        self._selectors = {
+            path: Selector({"fieldSelector": kind.selector, "labelSelector": kind.labels})
+            for path, kind in self.kinds.items()
+        }
         self._kube = kube
         self._coming: dict[str, deque[Change]] = {path: deque() for path in self.kinds}
         for collection in self.stores:
@@ -145,7 +150,7 @@ class ControllerProcess:
         self._coming[collection].clear()
         store.begin()
         for found in self._kube.all(collection):
-            self._apply(Change(collection, "ADDED", None, found, msgspec.json.encode(found)))
+            self._apply(Change(self._kube.version, collection, None, found))
         for _ in store.end():
             pass
 
@@ -184,12 +189,11 @@ class ControllerProcess:
     def _apply(self, change: Change) -> None:
         if self.line.dead.is_set():
             return
-        store = self.stores[change.collection]
-        item = Raw(change.body)
-        finished = (
-            change.collection == PODS and change.after and (change.after.get("status") or {}).get("phase") in FINISHED
-        )
-        if change.after is None or finished:
+        event = change.event(self._selectors[change.collection])
+        if event is None:
+            return
+        store, item = self.stores[change.collection], Raw(msgspec.json.encode(event["object"]))
+        if event["type"] == "DELETED":
             store.remove(self.kinds[change.collection].key(store.identity(item)))
         else:
             store.put(item)

@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from tests.controller.kube import NODES, PODS, POOLS, Kube
+from tests.apiserver.paths import NODES, PODS, POOLS
+from tests.apiserver.storage import Storage
 from tests.controller.random_cluster import own_labels
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.custom_resources import pool
@@ -23,7 +24,7 @@ Index = int
 Host = tuple[str, str]
 
 
-def at_rest(kube: Kube, *, long: bool = False) -> Iterator[str]:
+def at_rest(kube: Storage, *, long: bool = False) -> Iterator[str]:
     """Everything that is wrong with a cluster in which nothing has happened for a while, or for a ``long`` one."""
     cluster = truth(kube)
     expected: dict[str, set[tuple[str, ...]]] = {each["metadata"]["name"]: set() for each in kube.all(NODES)}
@@ -110,7 +111,7 @@ def _may_come(pool: Pool, cluster: Inventory) -> bool:
     return pool.elastic or (later is not None and not plan(pool, later, Policy()).reason)
 
 
-def truth(kube: Kube) -> Inventory:
+def truth(kube: Storage) -> Inventory:
     """What there is."""
     inventory = Inventory()
     for each in kube.all(NODES):

@@ -5,7 +5,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from tests.controller.kube import Kube, pod_path, pool_path
+from tests.apiserver.paths import pod_path, pool_path
+from tests.apiserver.storage import Storage
 from webhook.placement.text import keys
 
 Json = dict[str, Any]
@@ -16,7 +17,7 @@ class RandomCluster:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311 -- repeatable, not secret
-        self.kube = Kube()
+        self.kube = Storage()
         self.story: list[str] = []
         self.meddled: set[str] = set()
         """Uids of pools whose status people have edited."""

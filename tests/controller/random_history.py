@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kubeapi.client.errors import ApiError, Cause
+from tests.apiserver.paths import NODES, PODS, POOLS
 from tests.controller.controller_process import ControllerProcess
-from tests.controller.kube import NODES, PODS, POOLS
 from tests.controller.random_cluster import RandomCluster
 from tests.controller.random_nodes import RandomNodes
 from tests.controller.random_pods import RandomPods

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from tests.controller.kube import NODES, PODS, node_path
+from tests.apiserver.paths import NODES, PODS, node_path
 from tests.controller.random_cluster import RandomCluster, own_labels, path_of
 from webhook.placement.inventory.policy import CONTROL_PLANE
 from webhook.placement.text import keys

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, Final
 
-from tests.controller.kube import NODES, PODS, POOLS, node_path, pod_path
+from tests.apiserver.paths import NODES, PODS, POOLS, node_path, pod_path
 from tests.controller.random_cluster import RandomCluster, is_open, path_of
 from webhook.placement.text import keys
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from tests.controller.kube import POOLS, pool_path
+from tests.apiserver.paths import POOLS, pool_path
 from tests.controller.random_cluster import RandomCluster, path_of
 from tests.controller.random_nodes import POOL_NAMES
 

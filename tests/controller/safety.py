@@ -6,9 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
-from tests.controller.controller_process import FINISHED, FaultyApi
+from tests.apiserver.paths import NODES, PODS, POOLS, node_path
+from tests.apiserver.storage import Change
+from tests.controller.controller_process import FaultyApi
 from tests.controller.convergence import Host, Index, hosts, marks_of, name_of, phase_of, pool_of, truth
-from tests.controller.kube import NODES, PODS, POOLS, Change, node_path
 from tests.controller.random_cluster import own_labels
 from tests.controller.random_history import History
 from webhook.cluster.objects import wire
@@ -19,6 +20,8 @@ from webhook.placement.text import keys
 
 BRIEF: Final = 0.1
 """Seconds between a look and what follows from it: a list, and some writes."""
+
+FINISHED: Final = {"Succeeded", "Failed"}
 
 Json = dict[str, Any]
 

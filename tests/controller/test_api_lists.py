@@ -13,10 +13,11 @@ from kubeapi.client.configuration import Configuration
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
+from tests.apiserver.kubeconfig import Given
+from tests.apiserver.paths import pod_path, pool_path
+from tests.apiserver.storage import Storage
 from tests.builders import cluster, pool
-from tests.cluster.live.objectserver import Given
 from tests.controller.controller_process import FaultyApi
-from tests.controller.kube import Kube, pod_path, pool_path
 from tests.controller.virtual_time import clock
 from webhook.cluster.watch.lists import listed
 from webhook.controller.hostpools.orphans import PoolNames
@@ -34,7 +35,7 @@ class ListsScenario:
     """Pods on two nodes."""
 
     def __init__(self) -> None:
-        self.kube = Kube()
+        self.kube = Storage()
         self.line = FaultyApi(self.kube)
         self.cluster = CLUSTER
         self._number = 0

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from kubeapi.client.errors import ApiError, Cause
+from tests.apiserver.direct import DirectClient
+from tests.apiserver.paths import node_path
+from tests.apiserver.storage import Storage
 from tests.builders import pool
 from tests.controller.controller_process import FaultyApi
-from tests.controller.kube import Kube, node_path
 from tests.controller.virtual_time import clock
 from webhook.controller.hostpools.claims import AT_A_TIME, Claimed, Claims
 from webhook.controller.hostpools.marks import mark_of
@@ -24,7 +26,7 @@ class ClaimsScenario:
     """Two nodes, and claims to them; ``learned`` is what the cache is told."""
 
     def __init__(self) -> None:
-        self.kube = Kube()
+        self.kube = Storage()
         for name in ("node-a", "node-b"):
             self.kube.create(node_path(name), metadata={"labels": {}}, spec={})
         self.line = FaultyApi(self.kube)
@@ -67,7 +69,7 @@ async def test_what_carries_the_mark_already_is_not_written_to(scenario: ClaimsS
 async def test_what_is_read_or_written_is_learned(scenario: ClaimsScenario) -> None:
     for _ in range(2):
         await scenario.claims.claim_all([scenario.host()], MARK)
-    assert [body == scenario.kube.read(node_path("node-a")) for body in scenario.learned] == [True, True]
+    assert [body == DirectClient(scenario.kube).read(node_path("node-a")) for body in scenario.learned] == [True, True]
 
 
 async def test_a_node_that_is_gone_is_lost(scenario: ClaimsScenario) -> None:

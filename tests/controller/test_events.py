@@ -12,7 +12,8 @@ import pytest
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
 from kubeapi.leaderelection.lease_hold import LostError
-from tests.cluster.live.objectserver import Json, ObjectServer, Seen, refused
+from tests.apiserver.paths import Json
+from tests.apiserver.server import ApiServer, Seen, refused
 from tests.cluster.live.watched_cluster import until
 from tests.controller.virtual_time import clock
 from tests.kubeapi.leaderelection.elections import complaints
@@ -352,7 +353,7 @@ async def test_an_event_that_is_dropped_while_it_is_written_is_no_trouble() -> N
 # For real
 
 
-async def test_an_event_gets_over_the_wire(server: ObjectServer, writes: ObjectClient) -> None:
+async def test_an_event_gets_over_the_wire(server: ApiServer, writes: ObjectClient) -> None:
     async with telling(writes) as events:
         events.normal(POOL, "Allocated", "3 hosts")
         await until(lambda: events.written)
@@ -362,7 +363,7 @@ async def test_an_event_gets_over_the_wire(server: ObjectServer, writes: ObjectC
     }  # fmt: skip
 
 
-async def test_a_refusal_over_the_wire_disturbs_nobody(server: ObjectServer, writes: ObjectClient) -> None:
+async def test_a_refusal_over_the_wire_disturbs_nobody(server: ApiServer, writes: ObjectClient) -> None:
     async def forbidden(_seen: Seen) -> Any:
         return refused(403, "Forbidden")
 

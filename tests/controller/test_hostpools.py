@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from kubeapi.client.errors import ApiError, Cause
+from tests.apiserver.paths import POOLS, node_path, pod_path, pool_path
 from tests.controller.controlled_cluster import LABEL, TAINT, ControlledCluster
-from tests.controller.kube import POOLS, node_path, pod_path, pool_path
 from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota

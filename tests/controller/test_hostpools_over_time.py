@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from kubeapi.client.errors import ApiError, Cause
+from tests.apiserver.paths import node_path, pod_path, pool_path
 from tests.controller.controlled_cluster import LABEL, TAINT, ControlledCluster
-from tests.controller.kube import node_path, pod_path, pool_path
 from webhook.controller.hostpools.host_choice import Replacement
 from webhook.placement.text import keys
 

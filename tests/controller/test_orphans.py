@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from kubeapi.client.errors import ApiError, Cause
+from tests.apiserver.paths import node_path, pool_path
 from tests.controller.controlled_cluster import ControlledCluster
-from tests.controller.kube import node_path, pool_path
 from webhook.placement.text import keys
 
 LABEL = keys.membership("team", "gone")

@@ -7,9 +7,11 @@ import pytest
 from msgspec.structs import replace
 
 from kubeapi.client.errors import ApiError, Cause
+from tests.apiserver.direct import DirectClient
+from tests.apiserver.paths import pool_path
+from tests.apiserver.storage import Storage
 from tests.builders import bound_pod, cluster, node, nodes, pool, selector, sleeper
 from tests.controller.controller_process import FaultyApi, RecordedEvents
-from tests.controller.kube import Kube, pool_path
 from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.pool_object import StoredPool, read_pool
 from webhook.controller.hostpools.pool_reports import PoolEvent, PoolReports, news, rfc3339, stranger
@@ -362,18 +364,18 @@ class TestNews:
 
 class TestReports:
     @pytest.fixture
-    async def scenario(self) -> tuple[Kube, FaultyApi, RecordedEvents, PoolReports]:
-        kube, said = Kube(), RecordedEvents()
+    async def scenario(self) -> tuple[Storage, FaultyApi, RecordedEvents, PoolReports]:
+        kube, said = Storage(), RecordedEvents()
         kube.create(pool_path("p"), spec={"size": 2})
         line = FaultyApi(kube)
         return kube, line, said, PoolReports(line, said, now=lambda: NOW)
 
     async def test_what_is_new_is_written_and_told(
-        self, scenario: tuple[Kube, FaultyApi, RecordedEvents, PoolReports]
+        self, scenario: tuple[Storage, FaultyApi, RecordedEvents, PoolReports]
     ) -> None:
         kube, _, said, reports = scenario
-        first = await reports.say(read_pool(kube.read(pool_path("p"))), READY)
-        again = await reports.say(read_pool(kube.read(pool_path("p"))), READY)
+        first = await reports.say(read_pool(DirectClient(kube).read(pool_path("p"))), READY)
+        again = await reports.say(read_pool(DirectClient(kube).read(pool_path("p"))), READY)
         assert (first, again, kube.pool("p")["status"]["phase"], said.all) == (
             True,
             False,
@@ -382,15 +384,17 @@ class TestReports:
         )
 
     async def test_what_could_not_be_written_is_not_told(
-        self, scenario: tuple[Kube, FaultyApi, RecordedEvents, PoolReports]
+        self, scenario: tuple[Storage, FaultyApi, RecordedEvents, PoolReports]
     ) -> None:
         kube, line, said, reports = scenario
         line.failures.append(ApiError(Cause.CONFLICT, "changed"))
         with pytest.raises(ApiError, match="^changed$"):
-            await reports.say(read_pool(kube.read(pool_path("p"))), READY)
+            await reports.say(read_pool(DirectClient(kube).read(pool_path("p"))), READY)
         assert said.all == []
 
-    async def test_a_stranger_is_told_of(self, scenario: tuple[Kube, FaultyApi, RecordedEvents, PoolReports]) -> None:
+    async def test_a_stranger_is_told_of(
+        self, scenario: tuple[Storage, FaultyApi, RecordedEvents, PoolReports]
+    ) -> None:
         *_, said, reports = scenario
         reports.tell(stored(), stranger("node-a", "a pod of others"))
         what = "a pod of others got there first, so another node is looked for"

@@ -10,9 +10,9 @@ import pytest
 from kubeapi.client.errors import ApiError
 from kubeapi.leaderelection.lease_hold import LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
+from tests.apiserver.paths import node_path, pool_path
+from tests.apiserver.server import ApiServer
 from tests.builders import Json
-from tests.controller.kube import node_path, pool_path
-from tests.controller.kubeserver import KubeServer
 from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.metrics import figures
 from webhook.controller.program import Controller, LeaseRef
@@ -25,23 +25,25 @@ QUICK = LeaseTiming(lease=1, deadline=0.7, retry=0.1)
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[KubeServer]:
+async def server() -> AsyncIterator[ApiServer]:
     """Two nodes and a pool."""
-    async with KubeServer().running() as server:
+    async with ApiServer().running() as server:
         for name in ("node-a", "node-b"):
-            server.kube.create(node_path(name), metadata={"labels": {}}, spec={}, status={"allocatable": {"cpu": "8"}})
-        server.kube.create(pool_path("p"), spec={"size": 1})
+            server.storage.create(
+                node_path(name), metadata={"labels": {}}, spec={}, status={"allocatable": {"cpu": "8"}}
+            )
+        server.storage.create(pool_path("p"), spec={"size": 1})
         yield server
 
 
-def controller(server: KubeServer, **more: Any) -> Controller:
+def controller(server: ApiServer, **more: Any) -> Controller:
     return Controller(
         server.configuration(), ReconcilerSettings(Policy()), LeaseRef("streams", "controller"), timing=QUICK, **more
     )
 
 
 @contextlib.asynccontextmanager
-async def running(server: KubeServer, **more: Any) -> AsyncIterator[tuple[Controller, "asyncio.Task[None]"]]:
+async def running(server: ApiServer, **more: Any) -> AsyncIterator[tuple[Controller, "asyncio.Task[None]"]]:
     one = controller(server, **more)
     task = asyncio.create_task(one.run())
     try:
@@ -58,74 +60,74 @@ async def until(what: Callable[[], object], seconds: float = 20.0) -> None:
             await asyncio.sleep(0.01)
 
 
-def phase(server: KubeServer) -> str | None:
-    found: str | None = (server.kube.pool("p").get("status") or {}).get("phase")
+def phase(server: ApiServer) -> str | None:
+    found: str | None = (server.storage.pool("p").get("status") or {}).get("phase")
     return found
 
 
-def holder(server: KubeServer) -> str | None:
-    found: Json = server.others.objects.get(LEASE, {"spec": {}})["spec"]
+def holder(server: ApiServer) -> str | None:
+    found: Json = server.objects.get(LEASE, {"spec": {}})["spec"]
     holder: str | None = found.get("holderIdentity")
     return holder
 
 
-async def test_pools_get_their_hosts_and_people_hear_of_it(server: KubeServer) -> None:
+async def test_pools_get_their_hosts_and_people_hear_of_it(server: ApiServer) -> None:
     async with running(server):
         await until(lambda: phase(server) == "Ready")
-        await until(lambda: any("/events/" in path for path in server.others.objects))
-    [event] = [found for path, found in server.others.objects.items() if "/events/" in path]
+        await until(lambda: any("/events/" in path for path in server.objects))
+    [event] = [found for path, found in server.objects.items() if "/events/" in path]
     assert (event["reason"], event["note"], event["regarding"]["name"]) == ("HostsAssigned", "1 host: node-a", "p")
 
 
-async def test_a_change_is_seen_by_a_watch(server: KubeServer) -> None:
+async def test_a_change_is_seen_by_a_watch(server: ApiServer) -> None:
     async with running(server):
         await until(lambda: phase(server) == "Ready")
-        server.kube.delete(node_path("node-a"))
-        await until(lambda: server.kube.pool("p")["status"]["hosts"][0]["name"] == "node-b")
+        server.storage.delete(node_path("node-a"))
+        await until(lambda: server.storage.pool("p")["status"]["hosts"][0]["name"] == "node-b")
 
 
-async def test_whoever_is_told_to_stop_gives_the_lease_back(server: KubeServer) -> None:
+async def test_whoever_is_told_to_stop_gives_the_lease_back(server: ApiServer) -> None:
     async with running(server) as (one, _):
         await until(lambda: one.election.leading)
         assert holder(server) == one.election.identity
     assert holder(server) == ""
 
 
-async def test_one_of_several_leads(server: KubeServer) -> None:
+async def test_one_of_several_leads(server: ApiServer) -> None:
     async with running(server) as (first, _), running(server) as (second, _):
         await until(lambda: phase(server) == "Ready")
         await asyncio.sleep(0.3)
         assert [first.election.leading, second.election.leading].count(True) == 1
 
 
-async def test_a_lead_that_is_lost_ends_it(server: KubeServer) -> None:
+async def test_a_lead_that_is_lost_ends_it(server: ApiServer) -> None:
     async with running(server) as (one, task):
         await until(lambda: one.election.leading)
-        lease = server.others.objects[LEASE]
-        server.others.put(LEASE, {**lease, "spec": {**lease["spec"], "holderIdentity": "somebody"}})
+        lease = server.objects[LEASE]
+        server.put(LEASE, {**lease, "spec": {**lease["spec"], "holderIdentity": "somebody"}})
         with pytest.raises(LostError, match="^the lease streams/controller is not ours any more$"):
             await asyncio.wait_for(asyncio.shield(task), 10)
 
 
-async def test_caches_that_are_too_old_end_it_and_another_may_lead(server: KubeServer) -> None:
+async def test_caches_that_are_too_old_end_it_and_another_may_lead(server: ApiServer) -> None:
     async with running(server, limit=0.5) as (one, task):
         await until(lambda: one.election.leading)
-        server.go_quiet()
+        server.fail_lists()
         with pytest.raises(ApiError, match="^what is known of the cluster is too old: ") as failure:
             await asyncio.wait_for(asyncio.shield(task), 10)
     assert (holder(server), "nodes: " in str(failure.value)) == ("", True)
 
 
-async def test_nobody_leads_before_everything_is_known(server: KubeServer) -> None:
-    server.mute = True
+async def test_nobody_leads_before_everything_is_known(server: ApiServer) -> None:
+    server.fail_lists()
     async with running(server) as (one, _):
         await asyncio.sleep(0.5)
         assert (one.election.leading, one.cluster.synced, holder(server)) == (False, False, None)
-        server.mute = False
+        server.fail_lists(failing=False)
         await until(lambda: phase(server) == "Ready")
 
 
-async def test_a_fault_of_the_watching_itself_ends_it(server: KubeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_fault_of_the_watching_itself_ends_it(server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(_: object) -> None:
         raise ZeroDivisionError
 
@@ -135,17 +137,17 @@ async def test_a_fault_of_the_watching_itself_ends_it(server: KubeServer, monkey
             await asyncio.wait_for(asyncio.shield(task), 10)
 
 
-async def test_pools_that_break_rules_are_told_of(server: KubeServer) -> None:
+async def test_pools_that_break_rules_are_told_of(server: ApiServer) -> None:
     told: list[str] = []
-    server.kube.create(pool_path("broken"), spec={"size": -1})
+    server.storage.create(pool_path("broken"), spec={"size": -1})
     async with running(server, tell=lambda what: told.append(str(what))):
-        await until(lambda: (server.kube.pool("broken").get("status") or {}).get("phase") == "Failed")
+        await until(lambda: (server.storage.pool("broken").get("status") or {}).get("phase") == "Failed")
     assert "HostPool default/broken: spec.size: -1 is not between 1 and 5000" in told
 
 
-async def test_figures(server: KubeServer) -> None:
+async def test_figures(server: ApiServer) -> None:
     found: dict[str, Callable[[], float]] = {}
-    server.kube.create(pool_path("big"), spec={"size": 9})
+    server.storage.create(pool_path("big"), spec={"size": 9})
     async with running(server) as (one, _):
         figures(one, lambda name, _, value: found.update({name: value}))
         await until(

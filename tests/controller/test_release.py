@@ -6,9 +6,9 @@ import pytest
 
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.leaderelection.lease_hold import LostError
+from tests.apiserver.paths import node_path, pool_path
 from tests.controller.controlled_cluster import LABEL, TAINT, ControlledCluster
 from tests.controller.controller_process import FaultyApi
-from tests.controller.kube import node_path, pool_path
 from webhook.controller.release import TRIES, Freed, Release, Scope, parse_scope
 from webhook.placement.text import keys
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from tests.apiserver.paths import pod_path
 from tests.controller.controlled_cluster import ControlledCluster
-from tests.controller.kube import pod_path
 from webhook.controller.events.event import Regarding
 from webhook.placement.text import keys
 

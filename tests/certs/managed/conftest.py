@@ -1,6 +1,5 @@
 """A fake cluster with both kinds of configuration, and what talks to it."""
 
-import copy
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -23,7 +22,7 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def cluster(tmp_path: Path) -> AsyncIterator[FakeCluster]:
-    async with FakeCluster(tmp_path) as running:
+    async with FakeCluster(tmp_path).running() as running:
         running.put(MUTATING, webhooks("a", "b"))
         running.put(VALIDATING, webhooks("c"))
         yield running
@@ -42,7 +41,7 @@ def api(client: ObjectClient) -> Api:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    async with FakeCluster(tmp_path_factory.mktemp("finished")) as cluster:
+    async with FakeCluster(tmp_path_factory.mktemp("finished")).running() as cluster:
         cluster.put(MUTATING, webhooks("a", "b"))
         cluster.put(VALIDATING, webhooks("c"))
         async with manager(cluster) as process:
@@ -54,5 +53,6 @@ async def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 @pytest.fixture
 def made(cluster: FakeCluster, finished: Finished) -> FakeCluster:
     """A cluster of the test's own in which everything was made, by a process that is gone."""
-    cluster.objects = copy.deepcopy(finished.cluster.objects)
+    for path, found in finished.cluster.objects.items():
+        cluster.put(path, found)
     return cluster

@@ -42,9 +42,10 @@ async def client_of(
     fence: Callable[[], object] = lambda: None,
     seconds: float = 2.0,
     limit: int = ANSWER_LIMIT,
+    server: str = "",
 ) -> AsyncIterator[ObjectClient]:
-    """A client of that cluster, over a connection of its own."""
-    async with Connection(named_kubeconfig(str(cluster.kubeconfig()), "")) as connection:
+    """A client of that cluster, or of another ``server``, over a connection of its own."""
+    async with Connection(named_kubeconfig(str(cluster.kubeconfig(server)), "")) as connection:
         yield ObjectClient(connection, fence=fence, seconds=seconds, limit=limit)
 
 

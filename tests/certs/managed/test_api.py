@@ -10,6 +10,7 @@ from aiohttp import web
 from certs.managed.api import ANSWER_LIMIT, OUTDATED, Api, worded
 from kubeapi.client.connection import CREDENTIALS
 from kubeapi.client.errors import ApiError, Cause, FailedRequest
+from tests.apiserver.server import Seen
 from tests.certs.managed.fake import MUTATING, SECRET, FakeCluster, Fault
 from tests.certs.managed.manage_process import client_of
 
@@ -82,8 +83,7 @@ async def test_a_silent_server_is_given_up(cluster: FakeCluster) -> None:
 
 
 async def test_a_server_that_is_not_there_is_a_failure(cluster: FakeCluster) -> None:
-    cluster.url = "https://127.0.0.1:1"
-    async with client_of(cluster) as client:
+    async with client_of(cluster, server="https://127.0.0.1:1") as client:
         with pytest.raises(ApiError, match=f"^GET {SECRET} failed: Cannot connect to host 127.0.0.1:1 "):
             await Api(client).find(SECRET)
 
@@ -91,19 +91,18 @@ async def test_a_server_that_is_not_there_is_a_failure(cluster: FakeCluster) -> 
 async def test_a_server_that_our_authority_does_not_vouch_for_is_not_talked_to(
     cluster: FakeCluster, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    async with FakeCluster(tmp_path_factory.mktemp("other")) as other:
-        cluster.url = other.url
-        async with client_of(cluster) as client:
+    async with FakeCluster(tmp_path_factory.mktemp("other")).running() as other:
+        async with client_of(cluster, server=other.url) as client:
             with pytest.raises(ApiError, match="^GET .* failed: .*CERTIFICATE_VERIFY_FAILED"):
                 await Api(client).find(SECRET)
         assert other.seen == []
 
 
-async def test_lost_credentials_are_a_failure(api: Api, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_lost_credentials_are_a_failure(api: Api, cluster: FakeCluster) -> None:
     """They are used for as long as the API server takes them."""
     assert await api.find(SECRET) is None
     cluster.kubeconfig().unlink()
-    monkeypatch.setattr("tests.certs.managed.fake.TOKEN", "another")
+    cluster.tokens = {"Bearer another"}
     with pytest.raises(ApiError) as failed:
         await api.find(SECRET)
     assert str(failed.value) == (
@@ -112,8 +111,8 @@ async def test_lost_credentials_are_a_failure(api: Api, cluster: FakeCluster, mo
     )
 
 
-async def test_wrong_credentials_are_a_failure(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.certs.managed.fake.TOKEN", "another")
+async def test_wrong_credentials_are_a_failure(api: Api, cluster: FakeCluster) -> None:
+    cluster.tokens = {"Bearer another"}
     with pytest.raises(ApiError, match="answers 401 to GET .*: Unauthorized$"):
         await api.find(SECRET)
 
@@ -133,13 +132,11 @@ async def test_credentials_that_take_too_long_are_a_failure() -> None:
         pytest.param(b"x" * 101, f"the answer to GET {SECRET} is above 100 bytes", id="too long"),
     ],
 )
-async def test_an_answer_that_is_none(
-    body: bytes, sentence: str, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def answer(_request: web.Request) -> web.Response:
+async def test_an_answer_that_is_none(body: bytes, sentence: str, cluster: FakeCluster) -> None:
+    async def answer(_seen: Seen) -> web.Response:
         return web.Response(body=body)
 
-    monkeypatch.setattr(cluster, "handle", answer)
+    cluster.before = answer
     async with client_of(cluster, limit=100 if len(body) == 101 else ANSWER_LIMIT) as client:
         with pytest.raises(ApiError) as failed:
             await Api(client).find(SECRET)
@@ -158,13 +155,11 @@ def test_a_long_text_is_cut_and_cannot_act_on_a_terminal() -> None:
         pytest.param("Tue, 01 Jan 2030 00:00:00 -0000", id="no zone"),
     ],
 )
-async def test_without_a_date_the_time_is_ours(
-    header: str, api: Api, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def answer(_request: web.Request) -> web.Response:
+async def test_without_a_date_the_time_is_ours(header: str, api: Api, cluster: FakeCluster) -> None:
+    async def answer(_seen: Seen) -> web.Response:
         return web.json_response({}, headers={"Date": header})
 
-    monkeypatch.setattr(cluster, "handle", answer)
+    cluster.before = answer
     await api.find(SECRET)
     assert abs(api.now - datetime.now(UTC)) < timedelta(seconds=5)
 

@@ -23,7 +23,7 @@ from kubeapi.leaderelection.election import Election
 from kubeapi.leaderelection.lease_hold import LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.certs.managed.fake import LEASE, MUTATING, SECRET, VALIDATING, FakeCluster, until, webhooks
-from tests.certs.managed.manage_process import client_of
+from tests.certs.managed.manage_process import client_of, take_away
 from tests.certs.managed.rotation_samples import SERVICE, terms
 from tests.certs.samples import DAY
 
@@ -125,7 +125,7 @@ async def test_a_wiped_bundle_is_restored_in_one_turn(keeper: Keeper, cluster: F
 
 async def test_a_deleted_configuration_is_never_made_again(keeper: Keeper, cluster: FakeCluster) -> None:
     await settle(keeper)
-    del cluster.objects[MUTATING]
+    cluster.storage.remove(MUTATING)
     assert await settle(keeper) == []
     assert MUTATING not in cluster.objects
     cluster.put(MUTATING, webhooks("a"))
@@ -138,7 +138,7 @@ async def test_a_deleted_secret_is_made_anew_while_the_old_leaf_stays_trusted(
 ) -> None:
     await settle(keeper)
     old = held(cluster).bundle
-    del cluster.objects[SECRET]
+    cluster.storage.remove(SECRET)
     for _ in range(2):
         await keeper.turn()
     assert set(old) < set(held(cluster).bundle)
@@ -161,8 +161,7 @@ async def test_of_two_that_make_a_secret_one_wins(api: Api, leading: Election, c
 async def test_removing_the_authoritys_key_changes_the_authority(keeper: Keeper, cluster: FakeCluster) -> None:
     await settle(keeper)
     old = held(cluster).authority
-    del cluster.objects[SECRET]["data"]["authority.key"]
-    cluster.put(SECRET, cluster.objects[SECRET])
+    take_away(cluster, "authority.key")
     done = await settle(keeper)
     assert [step for step in done if step != "Idle"] == [
         "there was no usable authority",

@@ -73,7 +73,7 @@ async def test_killed_during_a_rotation_the_next_one_finishes_it(
         async with asyncio.timeout(15):
             await first.wait()
     assert len(points) == count
-    del made.objects[LEASE]  # other tests wait until it is free
+    made.storage.remove(LEASE)  # other tests wait until it is free
     async with manager(made):
         await until(lambda: is_another(made, before))
     assert all(served)
@@ -86,12 +86,12 @@ async def test_what_somebody_destroys_is_restored(made: FakeCluster) -> None:
         await until(lambda: is_consistent(made), 2)
         assert held(made).bundle == first.bundle
         began = time.monotonic()
-        del made.objects[SECRET]
+        made.storage.remove(SECRET)
         made.put(VALIDATING, webhooks("c"))
         await until(lambda: is_another(made, first))
         assert time.monotonic() - began < 15
         second = held(made)
-        del made.objects[MUTATING]
+        made.storage.remove(MUTATING)
         take_away(made, "authority.key")
         await until(lambda: is_another(made, second))
         assert MUTATING not in made.objects
@@ -180,7 +180,7 @@ async def test_trouble_with_the_lease_is_said_every_time_and_names_the_request(m
 async def test_a_lease_that_was_deleted_is_made_again_without_a_word(made: FakeCluster) -> None:
     async with leader(made) as process:
         before = holder(made)
-        del made.objects[LEASE]
+        made.storage.remove(LEASE)
         await until(lambda: holder(made) == before)
         process.send_signal(signal.SIGTERM)
         code, messages = await end(process)

@@ -2,14 +2,14 @@
 
 from aiohttp import web
 
-from tests.cluster.live.objectserver import ObjectServer, Seen
+from tests.apiserver.server import ApiServer, Seen
 from webhook.cluster.queries.authorization import PATH
 
 
 class FakeAuthorizer:
-    """A stand-in for the API server's authorizer, on an :class:`ObjectServer`: who may use which pool."""
+    """A stand-in for the API server's authorizer, on an :class:`ApiServer`: who may use which pool."""
 
-    def __init__(self, server: ObjectServer) -> None:
+    def __init__(self, server: ApiServer) -> None:
         self.granted: set[tuple[str, str]] = set()
         self.asked: list[dict[str, object]] = []
         server.before = self._answer

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from tests.cluster.live.apiserver import ApiServer
+from tests.apiserver.kubeconfig import Kubeconfig
+from tests.apiserver.server import ApiServer
 from tests.cluster.live.authorizer import FakeAuthorizer
-from tests.cluster.live.kubeconfig import Kubeconfig
-from tests.cluster.live.objectserver import ObjectServer
 from tests.server.pki import Authority, Pair
 
 
@@ -63,13 +62,13 @@ async def server(pair: Pair, tmp_path: Path, kubeconfig: Kubeconfig) -> AsyncIte
 
 
 @pytest.fixture
-async def objects() -> AsyncIterator[ObjectServer]:
+async def objects() -> AsyncIterator[ApiServer]:
     """Single objects, as an API server keeps them."""
-    async with ObjectServer().running() as server:
+    async with ApiServer().running() as server:
         yield server
 
 
 @pytest.fixture
-def rights(objects: ObjectServer) -> FakeAuthorizer:
+def rights(objects: ApiServer) -> FakeAuthorizer:
     """Who may use which pool, asked of that server."""
     return FakeAuthorizer(objects)

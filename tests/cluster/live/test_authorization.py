@@ -10,10 +10,10 @@ from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
 from tests.answers import refused
+from tests.apiserver.server import ApiServer, Seen
+from tests.apiserver.server import refused as said_no
 from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.authorizer import FakeAuthorizer
-from tests.cluster.live.objectserver import ObjectServer, Seen
-from tests.cluster.live.objectserver import refused as said_no
 from webhook.admission.responses import Answer, Outcome
 from webhook.admission.review import User
 from webhook.admission.validate import validate
@@ -29,7 +29,7 @@ POOLS = cluster(nodes(1, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=
 
 
 @pytest.fixture
-async def writes(objects: ObjectServer) -> AsyncIterator[ObjectClient]:
+async def writes(objects: ApiServer) -> AsyncIterator[ObjectClient]:
     async with Connection(objects.configuration()) as connection:
         yield ObjectClient(connection)
 
@@ -108,7 +108,7 @@ async def test_no_more_answers_are_kept_than_there_is_room_for(
     assert [seen["spec"]["resourceAttributes"]["name"] for seen in rights.asked] == ["p1", "p2", "p3", "p1"]  # type: ignore[index] -- JSON
 
 
-async def test_an_answer_that_cannot_be_read_is_a_failure(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_an_answer_that_cannot_be_read_is_a_failure(objects: ApiServer, writes: ObjectClient) -> None:
     async def nonsense(_: Seen) -> web.StreamResponse:
         return web.json_response({"status": []})
 
@@ -151,9 +151,7 @@ async def test_who_may_not_use_one_is_told_which(rights: FakeAuthorizer, writes:
     assert "mypool" not in message
 
 
-async def test_nobody_gets_through_while_rights_cannot_be_found_out(
-    objects: ObjectServer, writes: ObjectClient
-) -> None:
+async def test_nobody_gets_through_while_rights_cannot_be_found_out(objects: ApiServer, writes: ObjectClient) -> None:
     async def down(_: Seen) -> web.StreamResponse:
         return said_no(500, "InternalError")
 

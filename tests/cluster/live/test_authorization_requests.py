@@ -7,9 +7,9 @@ import pytest
 
 from kubeapi.client.connection import Connection
 from tests.answers import response
+from tests.apiserver.server import ApiServer
 from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.authorizer import FakeAuthorizer
-from tests.cluster.live.objectserver import ObjectServer
 from webhook import app
 from webhook.admission.responses import Answer
 from webhook.app.serve import queries_of, validator
@@ -26,7 +26,7 @@ POLICY = Policy(verify_pods=False)
 
 
 @pytest.fixture
-async def live(objects: ObjectServer) -> AsyncIterator[LiveCluster[Inventory]]:
+async def live(objects: ApiServer) -> AsyncIterator[LiveCluster[Inventory]]:
     inventory = cluster(nodes(1, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=["ib"])])
     async with Connection(objects.configuration()) as connection:
         yield LiveCluster(connection, inventory)

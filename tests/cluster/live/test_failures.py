@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from kubeapi.client.configuration import find_configuration
 from kubeapi.client.connection import Connection
-from tests.cluster.live.apiserver import TOO_OLD, ApiServer, status
-from tests.cluster.live.kubeconfig import Kubeconfig
+from tests.apiserver.kubeconfig import Kubeconfig
+from tests.apiserver.paths import PATHS
+from tests.apiserver.server import TOO_OLD, ApiServer, status
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import node, pool
 from webhook.cluster.watch.backoff import Pace
@@ -25,14 +26,14 @@ def asked(server: ApiServer) -> list[str]:
 
 
 async def watching(server: ApiServer) -> None:
-    await until(lambda: all(server.watching[resource] for resource in server.objects))
+    await until(lambda: all(server.watching[resource] for resource in PATHS))
 
 
 # Too old
 
 
 async def test_a_watch_that_is_too_old_lists_again(server: ApiServer) -> None:
-    server.put("nodes", node("node-a"))
+    server.store("nodes", node("node-a"))
     server.answers["nodes", "watch"].append(lambda: status(410))
     async with WatchedCluster().running() as watched:
         await until(lambda: server.watching["nodes"])
@@ -41,13 +42,13 @@ async def test_a_watch_that_is_too_old_lists_again(server: ApiServer) -> None:
 
 async def test_what_vanished_while_nobody_watched_goes(server: ApiServer) -> None:
     for name in ("node-a", "node-b", "node-c"):
-        server.put("nodes", node(name))
+        server.store("nodes", node(name))
     async with WatchedCluster().running() as watched:
         await watching(server)
         await server.stop()
-        server.delete("nodes", "node-b")
-        server.put("nodes", node("node-d"))
-        server.compact()
+        server.remove("nodes", "node-b")
+        server.store("nodes", node("node-d"))
+        server.storage.compact()
         await server.start()
         await until(lambda: [*watched.sink.nodes] == ["node-a", "node-c", "node-d"])
 
@@ -55,7 +56,7 @@ async def test_what_vanished_while_nobody_watched_goes(server: ApiServer) -> Non
 @pytest.mark.parametrize("what", ["list", "page", "watch"])
 async def test_in_a_storm_lists_keep_their_distance(server: ApiServer, what: str) -> None:
     for number in range(5):
-        server.put("nodes", node(f"node-{number}"))
+        server.store("nodes", node(f"node-{number}"))
     server.stuck = True
     server.answers["nodes", what].append(lambda: status(410))
     pace = replace(FAST, between_lists=0.1, least=0.001, most=0.002)
@@ -81,7 +82,7 @@ async def test_after_a_storm_all_is_known(server: ApiServer) -> None:
     server.answers["nodes", "watch"].extend([lambda: status(410)] * 4)
     server.answers["nodes", "list"].extend([None, lambda: status(410), lambda: status(410)])
     async with WatchedCluster().running() as watched:
-        server.put("nodes", node("node-b"))
+        server.store("nodes", node("node-b"))
         await until(lambda: server.watching["nodes"])
         await until(lambda: watched.sink.nodes)
 
@@ -103,12 +104,12 @@ async def test_a_watch_without_a_byte_is_given_up(server: ApiServer) -> None:
     async with WatchedCluster(replace(FAST, silence=0.2)).running() as watched:
         await watching(server)
         server.muted = True
-        server.put("nodes", node("node-b"))
+        server.store("nodes", node("node-b"))
         await asyncio.sleep(0.05)
         assert not watched.sink.nodes
         await until(lambda: len(server.asked("nodes", "watch")) == 2)
         server.muted = False
-        server.put("nodes", node("node-c"))
+        server.store("nodes", node("node-c"))
         await until(lambda: [*watched.sink.nodes] == ["node-b", "node-c"])
         assert "nodes: the API server does not answer: Timeout on reading data from socket" in watched.failures
     assert asked(server)[:4] == ["list", "watch", "look", "watch"]
@@ -118,7 +119,7 @@ async def test_bookmarks_keep_a_watch_alive(server: ApiServer) -> None:
     async with WatchedCluster(replace(FAST, silence=0.4)).running() as watched:
         await watching(server)
         for _ in range(6):
-            for resource in server.objects:
+            for resource in PATHS:
                 server.bookmark(resource)
             await asyncio.sleep(0.1)
         assert watched.failures == []
@@ -128,12 +129,12 @@ async def test_bookmarks_keep_a_watch_alive(server: ApiServer) -> None:
 
 
 async def test_a_restart_needs_no_list(server: ApiServer) -> None:
-    server.put("nodes", node("node-a"))
+    server.store("nodes", node("node-a"))
     async with WatchedCluster().running() as watched:
         await watching(server)
         await server.stop()
         await asyncio.sleep(0.1)
-        server.put("nodes", node("node-b"))
+        server.store("nodes", node("node-b"))
         assert [*watched.sink.nodes] == ["node-a"]
         await server.start()
         await until(lambda: [*watched.sink.nodes] == ["node-a", "node-b"])
@@ -141,7 +142,7 @@ async def test_a_restart_needs_no_list(server: ApiServer) -> None:
 
 
 async def test_while_it_is_away_what_is_known_stays(server: ApiServer) -> None:
-    server.put("nodes", node("node-a"))
+    server.store("nodes", node("node-a"))
     async with WatchedCluster().running() as watched:
         await watching(server)
         await server.stop()
@@ -150,13 +151,13 @@ async def test_while_it_is_away_what_is_known_stays(server: ApiServer) -> None:
 
 
 async def test_one_that_was_restored_from_a_backup_is_listed_again(server: ApiServer) -> None:
-    server.put("nodes", node("node-a"))
-    server.put("nodes", node("node-b"))
+    server.store("nodes", node("node-a"))
+    server.store("nodes", node("node-b"))
     async with WatchedCluster().running() as watched:
         await watching(server)
         await server.stop()
-        server.delete("nodes", "node-b")
-        server.version = 101
+        server.remove("nodes", "node-b")
+        server.storage.version = 101
         await server.start()
         await until(lambda: [*watched.sink.nodes] == ["node-a"])
         assert "nodes: the API server went back from version 102 to 101" in watched.failures
@@ -176,7 +177,7 @@ async def test_after_an_outage_longer_than_its_memory_everything_is_listed(
 
 
 async def test_it_may_be_away_at_first(server: ApiServer) -> None:
-    server.put("nodes", node())
+    server.store("nodes", node())
     await server.stop()
     async with WatchedCluster().running(synced=False) as watched:
         await asyncio.sleep(0.1)
@@ -227,7 +228,7 @@ async def test_a_token_that_is_replaced_is_taken_up(server: ApiServer, kubeconfi
     async with WatchedCluster().running() as watched:
         server.tokens = {"Bearer second"}
         kubeconfig.write(token="second")
-        server.put("nodes", node())
+        server.store("nodes", node())
         await until(lambda: watched.sink.nodes)
         assert watched.failures == []
 
@@ -235,9 +236,9 @@ async def test_a_token_that_is_replaced_is_taken_up(server: ApiServer, kubeconfi
 async def test_a_refused_token_says_so(server: ApiServer) -> None:
     server.tokens = set()
     async with WatchedCluster().running(synced=False) as watched:
-        await until(lambda: len(watched.failures) == len(server.objects))
+        await until(lambda: len(watched.failures) == len(PATHS))
         assert watched.cluster.reason() == "the cluster is not read yet: " + "; ".join(
-            f"{resource}: the API server answers 401: Unauthorized" for resource in server.objects
+            f"{resource}: the API server answers 401: Unauthorized" for resource in PATHS
         )
 
 
@@ -258,7 +259,7 @@ async def test_a_missing_permission_is_named(server: ApiServer) -> None:
 
 
 async def test_a_permission_that_is_granted_later_is_used(server: ApiServer) -> None:
-    server.put("nodes", node())
+    server.store("nodes", node())
     server.answers["nodes", "list"].extend([lambda: status(403)] * 3)
     async with WatchedCluster().running() as watched:
         assert [*watched.sink.nodes] == ["node-a"]
@@ -283,7 +284,7 @@ async def test_that_a_kind_is_not_installed_is_news_too(server: ApiServer) -> No
 async def test_a_kind_that_is_installed_later_is_listed(server: ApiServer) -> None:
     server.missing = {"streamshostpools"}
     async with WatchedCluster().running() as watched:
-        server.put("streamshostpools", pool())
+        server.store("streamshostpools", pool())
         server.missing = set()
         await until(lambda: watched.sink.pools)
 
@@ -312,7 +313,7 @@ async def test_every_cluster_has_nodes_and_pods(server: ApiServer, resource: str
 async def test_objects_outlive_a_server_that_does_not_know_their_kind_yet(
     server: ApiServer,
 ) -> None:
-    server.put("streamshostpools", pool())
+    server.store("streamshostpools", pool())
     async with WatchedCluster().running() as watched:
         await watching(server)
         server.answers["streamshostpools", "look"].append(lambda: status(404))
@@ -324,7 +325,7 @@ async def test_objects_outlive_a_server_that_does_not_know_their_kind_yet(
 
 
 async def test_objects_of_a_kind_that_was_removed_go(server: ApiServer) -> None:
-    server.put("streamshostpools", pool())
+    server.store("streamshostpools", pool())
     async with WatchedCluster().running() as watched:
         await watching(server)
         server.missing = {"streamshostpools"}
@@ -336,7 +337,7 @@ async def test_objects_of_a_kind_that_was_removed_go(server: ApiServer) -> None:
 
 async def test_a_storm_costs_no_time(server: ApiServer) -> None:
     server.stuck = True
-    for resource in server.objects:
+    for resource in PATHS:
         server.answers[resource, "list"].append(lambda: status(410))
     connection = Connection(find_configuration())
     async with WatchedCluster(Pace(), connection=connection).running(synced=False):
@@ -344,4 +345,4 @@ async def test_a_storm_costs_no_time(server: ApiServer) -> None:
         before = time.process_time()
         await asyncio.sleep(1.0)
         assert time.process_time() - before < 0.3  # of which the server, in the same process, is most
-    assert all(len(server.asked(resource, "list")) <= 2 for resource in server.objects)
+    assert all(len(server.asked(resource, "list")) <= 2 for resource in PATHS)

@@ -8,7 +8,7 @@ from aiohttp import web
 from kubeapi.client.configuration import find_configuration
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError, Cause
-from tests.cluster.live.apiserver import ApiServer, status
+from tests.apiserver.server import ApiServer, status
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import Recorder, job, namespace, node, pod, pool
 from webhook.cluster.objects.kinds import NODES
@@ -22,14 +22,14 @@ pytestmark = pytest.mark.integration
 
 def nodes(server: ApiServer, *names: str) -> None:
     for name in names:
-        server.put("nodes", node(name))
+        server.store("nodes", node(name))
 
 
 async def test_every_kind_is_listed(server: ApiServer) -> None:
-    server.put("nodes", node())
-    server.put("pods", pod())
-    server.put("streamshostpools", pool())
-    server.put("streamsjobs", job())
+    server.store("nodes", node())
+    server.store("pods", pod())
+    server.store("streamshostpools", pool())
+    server.store("streamsjobs", job())
     async with WatchedCluster().running() as watched:
         sink = watched.sink
         assert ([*sink.nodes], [*sink.pods], [*sink.pools], [*sink.jobs]) == (
@@ -54,7 +54,7 @@ async def test_a_list_comes_in_pages(server: ApiServer) -> None:
 
 async def test_pods_that_have_finished_are_not_asked_for(server: ApiServer) -> None:
     for number in range(4):
-        server.put("pods", pod(f"web-{number}"))
+        server.store("pods", pod(f"web-{number}"))
     async with WatchedCluster().running():
         await until(lambda: server.asked("pods", "watch"))
     selectors = {request.query["fieldSelector"] for request in server.asked("pods", "list", "page", "watch")}
@@ -62,8 +62,8 @@ async def test_pods_that_have_finished_are_not_asked_for(server: ApiServer) -> N
 
 
 async def test_namespaces_without_the_label_are_not_asked_for(server: ApiServer) -> None:
-    server.put("namespaces", namespace())
-    server.put("namespaces", namespace("other", "disabled"))
+    server.store("namespaces", namespace())
+    server.store("namespaces", namespace("other", "disabled"))
     async with WatchedCluster().running() as watched:
         await until(lambda: server.asked("namespaces", "watch"))
         assert watched.sink.intents.enabled == {"edge"}
@@ -72,11 +72,11 @@ async def test_namespaces_without_the_label_are_not_asked_for(server: ApiServer)
 
 
 async def test_a_namespace_is_enabled_and_disabled_by_its_label(server: ApiServer) -> None:
-    server.put("namespaces", namespace(inject=None))
+    server.store("namespaces", namespace(inject=None))
     async with WatchedCluster().running() as watched:
-        server.put("namespaces", namespace())
+        server.store("namespaces", namespace())
         await until(lambda: watched.sink.intents.enabled == {"edge"})
-        server.put("namespaces", namespace(inject="disabled"))
+        server.store("namespaces", namespace(inject="disabled"))
         await until(lambda: not watched.sink.intents.enabled)
 
 
@@ -93,7 +93,7 @@ async def test_an_empty_cluster_is_known_too() -> None:
 
 async def test_a_bad_object_among_good_ones_is_skipped_and_named(server: ApiServer) -> None:
     nodes(server, "node-a", "node-c")
-    server.put("nodes", node("node-b", spec={"taints": 5}))
+    server.store("nodes", node("node-b", spec={"taints": 5}))
     async with WatchedCluster().running() as watched:
         assert ([*watched.sink.nodes], watched.findings) == (
             ["node-a", "node-c"],
@@ -140,7 +140,7 @@ async def test_what_vanished_between_two_beginnings_is_not_kept(server: ApiServe
     nodes(server, *(f"node-{number}" for number in range(7)))
 
     def gone() -> web.Response:
-        server.delete("nodes", "node-0")
+        server.remove("nodes", "node-0")
         return status(410)
 
     server.answers["nodes", "page"].append(gone)

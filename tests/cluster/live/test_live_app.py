@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.live.apiserver import TOO_OLD, ApiServer, status
-from tests.cluster.live.kubeconfig import Kubeconfig
+from tests.apiserver.kubeconfig import Kubeconfig
+from tests.apiserver.server import TOO_OLD, ApiServer, status
 from tests.cluster.live.watched_cluster import until
 from tests.cluster.objects import node, pool
 from tests.server.pki import Pair
@@ -32,8 +32,8 @@ def settings(pair: Pair, tmp_path: Path) -> Settings:
 async def test_reviews_are_answered_once_the_cluster_is_listed(
     server: ApiServer, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server.put("nodes", node())
-    server.put("streamshostpools", pool(size=-1))
+    server.store("nodes", node())
+    server.store("streamshostpools", pool(size=-1))
     ready: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
     with caplog.at_level(logging.INFO):
         task = asyncio.create_task(app.serve.serve(settings, lambda *urls: ready.set_result(urls)))
@@ -51,7 +51,7 @@ async def test_reviews_are_answered_once_the_cluster_is_listed(
 
 
 async def test_explain_waits_until_everything_is_listed(server: ApiServer, tmp_path: Path) -> None:
-    server.put("nodes", node())
+    server.store("nodes", node())
     manifest = tmp_path / "pod.yaml"
     manifest.write_text(POD)
     assert await asyncio.to_thread(main, ["explain", "-f", str(manifest), "-o", "json"]) == 0
@@ -60,8 +60,8 @@ async def test_explain_waits_until_everything_is_listed(server: ApiServer, tmp_p
 async def test_explain_names_what_it_could_not_use(
     server: ApiServer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    server.put("nodes", node())
-    server.put("streamshostpools", pool(size=-1))
+    server.store("nodes", node())
+    server.store("streamshostpools", pool(size=-1))
     server.answers["streamsjobs", "list"].append(
         lambda: status(404, "the server could not find the requested resource")
     )

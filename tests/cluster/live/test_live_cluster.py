@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from kubeapi.client.configuration import find_configuration
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError
-from tests.cluster.live.apiserver import PATHS, ApiServer, status
+from tests.apiserver.paths import PATHS
+from tests.apiserver.server import ApiServer, status
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import Recorder, intent, job, namespace, node, pod, pool
 from webhook.cluster.objects.kinds import NODES
@@ -57,8 +58,8 @@ async def test_it_stays_ready_while_something_is_listed_again(server: ApiServer)
 
 
 async def test_it_feeds_an_inventory(server: ApiServer) -> None:
-    server.put("nodes", node())
-    server.put("pods", pod())
+    server.store("nodes", node())
+    server.store("pods", pod())
     inventory = Inventory()
     watched = WatchedCluster()
     watched.cluster = cluster = LiveCluster(Connection(find_configuration()), inventory, pace=FAST)
@@ -70,19 +71,19 @@ async def test_it_feeds_only_the_kinds_that_are_wanted(server: ApiServer) -> Non
     watched = WatchedCluster()
     watched.cluster = LiveCluster(Connection(find_configuration()), Recorder(), kinds=(NODES,), pace=FAST)
     async with watched.running():
-        assert {request.resource for request in server.requests} == {"nodes"}
+        assert {request.resource for request in server.seen} == {"nodes"}
 
 
 # Reports
 
 
 async def test_the_report_is_told_when_all_is_known(server: ApiServer) -> None:
-    server.put("nodes", node())
-    server.put("pods", pod())
-    server.put("streamshostpools", pool())
-    server.put("streamsjobs", job())
-    server.put("streamshpaintents", intent())
-    server.put("namespaces", namespace())
+    server.store("nodes", node())
+    server.store("pods", pod())
+    server.store("streamshostpools", pool())
+    server.store("streamsjobs", job())
+    server.store("streamshpaintents", intent())
+    server.store("namespaces", namespace())
     async with WatchedCluster().running() as watched:
         assert [str(told) for told in watched.told] == [
             "1 Node, 1 Pod, 1 HostPool, 1 Job, 1 HPAIntent, 1 Namespace; 0 finished, 0 skipped, 0 ignored"
@@ -104,8 +105,8 @@ async def test_a_kind_that_stays_away_is_reported_once(server: ApiServer) -> Non
 
 
 async def test_the_report_names_what_is_wrong_now(server: ApiServer) -> None:
-    server.put("nodes", node("node-a", status={"addresses": 5}))
-    server.put("nodes", node("node-b", spec={"taints": [{}]}))
+    server.store("nodes", node("node-a", status={"addresses": 5}))
+    server.store("nodes", node("node-b", spec={"taints": [{}]}))
     async with WatchedCluster().running() as watched:
         report = watched.cluster.report
         assert (report.skipped_count, report.skipped, report.noted_count, report.noted) == (
@@ -114,8 +115,8 @@ async def test_the_report_names_what_is_wrong_now(server: ApiServer) -> None:
             1,
             (Finding("", "Node node-b", "spec.taints[0].key: missing, the taint is left out"),),
         )
-        server.delete("nodes", "node-a")
-        server.delete("nodes", "node-b")
+        server.remove("nodes", "node-a")
+        server.remove("nodes", "node-b")
         await until(lambda: not watched.sink.nodes)
         assert (watched.cluster.report.skipped, watched.cluster.report.noted_count) == ((), 0)
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from msgspec import Raw
 from msgspec.structs import replace
 
-from kubeapi.client.access import Access
-from kubeapi.client.configuration import Configuration
 from kubeapi.client.connection import Connection
-from tests.cluster.live.apiserver import PATHS, ApiServer, Json, status
+from tests.apiserver.paths import PATHS, Json, path_of
+from tests.apiserver.server import ApiServer, status
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import Recorder, consumer, intent, job, namespace, node, pod, pool
 from webhook.cluster.objects.kinds import KINDS
@@ -74,32 +73,17 @@ TIMEOUTS = {"answer": 0.2, "silence": 0.3}
 """A server that stops leaves some connections half open."""
 
 
-class NoCredentials:
-    """A server that asks for none."""
-
-    reread = 60.0
-
-    def __init__(self, server: str) -> None:
-        self._server = server
-
-    def read(self) -> Access:
-        return Access(server=self._server)
-
-    def header(self) -> str | None:
-        return None
-
-
 async def happen(server: ApiServer, what: str, *how: Any) -> None:
     """One thing that can happen to an API server."""
     if what == "put":
         resource, name, variant, uid = how
         makers = VARIANTS[resource]
-        server.put(resource, makers[variant % len(makers)](f"object-{name}", f"{name}{uid}"))
+        server.store(resource, makers[variant % len(makers)](f"object-{name}", f"{name}{uid}"))
     elif what == "delete":
         resource, name = how
         space = "" if resource in {"nodes", "namespaces"} else "default"
-        if (space, f"object-{name}") in server.objects[resource]:
-            server.delete(resource, f"object-{name}", space)
+        if path_of(PATHS[resource], f"object-{name}", space) in server.objects:
+            server.remove(resource, f"object-{name}", space)
     elif what.startswith("gone"):
         server.answers[how[0], what.removeprefix("gone ")].append(lambda: status(410))
     elif what == "broken list":
@@ -109,7 +93,7 @@ async def happen(server: ApiServer, what: str, *how: Any) -> None:
     elif what == "bookmark":
         server.bookmark(how[0])
     elif what == "compact":
-        server.compact()
+        server.storage.compact()
     elif what == "restart":
         await server.stop()
         await server.start()
@@ -122,7 +106,7 @@ def final(server: ApiServer) -> Recorder:
     sink = Recorder()
     for kind in KINDS:
         store = Store(kind, sink, lambda _: None)
-        for item in server.objects[kind.resource].values():
+        for item in server.storage.all(PATHS[kind.resource]):
             store.put(Raw(json.dumps(item).encode()))
     return sink
 
@@ -134,7 +118,7 @@ async def live(before: list[tuple[Any, ...]], history: list[tuple[Any, ...]], ch
     async with server.running():
         for what, *how in before:
             await happen(server, what, *how)
-        connection = Connection(Configuration(NoCredentials(server.url)))
+        connection = Connection(server.configuration())
         pace = replace(FAST, page=2, least=0.001, most=0.005, most_away=0.005, between_lists=0.001, **TIMEOUTS)
         async with WatchedCluster(pace, connection=connection).running(synced=False) as watched:
             for what, *how in history:

@@ -9,9 +9,9 @@ from aiohttp import web
 from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ObjectClient
 from tests.answers import refused, response
+from tests.apiserver.server import ApiServer, Seen
+from tests.apiserver.server import refused as said_no
 from tests.builders import Json, bound_pod, cluster, nodes, pool, review
-from tests.cluster.live.objectserver import ObjectServer, Seen
-from tests.cluster.live.objectserver import refused as said_no
 from tests.golden.examples import EXAMPLES
 from webhook.admission.responses import Answer, Outcome, PodQuestion, PodRef
 from webhook.admission.validate import validate
@@ -45,9 +45,9 @@ def daemon_set(*tolerations: Json, uid: str = "d-1") -> Json:
 
 
 class Objects:
-    """A stand-in for the API server's objects, on an :class:`ObjectServer`; a number is the code of a refusal."""
+    """A stand-in for the API server's objects, on an :class:`ApiServer`; a number is the code of a refusal."""
 
-    def __init__(self, server: ObjectServer) -> None:
+    def __init__(self, server: ApiServer) -> None:
         self.found: dict[str, Json | int] = {}
         self.asked: list[str] = []
         server.before = self._answer
@@ -60,12 +60,12 @@ class Objects:
 
 
 @pytest.fixture
-def there(objects: ObjectServer) -> Objects:
+def there(objects: ApiServer) -> Objects:
     return Objects(objects)
 
 
 @pytest.fixture
-async def connection(objects: ObjectServer) -> AsyncIterator[Connection]:
+async def connection(objects: ApiServer) -> AsyncIterator[Connection]:
     async with Connection(objects.configuration()) as opened:
         yield opened
 

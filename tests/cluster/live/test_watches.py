@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.cluster.live.apiserver import PATHS, ApiServer
+from tests.apiserver.paths import PATHS
+from tests.apiserver.server import ApiServer
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import Recorder, job, node, pod, pool
 from webhook.cluster.watch.list_watch import LIMIT
@@ -40,27 +41,27 @@ async def test_objects_come_and_change_and_go(
     held: Held,
 ) -> None:
     async with WatchedCluster().running() as watched:
-        server.put(resource, item)
+        server.store(resource, item)
         await until(lambda: held(watched.sink))
         first = str(held(watched.sink))
-        server.put(resource, changed)
+        server.store(resource, changed)
         await until(lambda: str(held(watched.sink)) != first)
-        server.delete(resource, item["metadata"]["name"], item["metadata"].get("namespace", ""))
+        server.remove(resource, item["metadata"]["name"], item["metadata"].get("namespace", ""))
         await until(lambda: not held(watched.sink))
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
 async def test_a_pod_that_finishes_goes(server: ApiServer, phase: str) -> None:
-    server.put("pods", pod())
+    server.store("pods", pod())
     async with WatchedCluster().running() as watched:
-        server.put("pods", pod(phase=phase))
+        server.store("pods", pod(phase=phase))
         await until(lambda: not watched.sink.pods)
 
 
 async def test_a_watch_begins_where_the_list_ended_and_asks_for_bookmarks(
     server: ApiServer,
 ) -> None:
-    server.put("nodes", node())
+    server.store("nodes", node())
     async with WatchedCluster().running():
         await watching(server, "nodes")
     query = server.asked("nodes", "watch")[0].query
@@ -72,7 +73,7 @@ async def test_a_watch_begins_where_the_list_ended_and_asks_for_bookmarks(
 async def test_a_watch_that_ends_goes_on_without_a_list(server: ApiServer) -> None:
     server.watch_seconds = 0.1
     async with WatchedCluster().running() as watched:
-        server.put("nodes", node("node-b"))
+        server.store("nodes", node("node-b"))
         await until(lambda: len(server.asked("nodes", "watch")) == 3)
         assert ([*watched.sink.nodes], len(server.asked("nodes", "list"))) == (["node-b"], 1)
 
@@ -80,7 +81,7 @@ async def test_a_watch_that_ends_goes_on_without_a_list(server: ApiServer) -> No
 async def test_a_watch_goes_on_where_the_last_event_was(server: ApiServer) -> None:
     server.watch_seconds = 0.1
     async with WatchedCluster().running():
-        server.put("nodes", node("node-b"))
+        server.store("nodes", node("node-b"))
         await until(lambda: len(server.asked("nodes", "watch")) == 2)
     assert [request.query["resourceVersion"] for request in server.asked("nodes", "watch")] == ["100", "101"]
 
@@ -89,7 +90,7 @@ async def test_a_bookmark_moves_a_watch_on(server: ApiServer) -> None:
     server.watch_seconds = 0.2
     async with WatchedCluster().running() as watched:
         await watching(server, "nodes")
-        server.version = 500
+        server.storage.version = 500
         server.bookmark("nodes")
         await until(lambda: len(server.asked("nodes", "watch")) == 2)
         assert (server.asked("nodes", "watch")[1].query["resourceVersion"], watched.told[1:]) == ("500", [])
@@ -125,7 +126,7 @@ async def test_chunks_may_end_anywhere(server: ApiServer, chunk: int) -> None:
     server.chunk = chunk
     async with WatchedCluster().running() as watched:
         for number in range(5):
-            server.put("nodes", node(f"nöde-{number}"))
+            server.store("nodes", node(f"nöde-{number}"))
         await until(lambda: len(watched.sink.nodes) == 5)
         assert watched.failures == []
 
@@ -135,8 +136,8 @@ async def test_chunks_may_end_anywhere(server: ApiServer, chunk: int) -> None:
 
 async def test_a_bad_object_is_skipped_and_named(server: ApiServer) -> None:
     async with WatchedCluster().running() as watched:
-        server.put("streamshostpools", pool(mode="Sharing"))
-        server.put("streamshostpools", pool(metadata={"name": "good", "namespace": "default"}))
+        server.store("streamshostpools", pool(mode="Sharing"))
+        server.store("streamshostpools", pool(metadata={"name": "good", "namespace": "default"}))
         await until(lambda: watched.sink.pools)
         assert ([*watched.sink.pools], watched.findings) == (
             [("default", "good")],
@@ -145,9 +146,9 @@ async def test_a_bad_object_is_skipped_and_named(server: ApiServer) -> None:
 
 
 async def test_an_object_that_turns_bad_goes(server: ApiServer) -> None:
-    server.put("nodes", node())
+    server.store("nodes", node())
     async with WatchedCluster().running() as watched:
-        server.put("nodes", node(status={"addresses": {}}))
+        server.store("nodes", node(status={"addresses": {}}))
         await until(lambda: not watched.sink.nodes)
         assert watched.findings == ["Node node-a: status.addresses: expected `array | null`, got `object`"]
 
@@ -156,7 +157,7 @@ async def test_an_object_that_is_none_is_skipped(server: ApiServer) -> None:
     async with WatchedCluster().running() as watched:
         await watching(server, "nodes")
         server.send("nodes", line("ADDED", {"metadata": {"name": ["x"]}}))
-        server.put("nodes", node())
+        server.store("nodes", node())
         await until(lambda: watched.sink.nodes)
         assert watched.findings == ["Node without a name: metadata.name: expected `str | null`, got `array`"]
 
@@ -165,7 +166,7 @@ async def test_an_event_of_a_type_to_come_is_passed_over(server: ApiServer) -> N
     async with WatchedCluster().running() as watched:
         await watching(server, "nodes")
         server.send("nodes", line("RENAMED", node("node-x")))
-        server.put("nodes", node())
+        server.store("nodes", node())
         await until(lambda: watched.sink.nodes)
         assert ([*watched.sink.nodes], watched.failures) == (["node-a"], [])
 
@@ -189,13 +190,13 @@ async def test_after_an_unreadable_event_everything_is_listed_again(server: ApiS
 
 
 async def test_an_error_that_something_is_too_old_lists_again(server: ApiServer) -> None:
-    server.put("nodes", node("node-a"))
+    server.store("nodes", node("node-a"))
     async with WatchedCluster().running() as watched:
         await watching(server, *PATHS)
         server.muted = True
-        server.delete("nodes", "node-a")
-        server.put("nodes", node("node-b"))
-        server.compact()
+        server.remove("nodes", "node-a")
+        server.store("nodes", node("node-b"))
+        server.storage.compact()
         server.muted = False
         server.bookmark("nodes")
         await until(lambda: [*watched.sink.nodes] == ["node-b"])

@@ -8,9 +8,9 @@ from aiohttp import web
 from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ObjectClient
 from tests.answers import steps
+from tests.apiserver.server import ApiServer, Seen
+from tests.apiserver.server import refused as said_no
 from tests.builders import Json, cluster, pod, review
-from tests.cluster.live.objectserver import ObjectServer, Seen
-from tests.cluster.live.objectserver import refused as said_no
 from tests.placement.hardware_containers import GPU, equipped
 from webhook.admission.responses import Answer, WorkloadRef
 from webhook.app.serve import mutator, queries_of
@@ -25,9 +25,9 @@ REPLICA_SET = WorkloadRef("team", "apps/v1", "ReplicaSet", "web-1")
 
 
 class Workloads:
-    """A stand-in for the API server's workloads, on an :class:`ObjectServer`."""
+    """A stand-in for the API server's workloads, on an :class:`ApiServer`."""
 
-    def __init__(self, server: ObjectServer) -> None:
+    def __init__(self, server: ApiServer) -> None:
         self.found: Json | None = {}
         self.asked: list[str] = []
         server.before = self._answer
@@ -39,12 +39,12 @@ class Workloads:
 
 
 @pytest.fixture
-def workloads(objects: ObjectServer) -> Workloads:
+def workloads(objects: ApiServer) -> Workloads:
     return Workloads(objects)
 
 
 @pytest.fixture
-async def connection(objects: ObjectServer) -> AsyncIterator[Connection]:
+async def connection(objects: ApiServer) -> AsyncIterator[Connection]:
     async with Connection(objects.configuration()) as opened:
         yield opened
 

@@ -11,7 +11,7 @@ import pytest
 from kubeapi.client import kubeconfig
 from kubeapi.client.configuration import Configuration, NoClusterError, find_configuration
 from kubeapi.client.service_account import FOLDER, NoPodError, ServiceAccount
-from tests.cluster.live.kubeconfig import Kubeconfig
+from tests.apiserver.kubeconfig import Kubeconfig
 from tests.server.pki import Authority
 
 SERVER = "https://10.8.5.6:6443"

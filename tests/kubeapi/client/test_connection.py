@@ -14,9 +14,9 @@ from kubeapi.client.access import Access
 from kubeapi.client.configuration import Configuration, find_configuration
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError, Cause, FailedRequest
-from tests.cluster.live.apiserver import ApiServer, status
+from tests.apiserver.kubeconfig import Kubeconfig
+from tests.apiserver.server import ApiServer, status
 from tests.cluster.live.conftest import server_tls
-from tests.cluster.live.kubeconfig import Kubeconfig
 from tests.server.pki import DAY, NOW, Authority, Pair
 
 pytestmark = pytest.mark.integration
@@ -49,7 +49,7 @@ async def test_an_answer_is_read_over_tls() -> None:
 
 async def test_it_says_who_asks_and_takes_gzip(server: ApiServer) -> None:
     await get()
-    headers = server.requests[0].headers
+    headers = server.seen[0].headers
     assert {name: headers[name] for name in ("Authorization", "Accept", "Accept-Encoding", "User-Agent")} == {
         "Authorization": "Bearer secret",
         "Accept": "application/json",
@@ -60,7 +60,7 @@ async def test_it_says_who_asks_and_takes_gzip(server: ApiServer) -> None:
 
 async def test_a_program_may_have_a_name_of_its_own(server: ApiServer) -> None:
     await get(Connection(find_configuration(), agent="other"))
-    assert server.requests[0].headers["User-Agent"] == "other"
+    assert server.seen[0].headers["User-Agent"] == "other"
 
 
 @pytest.mark.usefixtures("server")
@@ -73,7 +73,7 @@ async def test_a_proxy_of_the_environment_is_not_looked_at(monkeypatch: pytest.M
 async def test_without_credentials_none_are_sent(server: ApiServer, kubeconfig: Kubeconfig) -> None:
     kubeconfig.write()
     await get()
-    assert "Authorization" not in server.requests[0].headers
+    assert "Authorization" not in server.seen[0].headers
 
 
 async def test_a_path_before_the_api_is_kept(
@@ -106,7 +106,7 @@ async def test_a_refused_token_is_read_again_and_the_request_repeated(
     connection = Connection(find_configuration())
     kubeconfig.write(token="second")
     await get(connection)
-    assert [request.headers["Authorization"] for request in server.requests] == ["Bearer secret", "Bearer second"]
+    assert [request.headers["Authorization"] for request in server.seen] == ["Bearer secret", "Bearer second"]
 
 
 async def test_requests_that_are_refused_together_renew_once(server: ApiServer) -> None:

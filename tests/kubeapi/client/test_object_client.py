@@ -15,7 +15,8 @@ from kubeapi.client.configuration import Configuration
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError, Cause, FailedRequest
 from kubeapi.client.object_client import ANSWER_LIMIT, ObjectClient
-from tests.cluster.live.objectserver import Given, ObjectServer, Seen, refused
+from tests.apiserver.kubeconfig import Given
+from tests.apiserver.server import ApiServer, Seen, refused
 
 pytestmark = pytest.mark.integration
 
@@ -24,7 +25,7 @@ NODE = f"{NODES}/a"
 
 
 @pytest.fixture
-async def connection(objects: ObjectServer) -> AsyncIterator[Connection]:
+async def connection(objects: ApiServer) -> AsyncIterator[Connection]:
     async with Connection(objects.configuration()) as connection:
         yield connection
 
@@ -40,36 +41,36 @@ async def failure(answer: Any) -> ApiError:
     return caught.value
 
 
-def node(objects: ObjectServer, **more: Any) -> dict[str, Any]:
+def node(objects: ApiServer, **more: Any) -> dict[str, Any]:
     return objects.put(NODE, {"metadata": {"name": "a"}, **more})
 
 
 # What is done
 
 
-async def test_an_object_is_read(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_an_object_is_read(objects: ApiServer, writes: ObjectClient) -> None:
     node(objects)
     assert json.loads(await writes.read(NODE)) == objects.objects[NODE]
 
 
-async def test_an_object_is_created(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_an_object_is_created(objects: ApiServer, writes: ObjectClient) -> None:
     answer = await writes.create(NODES, {"metadata": {"name": "a"}})
     assert json.loads(answer) == objects.objects[NODE]
 
 
-async def test_an_object_is_replaced(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_an_object_is_replaced(objects: ApiServer, writes: ObjectClient) -> None:
     found = node(objects, spec={"unschedulable": True})
     await writes.replace(NODE, {"metadata": found["metadata"], "spec": {}})
     assert objects.objects[NODE]["spec"] == {}
 
 
-async def test_an_object_is_changed_in_part(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_an_object_is_changed_in_part(objects: ApiServer, writes: ObjectClient) -> None:
     node(objects, spec={"unschedulable": True, "taints": []})
     await writes.merge_patch(NODE, {"spec": {"taints": None, "podCIDR": "10.0.0.0/8"}})
     assert objects.objects[NODE]["spec"] == {"unschedulable": True, "podCIDR": "10.0.0.0/8"}
 
 
-async def test_an_object_is_changed_by_operations(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_an_object_is_changed_by_operations(objects: ApiServer, writes: ObjectClient) -> None:
     found = node(objects, spec={"taints": []})
     await writes.json_patch(
         NODE,
@@ -82,14 +83,14 @@ async def test_an_object_is_changed_by_operations(objects: ObjectServer, writes:
 
 
 async def test_operations_on_an_object_that_changed_since_are_a_conflict(
-    objects: ObjectServer, writes: ObjectClient
+    objects: ApiServer, writes: ObjectClient
 ) -> None:
     node(objects)
     patch = [{"op": "replace", "path": "/metadata/resourceVersion", "value": "1"}]
     assert (await failure(writes.json_patch(NODE, patch))).cause is Cause.CONFLICT
 
 
-async def test_an_object_is_deleted(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_an_object_is_deleted(objects: ApiServer, writes: ObjectClient) -> None:
     node(objects)
     await writes.delete(NODE)
     assert objects.objects == {}
@@ -104,20 +105,20 @@ async def test_an_object_is_deleted(objects: ObjectServer, writes: ObjectClient)
         ("json_patch", "application/json-patch+json"),
     ],
 )
-async def test_a_body_says_what_it_is(objects: ObjectServer, writes: ObjectClient, method: str, content: str) -> None:
+async def test_a_body_says_what_it_is(objects: ApiServer, writes: ObjectClient, method: str, content: str) -> None:
     node(objects)
     body = [] if method == "json_patch" else {"metadata": {"name": "b"}}
     await getattr(writes, method)(NODES if method == "create" else NODE, body)
     assert objects.seen[0].headers["Content-Type"] == content
 
 
-async def test_a_deletion_says_which_object_is_meant(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_a_deletion_says_which_object_is_meant(objects: ApiServer, writes: ObjectClient) -> None:
     found = node(objects)["metadata"]
     await writes.delete(NODE, uid=found["uid"], version=found["resourceVersion"])
     assert objects.seen[0].json == {"preconditions": {"uid": found["uid"], "resourceVersion": found["resourceVersion"]}}
 
 
-async def test_what_will_be_deleted_later_is_as_good_as_deleted(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_what_will_be_deleted_later_is_as_good_as_deleted(objects: ApiServer, writes: ObjectClient) -> None:
     async def accepted(_seen: Seen) -> web.Response:
         return web.json_response({}, status=202)
 
@@ -129,15 +130,15 @@ async def test_what_will_be_deleted_later_is_as_good_as_deleted(objects: ObjectS
 # What goes wrong
 
 
-async def test_a_name_that_is_taken_is_told_from_a_conflict(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_a_name_that_is_taken_is_told_from_a_conflict(objects: ApiServer, writes: ObjectClient) -> None:
     node(objects)
     failed = await failure(writes.create(NODES, {"metadata": {"name": "a"}}))
-    assert (failed.cause, str(failed)) == (Cause.EXISTS, "the API server answers 409: because AlreadyExists")
+    assert (failed.cause, str(failed)) == (Cause.EXISTS, f"the API server answers 409: {NODE} already exists")
 
 
 @pytest.mark.parametrize("method", ["replace", "merge_patch"])
 async def test_an_object_that_changed_since_is_a_conflict(
-    objects: ObjectServer, writes: ObjectClient, method: str
+    objects: ApiServer, writes: ObjectClient, method: str
 ) -> None:
     before = node(objects)
     node(objects, spec={"unschedulable": True})
@@ -145,7 +146,7 @@ async def test_an_object_that_changed_since_is_a_conflict(
     assert (failed.cause, objects.objects[NODE]["spec"]) == (Cause.CONFLICT, {"unschedulable": True})
 
 
-async def test_another_object_of_the_same_name_is_not_deleted(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_another_object_of_the_same_name_is_not_deleted(objects: ApiServer, writes: ObjectClient) -> None:
     node(objects)
     assert (await failure(writes.delete(NODE, uid="other"))).cause is Cause.CONFLICT
 
@@ -154,7 +155,7 @@ async def test_an_object_that_is_not_there_is_missing(writes: ObjectClient) -> N
     assert (await failure(writes.read(NODE))).cause is Cause.MISSING
 
 
-async def test_an_object_that_breaks_a_rule_is_invalid(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_an_object_that_breaks_a_rule_is_invalid(objects: ApiServer, writes: ObjectClient) -> None:
     async def invalid(_seen: Seen) -> web.Response:
         return refused(422, "Invalid")
 
@@ -162,7 +163,7 @@ async def test_an_object_that_breaks_a_rule_is_invalid(objects: ObjectServer, wr
     assert (await failure(writes.create(NODES, {}))).cause is Cause.INVALID
 
 
-async def test_an_api_server_that_is_busy_says_for_how_long(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_an_api_server_that_is_busy_says_for_how_long(objects: ApiServer, writes: ObjectClient) -> None:
     async def busy(_seen: Seen) -> web.Response:
         return web.Response(status=429, headers={"Retry-After": "3"})
 
@@ -171,7 +172,7 @@ async def test_an_api_server_that_is_busy_says_for_how_long(objects: ObjectServe
     assert (failed.cause, failed.wait, len(objects.seen)) == (Cause.BUSY, 3.0, 1)
 
 
-async def test_an_object_that_is_too_large_is_unreadable(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_an_object_that_is_too_large_is_unreadable(objects: ApiServer, writes: ObjectClient) -> None:
     async def huge(_seen: Seen) -> web.Response:
         return web.Response(body=b"x" * (ANSWER_LIMIT + 1))
 
@@ -180,7 +181,7 @@ async def test_an_object_that_is_too_large_is_unreadable(objects: ObjectServer, 
     assert (failed.cause, str(failed)) == (Cause.UNREADABLE, "an object has more than 6291456 bytes")
 
 
-async def test_how_large_an_object_may_be_can_be_chosen(objects: ObjectServer, connection: Connection) -> None:
+async def test_how_large_an_object_may_be_can_be_chosen(objects: ApiServer, connection: Connection) -> None:
     async def large(_seen: Seen) -> web.Response:
         return web.Response(body=b"x" * 101)
 
@@ -194,7 +195,7 @@ async def test_how_large_an_object_may_be_can_be_chosen(objects: ObjectServer, c
 # The time of the API server
 
 
-async def dated(objects: ObjectServer, writes: ObjectClient, header: str) -> datetime:
+async def dated(objects: ApiServer, writes: ObjectClient, header: str) -> datetime:
     """What is said to be now, after an answer with that ``Date``."""
 
     async def answer(_seen: Seen) -> web.Response:
@@ -205,18 +206,18 @@ async def dated(objects: ObjectServer, writes: ObjectClient, header: str) -> dat
     return writes.now
 
 
-async def test_now_is_what_the_last_answer_says(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_now_is_what_the_last_answer_says(objects: ApiServer, writes: ObjectClient) -> None:
     assert await dated(objects, writes, "Fri, 03 Feb 2040 04:05:06 GMT") == datetime(2040, 2, 3, 4, 5, 6, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("header", ["yesterday", "Tue, 01 Jan 2030 00:00:00 -0000"], ids=["no date", "no zone"])
 async def test_without_a_date_now_is_the_time_of_this_machine(
-    objects: ObjectServer, writes: ObjectClient, header: str
+    objects: ApiServer, writes: ObjectClient, header: str
 ) -> None:
     assert abs(await dated(objects, writes, header) - datetime.now(UTC)) < timedelta(seconds=5)
 
 
-async def test_a_failure_changes_nothing_about_now(objects: ObjectServer, writes: ObjectClient) -> None:
+async def test_a_failure_changes_nothing_about_now(objects: ApiServer, writes: ObjectClient) -> None:
     before = await dated(objects, writes, "Fri, 03 Feb 2040 04:05:06 GMT")
 
     async def down(_seen: Seen) -> web.Response:
@@ -246,21 +247,21 @@ async def trickle(_seen: Seen) -> web.Response:
 
 
 @pytest.mark.parametrize("fault", [hang, trickle])
-async def test_no_request_takes_longer_than_it_may(objects: ObjectServer, connection: Connection, fault: Any) -> None:
+async def test_no_request_takes_longer_than_it_may(objects: ApiServer, connection: Connection, fault: Any) -> None:
     objects.before = fault
     begun = time.monotonic()
     failed = await failure(ObjectClient(connection, seconds=0.1).read(NODE))
     assert (failed.cause, time.monotonic() - begun < 5) == (Cause.UNREACHABLE, True)
 
 
-async def test_time_that_is_up_is_said(objects: ObjectServer, connection: Connection) -> None:
+async def test_time_that_is_up_is_said(objects: ApiServer, connection: Connection) -> None:
     objects.before = trickle
     failed = await failure(ObjectClient(connection, seconds=0.1).read(NODE))
     assert str(failed) == "the API server does not answer within 0.1 seconds"
     assert failed.request == FailedRequest(method="GET", path=NODE, seconds=0.1)
 
 
-async def test_credentials_are_part_of_the_time(objects: ObjectServer) -> None:
+async def test_credentials_are_part_of_the_time(objects: ApiServer) -> None:
     class Slow(Given):
         reread = 0.0
         readings = 0
@@ -278,7 +279,7 @@ async def test_credentials_are_part_of_the_time(objects: ObjectServer) -> None:
 # Once
 
 
-def lose(objects: ObjectServer) -> None:
+def lose(objects: ApiServer) -> None:
     """Break the connection instead of answering a change."""
 
     async def broken(seen: Seen) -> web.StreamResponse | None:
@@ -294,9 +295,7 @@ def lose(objects: ObjectServer) -> None:
 
 
 @pytest.mark.parametrize("method", ["replace", "merge_patch", "delete"])
-async def test_what_may_have_arrived_is_not_sent_again(
-    objects: ObjectServer, writes: ObjectClient, method: str
-) -> None:
+async def test_what_may_have_arrived_is_not_sent_again(objects: ApiServer, writes: ObjectClient, method: str) -> None:
     """By itself aiohttp repeats a PUT or DELETE when a connection that it has kept breaks."""
     node(objects)
     await writes.read(NODE)
@@ -306,7 +305,7 @@ async def test_what_may_have_arrived_is_not_sent_again(
     assert (failed.cause, len(objects.seen)) == (Cause.UNREACHABLE, 2)
 
 
-async def test_a_refused_token_is_renewed_and_the_change_made(objects: ObjectServer) -> None:
+async def test_a_refused_token_is_renewed_and_the_change_made(objects: ApiServer) -> None:
     """The API server looks at the token before it looks at anything else."""
 
     class Renewed(Given):
@@ -349,21 +348,19 @@ def forbid() -> None:
         pytest.param(lambda writes: writes.delete(NODE), id="delete"),
     ],
 )
-async def test_a_fence_keeps_changes_from_being_sent(
-    objects: ObjectServer, connection: Connection, change: Any
-) -> None:
+async def test_a_fence_keeps_changes_from_being_sent(objects: ApiServer, connection: Connection, change: Any) -> None:
     node(objects)
     with pytest.raises(ForbiddenError):
         await change(ObjectClient(connection, fence=forbid))
     assert objects.seen == []
 
 
-async def test_a_fence_lets_everybody_read(objects: ObjectServer, connection: Connection) -> None:
+async def test_a_fence_lets_everybody_read(objects: ApiServer, connection: Connection) -> None:
     node(objects)
     assert await ObjectClient(connection, fence=forbid).read(NODE)
 
 
-async def test_a_fence_that_falls_while_credentials_are_read_still_holds(objects: ObjectServer) -> None:
+async def test_a_fence_that_falls_while_credentials_are_read_still_holds(objects: ApiServer) -> None:
     class Slow(Given):
         reread = 0.0
 
@@ -388,7 +385,7 @@ async def test_a_fence_that_falls_while_credentials_are_read_still_holds(objects
 # Together
 
 
-async def test_a_connection_may_be_used_by_several_at_a_time(objects: ObjectServer) -> None:
+async def test_a_connection_may_be_used_by_several_at_a_time(objects: ApiServer) -> None:
     node(objects)
     connection = Connection(objects.configuration())
     async with connection:
@@ -397,7 +394,7 @@ async def test_a_connection_may_be_used_by_several_at_a_time(objects: ObjectServ
         assert await ObjectClient(connection).read(NODE)
 
 
-async def test_a_connection_that_was_closed_can_be_opened_again(objects: ObjectServer) -> None:
+async def test_a_connection_that_was_closed_can_be_opened_again(objects: ApiServer) -> None:
     node(objects)
     connection = Connection(objects.configuration())
     for _ in range(2):

@@ -1,14 +1,13 @@
 """A place for one Lease, in memory: what of an API server an election needs."""
 
-import json
 from typing import Any
 
-from kubeapi.client.errors import ApiError, Cause
-from tests.cluster.live.objectserver import Json, ObjectServer, RefusedError
+from kubeapi.client.errors import ApiError
+from tests.apiserver.direct import DirectClient
+from tests.apiserver.paths import Json
+from tests.apiserver.storage import Storage
 
 PATH = "/apis/coordination.k8s.io/v1/namespaces/streams/leases/controller"
-
-_CAUSES = {"NotFound": Cause.MISSING, "AlreadyExists": Cause.EXISTS, "Conflict": Cause.CONFLICT}
 
 
 class Leases:
@@ -17,7 +16,8 @@ class Leases:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.troubles: list[ApiError | None] = []
-        self._server = ObjectServer()
+        self._storage = Storage()
+        self._client = DirectClient(self._storage)
 
     async def read(self, path: str) -> bytes:
         return await self.ask("GET", path)
@@ -35,15 +35,12 @@ class Leases:
         return self.obey(method, path, body)
 
     def obey(self, method: str, path: str, body: Any) -> bytes:
-        try:
-            return json.dumps(self._server.obey(method, path, body)[1]).encode()
-        except RefusedError as error:
-            raise ApiError(_CAUSES[error.reason], str(error)) from None
+        return self._client.ask(method, path, body)
 
     @property
     def lease(self) -> Json:
         """The whole of it."""
-        return self._server.objects[PATH]
+        return self._storage.objects[PATH]
 
     @property
     def spec(self) -> Json:
@@ -52,13 +49,13 @@ class Leases:
 
     def put(self, **spec: Any) -> None:
         """Somebody else writes it."""
-        old = self._server.objects.get(PATH, {})
-        self._server.put(PATH, {**old, "spec": {**(old.get("spec") or {}), **spec}})
+        old = self._storage.objects.get(PATH, {})
+        self._storage.put(PATH, {**old, "spec": {**(old.get("spec") or {}), **spec}})
 
     def store(self, document: Json) -> None:
         """Somebody else writes something else."""
-        self._server.put(PATH, document)
+        self._storage.put(PATH, document)
 
     def delete(self) -> None:
         """Somebody deletes it."""
-        del self._server.objects[PATH]
+        self._storage.remove(PATH)

@@ -1,20 +1,24 @@
-"""A kubeconfig with one context, written as kubectl writes it."""
+"""Ways to a server: a kubeconfig with one context, written as kubectl writes it, and credentials that never change."""
 
 import base64
 import json
 from pathlib import Path
 from typing import Any
 
+from kubeapi.client.access import Access
+
 
 class Kubeconfig:
-    """A file at ``path``; ``user`` and ``cluster`` add to what it says."""
+    """A file at ``path``; ``user`` and ``cluster`` add to what it says. Without an authority the system's are used."""
 
-    def __init__(self, path: Path, *, server: str, authority: bytes, context: str = "test") -> None:
+    def __init__(
+        self, path: Path, *, server: str, authority: bytes = b"", context: str = "test", token: str = ""
+    ) -> None:
         self.path = path
         self.server = server
-        self._authority = base64.b64encode(authority).decode()
+        self._authority = base64.b64encode(authority).decode() or None
         self._context = context
-        self.write(token="secret")
+        self.write(token=token or "secret")
 
     def write(self, *, cluster: dict[str, Any] | None = None, **user: object) -> None:
         name = self._context
@@ -28,3 +32,18 @@ class Kubeconfig:
             "users": [{"name": name, "user": user}],
         }
         self.path.write_text(json.dumps(content))
+
+
+class Given:
+    """Credentials that never change."""
+
+    reread = 60.0
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    def read(self) -> Access:
+        return self._access
+
+    def header(self) -> str | None:
+        return self._access.header
