@@ -6,4 +6,7 @@ with. ``orders``, ``client`` and ``load`` are the clients, a process of their ow
 counters of the servers meanwhile. ``rounds`` runs the variants in turns, and ``observation`` holds the whole run.
 ``figures``, ``goals``, ``facts`` and ``results`` compute the results, and ``report`` writes them down. ``__main__``
 runs everything.
+
+``bystanders`` and ``bindings`` are benchmarks of their own: what the chart costs objects that
+ask for nothing, and what its setting ``strict`` does.
 """

@@ -179,4 +179,8 @@ class CrashCluster:
         pools, nodes = self._pools(), self._api.get("/api/v1/nodes")["items"]
         free = sum(EXCLUSIVE not in marks(node) for node in nodes)
         waiting = [pool for pool in pools if phase(pool) == "Failed" and pool["spec"]["size"] <= free]
-        return [*unfinished(pools, nodes), *(f"{pool['metadata']['name']} can be had" for pool in waiting)]
+        carried = {node["metadata"]["name"]: marks(node) for node in nodes}
+        return [
+            *unfinished(pools, nodes),
+            *(f"{pool['metadata']['name']} can be had, going by the marks {carried}" for pool in waiting),
+        ]
