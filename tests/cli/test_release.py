@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -173,8 +174,9 @@ def held(server: ApiServer, holder: str, seconds: int = 3600) -> None:
 
 
 def is_other(path: str) -> bool:
-    """Whether it is of something that is neither a node nor a pod nor a pool."""
-    return not path.startswith(("/api/v1/", "/apis/streams.ibm.com/"))
+    """Whether the path is of an object that is no node, pod, namespace or HostPool."""
+    core = path.startswith("/api/v1/") and re.search(r"/(nodes|pods|namespaces)/[^/]+$", path)
+    return not core and not path.startswith("/apis/streams.ibm.com/")
 
 
 def others(server: ApiServer) -> list[str]:
