@@ -13,8 +13,8 @@ from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.apiserver.paths import node_path, pool_path
 from tests.apiserver.server import ApiServer
 from tests.builders import Json
+from webhook.app.controller import figures
 from webhook.controller.hostpools.host_choice import ReconcilerSettings
-from webhook.controller.metrics import figures
 from webhook.controller.program import Controller, LeaseRef
 from webhook.placement.inventory.policy import Policy
 

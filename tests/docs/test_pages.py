@@ -9,10 +9,11 @@ import pytest
 from certs import options
 from tests.docs.pages import ROOT, SOURCES, blocks, page
 from webhook.admission.review import OBJECT_LIMIT
+from webhook.app import controller as controlling
 from webhook.cluster.crds import hpaintent_schema
 from webhook.cluster.objects import custom_resources, report
 from webhook.cluster.snapshot import folder, yaml_documents
-from webhook.controller import metrics as figures
+from webhook.controller import hostpools
 from webhook.placement.annotations import hardware_text
 from webhook.placement.inventory import intent, pool_spec
 from webhook.placement.inventory.objects import Phase
@@ -74,14 +75,14 @@ def test_every_metric_is_on_the_page() -> None:
 
 
 def test_every_metric_of_the_controller_is_on_the_page() -> None:
-    offered = re.findall(r"\bgauge\(\s*f?\"(\w+?)(?:\{phase[^\"]*)?\"", Path(figures.__file__).read_text())
+    offered = re.findall(r"\bgauge\(\s*f?\"(\w+?)(?:\{phase[^\"]*)?\"", Path(controlling.__file__).read_text())
     wanted = {f"{name}{phase.lower()}" for name in offered for phase in (Phase if name.endswith("_") else ("",))}
     cells = [row[0] for row in rows("operations.md", "The controller")]
     assert {name for cell in cells for name in re.findall(r"`streams_placement_(\w+)`", cell)} == wanted
 
 
 def test_every_reason_of_conditions_and_events_is_on_the_page() -> None:
-    texts = "".join(path.read_text() for path in (Path(figures.__file__).parent / "hostpools").glob("pool_*.py"))
+    texts = "".join(path.read_text() for path in Path(hostpools.__file__).parent.glob("pool_*.py"))
     words = set(re.findall(r"\"([A-Z][a-z]+(?:[A-Z][a-z]+)+|Unsized|Settling|Invalid|Released|Degraded)\"", texts))
     section = page("hostpool.md").partition("\n### Conditions and Events\n")[2].partition("\n### ")[0]
     shown = set(re.findall(r"`([A-Z]\w+)`", section)) - {"Ready", "Exclusive"}

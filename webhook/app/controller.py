@@ -1,14 +1,15 @@
-"""``controller``: builds the controller process from the settings and runs it until a signal asks it to stop."""
+"""``controller``: builds the controller process from the settings, with its gauges, and runs it until a signal."""
 
 import asyncio
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
 
 from kubeapi.client.service_account import own_namespace
 from webhook.app.cluster_source import ReadingLog, configuration_of
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
-from webhook.controller.metrics import figures
 from webhook.controller.program import Controller, LeaseRef
+from webhook.placement.inventory.objects import Phase
 from webhook.server.background import run_background
 from webhook.server.metrics import Metrics
 from webhook.settings import Settings, policy_of
@@ -27,3 +28,48 @@ async def control(settings: Settings, announce: Callable[[str], None]) -> None:
     await run_background(
         controller.run, controller.cluster.reason, settings, metrics=metrics, announce=announce
     )  # fmt: skip
+
+
+Gauge = Callable[[str, str, Callable[[], float]], object]
+"""Registers a metric: its name, its help text, and a function that returns its value."""
+
+
+def figures(controller: Controller, gauge: Gauge) -> None:
+    """Register all metrics of the controller."""
+    pools = controller.work.queues.pools
+    gauge("leader", "Whether this process acts: 1 or 0.", lambda: float(controller.election.leading))
+    for phase in Phase:
+        gauge(
+            f"host_pools_{phase.lower()}",
+            f"Host pools that are {phase}.",
+            functools.partial(_in_phase, controller, phase),
+        )
+    gauge("pool_hosts_assigned", "Hosts that pools have.", lambda: float(sum(_hosts(controller))))
+    gauge("pool_hosts_gone", "Hosts that pools have and whose nodes are gone.", lambda: float(_gone(controller)))
+    gauge("queue_depth", "Host pools that wait to be looked at.", lambda: float(pools.depth))
+    gauge("queue_oldest_seconds", "For how long the first of them has been waiting.", lambda: pools.oldest)
+    gauge("queue_failing", "Host pools whose last look failed.", lambda: float(pools.failing))
+    gauge("queue_retries", "Looks that were repeated after a failure.", lambda: float(pools.retries))
+    gauge("events_written", "Events written.", lambda: float(_written(controller)))
+    gauge("events_lost", "Events that could not be written, or were too many.", lambda: float(_lost(controller)))
+
+
+def _in_phase(controller: Controller, phase: Phase) -> float:
+    return float(sum(pool.phase is phase for pool in controller.work.watched.inventory.pools.values()))
+
+
+def _hosts(controller: Controller) -> Iterator[int]:
+    return (len(pool.assigned) for pool in controller.work.watched.inventory.pools.values())
+
+
+def _gone(controller: Controller) -> int:
+    inventory = controller.work.watched.inventory
+    return sum(not nodes for pool in inventory.pools.values() for nodes in inventory.pools.hosts(pool).values())
+
+
+def _lost(controller: Controller) -> int:
+    return sum(events.failed + events.dropped for events in (controller.events, controller.of_pods))
+
+
+def _written(controller: Controller) -> int:
+    return controller.events.written + controller.of_pods.written

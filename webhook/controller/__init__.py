@@ -9,7 +9,6 @@ Read in this order:
 - ``events``: Events of events.k8s.io/v1; ``waiting_pods``: Events about admitted pods that no node can run.
 - ``release``: the command that frees hosts without a controller.
 - ``controller_pods``: the pods of the controller's Deployment: which run, and how ``release`` ends them.
-- ``metrics``: the figures of the controller.
 
 The election is ``kubeapi.leaderelection``.
 """
