@@ -1,9 +1,15 @@
 """What holds for every test: what counts as coverage, and what a report may say."""
 
+import signal
 import sys
 from collections.abc import Generator
 
 import pytest
+
+
+def pytest_configure() -> None:
+    """SIGHUP is not ignored, even if the tests run under ``nohup``: programs would rightly go on ignoring it."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(wrapper=True)
