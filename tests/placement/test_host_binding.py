@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.builders import NAMESPACE, OUTRIGHT, Json, bound_pod, cluster, decided, job, node, nodes, pod, typed
+from tests.fake_clock import FakeClock
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.inventory.assumed_pods import LIMIT, SECONDS, AssumedPods
 from webhook.placement.inventory.inventory import Inventory
@@ -280,15 +281,6 @@ def test_a_neighbour_in_the_zone_may_object_to_the_newcomer(key: str, there: Jso
 def test_two_hosts_that_are_not_one_node_are_no_node() -> None:
     found = decided(pod('A: host("node-a"); B: host("node-b")'), TWO)
     assert found.message.startswith('host("node-a") and host("node-b") cannot both hold')
-
-
-class FakeClock:
-    """Time that stands still until it is moved."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def after(assumed: AssumedPods, requests: Json) -> str:

@@ -50,8 +50,7 @@ def mutator(cluster: Cluster, policy: Policy, queries: ReviewQueries) -> Reviewe
     known = Known(Memo(), AssumedPods(time.monotonic), sizes.count if sizes else lambda _: None)
 
     def mutating(body: bytes) -> Answer | Awaitable[Answer]:
-        answer = mutate(body, cluster.inventory, policy, known)
-        return answer if answer.question is None else queries.completed(answer)
+        return queries.completed(mutate(body, cluster.inventory, policy, known))
 
     return mutating
 
@@ -60,8 +59,7 @@ def validator(cluster: Cluster, policy: Policy, queries: ReviewQueries) -> Revie
     """The reviewer of finished pods, workloads, nodes and custom resources."""
 
     def validating(body: bytes) -> Answer | Awaitable[Answer]:
-        answer = validate(body, cluster.inventory, policy)
-        return answer if answer.question is None else queries.completed(answer)
+        return queries.completed(validate(body, cluster.inventory, policy))
 
     return validating
 

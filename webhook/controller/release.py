@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.watch.lists import listed
 from webhook.controller.hostpools import pool_status
-from webhook.controller.hostpools.claims import Claims
+from webhook.controller.hostpools.claims import Claims, ObjectWriter
 from webhook.controller.hostpools.marks import PoolMark, StoredNode, mark_named, read_node
 from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool
-from webhook.controller.hostpools.pool_reports import PoolWriter, rfc3339
+from webhook.controller.hostpools.pool_reports import rfc3339
 from webhook.controller.hostpools.pool_status import status_of
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.text import keys
@@ -77,7 +77,7 @@ class Freed(Struct, frozen=True, kw_only=True):
 class Release:
     """Releases hosts through ``server``; with ``dry_run`` only reports which."""
 
-    def __init__(self, server: PoolWriter, *, dry_run: bool = False, now: Callable[[], str] = rfc3339) -> None:
+    def __init__(self, server: ObjectWriter, *, dry_run: bool = False, now: Callable[[], str] = rfc3339) -> None:
         self._server = server
         self._dry_run = dry_run
         self._now = now

@@ -5,13 +5,14 @@ from msgspec import Struct
 from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects.kinds import JOBS, PODS, AnyKind
 from webhook.controller.concurrency import gather_or_cancel
+from webhook.controller.hostpools.claims import ObjectWriter
 from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.hostpools.marks import MarkOwners
 from webhook.controller.hostpools.node_cache import NodeCache
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.orphans import Orphans
 from webhook.controller.hostpools.pool_object import OWN_POOLS
-from webhook.controller.hostpools.pool_reports import EventRecorder, PoolReports, PoolWriter
+from webhook.controller.hostpools.pool_reports import EventRecorder, PoolReports
 from webhook.controller.hostpools.reconciler import HostPools
 from webhook.controller.hostpools.triggers import Triggers
 from webhook.controller.waiting_pods import WaitingPods
@@ -38,7 +39,7 @@ class Work:
 
     def __init__(
         self,
-        server: PoolWriter,
+        server: ObjectWriter,
         events: EventRecorder,
         rules: ReconcilerSettings,
         *,

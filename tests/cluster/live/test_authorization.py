@@ -14,6 +14,7 @@ from tests.apiserver.server import ApiServer, Seen
 from tests.apiserver.server import refused as said_no
 from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.authorizer import FakeAuthorizer
+from tests.fake_clock import FakeClock
 from webhook.admission.responses import Answer, Outcome
 from webhook.admission.review import User
 from webhook.admission.validate import validate
@@ -32,13 +33,6 @@ POOLS = cluster(nodes(1, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=
 async def writes(objects: ApiServer) -> AsyncIterator[ObjectClient]:
     async with Connection(objects.configuration()) as connection:
         yield ObjectClient(connection)
-
-
-class FakeClock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 async def test_the_whole_user_and_the_pool_are_asked_about(rights: FakeAuthorizer, writes: ObjectClient) -> None:
@@ -77,7 +71,7 @@ async def test_an_answer_holds_for_a_while(
     granted: bool,  # noqa: FBT001 -- of a table
     seconds: float,
 ) -> None:
-    clock = FakeClock()
+    clock = FakeClock(1000.0)
     rights.granted = {("jane", "p1")} if granted else set()
     asking = Authorization(writes, clock=clock)
     for passed, asked in ((0.0, 1), (seconds - 0.1, 1), (0.2, 2)):

@@ -12,6 +12,7 @@ from tests.answers import refused, response
 from tests.apiserver.server import ApiServer, Seen
 from tests.apiserver.server import refused as said_no
 from tests.builders import Json, bound_pod, cluster, nodes, pool, review
+from tests.fake_clock import FakeClock
 from tests.golden.examples import EXAMPLES
 from webhook.admission.responses import Answer, Outcome, PodQuestion, PodRef
 from webhook.admission.validate import validate
@@ -149,15 +150,8 @@ async def test_where_nobody_can_tell_it_is_our_trouble(
     assert said in answer.message
 
 
-class FakeClock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 async def test_what_is_known_of_a_daemon_set_holds_for_a_while(connection: Connection, there: Objects) -> None:
-    time = FakeClock()
+    time = FakeClock(1000.0)
     newcomers = UnknownPods(ObjectClient(connection), clock=time)
     there.found = {POD: agent(), DAEMON_SET: daemon_set()}
     assert [await newcomers.look_up(UNSEEN) for _ in range(2)] == [None, None]

@@ -11,6 +11,7 @@ from tests.answers import steps
 from tests.apiserver.server import ApiServer, Seen
 from tests.apiserver.server import refused as said_no
 from tests.builders import Json, cluster, pod, review
+from tests.fake_clock import FakeClock
 from tests.placement.hardware_containers import GPU, equipped
 from webhook.admission.responses import Answer, WorkloadRef
 from webhook.app.serve import mutator, queries_of
@@ -127,15 +128,8 @@ async def test_without_an_answer_the_number_is_not_known(
     assert len(workloads.asked) == 1
 
 
-class FakeClock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 async def test_an_answer_holds_for_a_while(connection: Connection, workloads: Workloads) -> None:
-    time = FakeClock()
+    time = FakeClock(1000.0)
     sizes = WorkloadSizes(ObjectClient(connection), clock=time)
     workloads.found = {"spec": {"replicas": 3}}
     assert [await sizes.learn(REPLICA_SET) for _ in range(3)] == [True] * 3

@@ -12,6 +12,7 @@ from kubeapi.client import kubeconfig
 from kubeapi.client.configuration import Configuration, NoClusterError, find_configuration
 from kubeapi.client.service_account import FOLDER, NoPodError, ServiceAccount
 from tests.apiserver.kubeconfig import Kubeconfig
+from tests.fake_clock import FakeClock
 from tests.server.pki import Authority
 
 SERVER = "https://10.8.5.6:6443"
@@ -34,14 +35,6 @@ def config(tmp_path: Path, authority: Authority, monkeypatch: pytest.MonkeyPatch
     found = Kubeconfig(tmp_path / "config", server=SERVER, authority=authority.cert)
     monkeypatch.setenv("KUBECONFIG", str(found.path))
     return found
-
-
-class FakeClock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 # Which cluster

@@ -44,6 +44,8 @@ class ReviewQueries:
     def completed(self, answer: Answer) -> Answer | Awaitable[Answer]:
         """The answer at once, or later if the API server has to be asked first."""
         question = answer.question
+        if question is None:  # nearly all answers
+            return answer
         if isinstance(question, SizeQuestion) and self.sizes:
             return _sized(answer, question, self.sizes)
         if isinstance(question, PodQuestion) and self._pods:

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from kubeapi.client.errors import ApiError, Cause
+from webhook.cluster.watch.lists import ListReader
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.hostpools.marks import Patch, PoolMark, StoredNode, read_node
 from webhook.placement.inventory.objects import PoolHost
@@ -29,12 +30,8 @@ AT_A_TIME: Final = 16
 _random: Final = random.SystemRandom()
 
 
-class NodeWriter(Protocol):
-    """The API server's nodes; every failure is an :class:`ApiError`."""
-
-    async def read(self, path: str) -> bytes:
-        """Read an object; the error's cause is MISSING if there is none."""
-        ...
+class ObjectWriter(ListReader, Protocol):
+    """The API server; failures are ApiError, or LostError when this process does not hold the Lease any more."""
 
     async def merge_patch(self, path: str, body: object) -> bytes:
         """Apply a merge patch; the error's cause is CONFLICT if its ``resourceVersion`` is not the stored one."""
@@ -54,7 +51,7 @@ class Claimed(Struct, frozen=True):
 class Claims:
     """Writes marks to nodes; ``learn`` is called with each node as answered, before the watch brings it."""
 
-    def __init__(self, nodes: NodeWriter, learn: Callable[[bytes], object]) -> None:
+    def __init__(self, nodes: ObjectWriter, learn: Callable[[bytes], object]) -> None:
         self._nodes = nodes
         self._learn = learn
 

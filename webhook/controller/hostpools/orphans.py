@@ -10,7 +10,7 @@ from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects import items
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.watch.lists import ListReader, listed
-from webhook.controller.hostpools.claims import Claims, NodeWriter
+from webhook.controller.hostpools.claims import Claims, ObjectWriter
 from webhook.controller.hostpools.marks import MarkOwners, mark_named
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
@@ -23,7 +23,7 @@ GRACE: Final = 3.0
 class Orphans:
     """Removes orphaned marks from nodes."""
 
-    def __init__(self, nodes: NodeWriter, inventory: Inventory, whose: MarkOwners, *, clock: Clock = seconds) -> None:
+    def __init__(self, nodes: ObjectWriter, inventory: Inventory, whose: MarkOwners, *, clock: Clock = seconds) -> None:
         self._claims = Claims(nodes, lambda _: None)
         self._inventory = inventory
         self._whose = whose

@@ -7,6 +7,7 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct
 
 from webhook.controller.events.event import Regarding
+from webhook.controller.hostpools.claims import ObjectWriter
 from webhook.controller.hostpools.pool_object import StoredPool
 from webhook.controller.hostpools.pool_status import State, shared, status_of
 from webhook.placement.checks.unbound_pods import sleepers_text
@@ -69,18 +70,6 @@ def _replaced(before: Pool, state: State) -> Iterator[PoolEvent]:
         yield PoolEvent("Normal", "HostsReplaced", f"{len(changed) - NAMED} more hosts are others now")
 
 
-class PoolWriter(Protocol):
-    """The API server; failures are ApiError, or LostError when this process does not hold the Lease any more."""
-
-    async def read(self, path: str) -> bytes:
-        """Read an object or a list."""
-        ...
-
-    async def merge_patch(self, path: str, body: object) -> bytes:
-        """Apply a merge patch; the error's cause is CONFLICT if its ``resourceVersion`` is not the stored one."""
-        ...
-
-
 class EventRecorder(Protocol):
     """A recorder of Events."""
 
@@ -101,7 +90,7 @@ def rfc3339() -> str:
 class PoolReports:
     """Writes statuses that differ from the stored ones, and records Events about the differences."""
 
-    def __init__(self, server: PoolWriter, events: EventRecorder, *, now: Callable[[], str] = rfc3339) -> None:
+    def __init__(self, server: ObjectWriter, events: EventRecorder, *, now: Callable[[], str] = rfc3339) -> None:
         self._server = server
         self._events = events
         self._now = now

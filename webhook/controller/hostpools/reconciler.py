@@ -11,11 +11,11 @@ from typing import Final
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock, seconds
 from webhook.controller.hostpools import pool_status
-from webhook.controller.hostpools.claims import Claims
+from webhook.controller.hostpools.claims import Claims, ObjectWriter
 from webhook.controller.hostpools.host_choice import Choice, Choices, ReconcilerSettings
 from webhook.controller.hostpools.marks import mark_named
 from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool, unreadable
-from webhook.controller.hostpools.pool_reports import RELEASED, PoolReports, PoolWriter, stranger
+from webhook.controller.hostpools.pool_reports import RELEASED, PoolReports, stranger
 from webhook.controller.hostpools.pool_status import State
 from webhook.controller.hostpools.status_cache import RESYNC, StatusCache
 from webhook.controller.hostpools.strangers import TaintGracePeriod, hosts_in_use, strangers_on
@@ -41,7 +41,7 @@ class HostPools:
 
     def __init__(
         self,
-        server: PoolWriter,
+        server: ObjectWriter,
         inventory: Inventory,
         reports: PoolReports,
         rules: ReconcilerSettings,
