@@ -534,6 +534,19 @@ class TestTrouble:
         await asyncio.sleep(1)
         assert controlled.hosts() == ["0:node-a"]
 
+    async def test_a_node_that_a_shared_pool_has_got_unseen_is_the_last_choice(
+        self, controlled: ControlledCluster
+    ) -> None:
+        """The shared pool is about to publish the hosts that a leader has claimed for it before this one leads."""
+        controlled.delays = {"/api/v1/nodes": 20.0}
+        controlled.pool("shared", size=2, tags=["absent"])
+        await controlled.lead()
+        for name in ("node-a", "node-b"):
+            controlled.relabel(name, **{keys.membership("default", "shared"): "0"})
+        controlled.pool(size=2, mode="Exclusive")
+        await asyncio.sleep(3)
+        assert controlled.hosts() == ["0:node-c", "1:node-a"]
+
     async def test_a_node_that_others_take_all_the_time_is_left_alone_for_a_while(
         self, controlled: ControlledCluster
     ) -> None:

@@ -112,7 +112,7 @@ async def claim_and_release(admin: Api) -> None:
     async with Connection(Configuration(Kubeconfig())) as connection:
         claims = Claims(ObjectClient(connection), lambda _: None)
         for _ in range(WRITES // len(NODES) // 2):
-            assert (await claims.claim_all(hosts, MARK)).lost == []
+            assert (await claims.claim_all(hosts, MARK, lambda _: None)).lost == []
             await claims.release_all(NODES, MARK)
 
 

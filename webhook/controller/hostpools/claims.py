@@ -5,6 +5,7 @@ whose caches are late, such as a former leader, gets a conflict from the API ser
 """
 
 import asyncio
+import enum
 import random
 from collections.abc import Callable, Collection
 from typing import Final, Protocol
@@ -15,7 +16,7 @@ from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.watch.lists import ListReader
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.hostpools.marks import Patch, PoolMark, StoredNode, read_node
-from webhook.placement.inventory.objects import PoolHost
+from webhook.placement.inventory.objects import Node, PoolHost
 from webhook.placement.text.api_kinds import NODE
 
 TRIES: Final = 40
@@ -41,11 +42,25 @@ class ObjectWriter(ListReader, Protocol):
 class Claimed(Struct, frozen=True):
     """Result of claiming: hosts whose nodes were ``written``, and ``lost`` hosts, which cannot be claimed.
 
-    Hosts in neither list carried the mark already.
+    The nodes of ``changed`` hosts were not written: the cache did not have them as they are, and has them now. Hosts in
+    none of the lists carried the mark already.
     """
 
     written: list[PoolHost]
     lost: list[PoolHost]
+    changed: list[PoolHost]
+
+
+class _Outcome(enum.Enum):
+    """Result of claiming one host."""
+
+    WRITTEN = enum.auto()
+    MARKED = enum.auto()
+    """The node carried the mark already."""
+    LOST = enum.auto()
+    """The node is gone, being deleted, replaced, or claimed by another pool."""
+    CHANGED = enum.auto()
+    """The node has become a host of another pool and the cache did not know."""
 
 
 class Claims:
@@ -55,12 +70,19 @@ class Claims:
         self._nodes = nodes
         self._learn = learn
 
-    async def claim_all(self, hosts: Collection[PoolHost], mark: PoolMark) -> Claimed:
-        """Claim the hosts that can be claimed. Raises :class:`ApiError`, after which some may be claimed."""
+    async def claim_all(
+        self, hosts: Collection[PoolHost], mark: PoolMark, cached: Callable[[str], Node | None]
+    ) -> Claimed:
+        """Claim the hosts that can be claimed; they were chosen by the nodes that ``cached`` finds by their names.
+
+        Raises :class:`ApiError`, after which some may be claimed.
+        """
         turns = asyncio.Semaphore(AT_A_TIME)
-        found = await gather_or_cancel(self._claim(host, mark, turns) for host in hosts)
-        pairs = list(zip(hosts, found, strict=True))
-        return Claimed([host for host, new in pairs if new], [host for host, new in pairs if new is None])
+        found = await gather_or_cancel(self._claim(host, mark, cached, turns) for host in hosts)
+        by: dict[_Outcome, list[PoolHost]] = {outcome: [] for outcome in _Outcome}
+        for host, outcome in zip(hosts, found, strict=True):
+            by[outcome].append(host)
+        return Claimed(by[_Outcome.WRITTEN], by[_Outcome.LOST], by[_Outcome.CHANGED])
 
     async def standing(self, hosts: Collection[PoolHost]) -> list[PoolHost]:
         """The hosts whose nodes exist, by a read of the API server. Raises :class:`ApiError`."""
@@ -73,19 +95,24 @@ class Claims:
         turns = asyncio.Semaphore(AT_A_TIME)
         await gather_or_cancel(self._write(name, "", mark.release, turns) for name in names)
 
-    async def _claim(self, host: PoolHost, mark: PoolMark, turns: asyncio.Semaphore) -> bool | None:
-        """Whether the node was written; ``None`` if it is gone, being deleted, replaced, or claimed by another pool."""
-
+    async def _claim(
+        self, host: PoolHost, mark: PoolMark, cached: Callable[[str], Node | None], turns: asyncio.Semaphore
+    ) -> _Outcome:
         def claim(node: StoredNode) -> Patch | None:
             patch = mark.claim(node, host.index)
             if patch is not None and mark.cannot_be_claimed(node):
-                raise _LostNodeError
+                raise _NotClaimedError(_Outcome.LOST)
+            if patch is not None and mark.would_displace(node, cached(host.name)):
+                raise _NotClaimedError(_Outcome.CHANGED)
             return patch
 
         try:
-            return await self._write(host.name, host.uid, claim, turns)
-        except _LostNodeError:
-            return None
+            written = await self._write(host.name, host.uid, claim, turns)
+        except _NotClaimedError as refusal:
+            return refusal.outcome
+        if written is None:
+            return _Outcome.LOST
+        return _Outcome.WRITTEN if written else _Outcome.MARKED
 
     async def _write(
         self, name: str, uid: str, change: Callable[[StoredNode], Patch | None], turns: asyncio.Semaphore
@@ -94,6 +121,7 @@ class Claims:
         path = f"{NODE.path}/{name}"
         async with turns:
             for _ in range(TRIES):
+                body = b""
                 try:
                     body = await self._nodes.read(path)
                     node = read_node(body)
@@ -101,6 +129,9 @@ class Claims:
                         return None
                     patch = change(node)
                     self._learn(await self._nodes.merge_patch(path, patch) if patch else body)
+                except _NotClaimedError:
+                    self._learn(body)
+                    raise
                 except ApiError as failure:
                     if failure.cause is Cause.MISSING:
                         return None
@@ -113,5 +144,8 @@ class Claims:
         raise ApiError(Cause.BUSY, f"node {name} is being changed by others all the time")
 
 
-class _LostNodeError(Exception):
-    """The node cannot be claimed."""
+class _NotClaimedError(Exception):
+    """The node cannot be claimed, or not as it is."""
+
+    def __init__(self, outcome: _Outcome) -> None:
+        self.outcome = outcome

@@ -103,6 +103,18 @@ class PoolMark(Struct, frozen=True):
         others = (taint for taint in node.taints if taint.get("key") == keys.EXCLUSIVE)
         return any(taint.get("value") != self.value for taint in others)
 
+    def would_displace(self, node: StoredNode, cached: Node | None) -> bool:
+        """Whether an exclusive claim closes the node to another pool that ``cached``, its older state, did not show.
+
+        A pool takes hosts of other pools only where no other nodes are left, so the hosts must be chosen anew. A pool
+        that lists its hosts has no others to choose.
+        """
+        if self.taint is None or self.listed or cached is None:
+            return False
+        return any(
+            key.startswith(keys.MEMBERSHIP) and key != self.label and key not in cached.labels for key in node.labels
+        )
+
     def _is_own(self, taint: RawTaint) -> bool:
         return taint.get("key") == keys.EXCLUSIVE and (taint.get("value") or "") == self.value
 

@@ -147,10 +147,12 @@ class HostPools:
                     raise ApiError(Cause.BUSY, f"node {behind[0].name} is not known yet as it is")
                 # Nodes that an earlier leader may have marked are read from the API server, whatever the caches say.
                 unseen = self._grace.unseen(name, choice.fresh)
-                claimed = await self._claims.claim_all(dict.fromkeys((*choice.unmarked, *unseen)), mark)
+                claimed = await self._claims.claim_all(
+                    dict.fromkeys((*choice.unmarked, *unseen)), mark, self._inventory.nodes.get
+                )
                 self._grace.begin(name, dict.fromkeys((*claimed.written, *unseen)))
                 self._choices.bar(pool, claimed.lost)
-                if not claimed.lost:
+                if not claimed.lost and not claimed.changed:
                     # A published host is released only after its replacement has been published.
                     await self._claims.release_all([node for node in choice.plan.stray if node not in had], mark)
                     return choice
