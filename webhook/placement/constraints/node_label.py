@@ -1,20 +1,46 @@
-"""``NodeLabel``: a condition on one label of the node, required or preferred; for the families mapping and hardware."""
+"""The families ``mapping`` and ``hardware``: conditions on one label of the node each, required or preferred.
+
+``mapping``: the labels of the node meet each expression of the pod's worker mapping (``docs/mapping.md``).
+``hardware``: node labels that a pod's hardware requirements ask for or prefer (``docs/hardware.md``); amounts that they
+give to containers are room on the node, which the family ``resources`` judges.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from msgspec import Struct
 
-from webhook.placement.constraints.constraint import ADD_NODE, Reason, Spread
-from webhook.placement.inventory.pool_labels import labels_set, setting
+from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Reason, Spread
+from webhook.placement.inventory.pool_labels import settable
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.selector import matching
 from webhook.placement.provision.effects import PREFERENCE, Effect, PreferNodes, RequireNodes
+from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.problem import Problem
 
-_KUBERNETES = "kubernetes.io"
-"""Labels under this domain and its subdomains say what a node is: kubelets write them, not people."""
+SOFT = "mapping"
+"""Name of the family ``mapping`` in the annotation ``preferred``."""
+
+_WEIGHT = 10
+"""Factor from the weight of a requirement (at most 10) to the weight of a preferred node term (at most 100)."""
+
+
+def parse_mapping(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
+    """One constraint for each expression of the worker mapping."""
+    expressions = ask.mapping.expressions
+    if not expressions:
+        return ()
+    return [NodeLabel(expression.clause, SOFT in ask.soft, expression.need) for expression in expressions]
+
+
+def parse_hardware(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
+    """One constraint for each label that a hardware requirement asks for."""
+    labels = ask.provision.labels
+    if not labels:
+        return ()
+    return [NodeLabel(found.clause, not found.mandatory, found.need, _WEIGHT * found.weight) for found in labels]
 
 
 class NodeLabel(Struct, frozen=True, gc=False):
@@ -44,13 +70,5 @@ class NodeLabel(Struct, frozen=True, gc=False):
 
     def mend(self, _world: World, _out: Bits) -> str:
         """Label one more node if people write that label, else add a node."""
-        label = given((self.need,))
+        label = settable((self.need,))
         return f"label one more node {label}" if label else f"{ADD_NODE} that matches {self.clause}"
-
-
-def given(needs: Iterable[Requirement]) -> str:
-    """The labels, as text, that make a node meet ``needs``; empty if kubelets write one of these labels."""
-    labels = labels_set(needs)
-    if any(f".{key.rpartition('/')[0]}".endswith(f".{_KUBERNETES}") for key in labels):
-        return ""
-    return setting(needs)

@@ -14,7 +14,7 @@ from webhook.placement.constraints.affinity_terms import (
     problems_of_required,
 )
 from webhook.placement.constraints.constraint import ADD_NODE, Constraint, NodeSet, Reason, Spread
-from webhook.placement.constraints.node_label import given
+from webhook.placement.inventory.pool_labels import settable
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.node_terms import TERM_LIMIT
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement, required_terms
@@ -72,7 +72,7 @@ class OwnLabel(Struct, frozen=True, gc=False):
 
     def mend(self, _world: World, _out: Bits) -> str:
         """Label one more node if people write that label, else add a node."""
-        label = given((Requirement(self.key, "In", (self.value,)),))
+        label = settable((Requirement(self.key, "In", (self.value,)),))
         return f"label one more node {label}" if label else f"{ADD_NODE} with the label {self.key}={self.value}"
 
 

@@ -1,4 +1,7 @@
-"""The node labels that a HostPool requires of its hosts, by its tags and its selector (``docs/hostpool.md``)."""
+"""The node labels that a HostPool requires of its hosts, by its tags and its selector (``docs/hostpool.md``).
+
+And those that people would set to make a node meet requirements, as messages name them.
+"""
 
 from collections.abc import Collection, Iterable
 from typing import Final
@@ -10,6 +13,9 @@ from webhook.placement.text import keys
 
 SETTABLE: Final = frozenset({"In", "Exists"})
 """Operators of requirements that can be met by setting a label with a known value."""
+
+_KUBERNETES: Final = "kubernetes.io"
+"""Labels under this domain and its subdomains say what a node is: kubelets write them, not people."""
 
 
 def tag_requirements(tags: Collection[str], *, several: bool = False) -> tuple[Requirement, ...]:
@@ -45,3 +51,11 @@ def labels_set(needs: Iterable[Requirement]) -> dict[str, str]:
 def setting(needs: Iterable[Requirement]) -> str:
     """The labels of :func:`labels_set` in messages: ``disktype=ssd and gpu=true``."""
     return " and ".join(f"{key}={value}" for key, value in labels_set(needs).items())
+
+
+def settable(needs: Iterable[Requirement]) -> str:
+    """The same in messages, but empty if kubelets write one of these labels."""
+    labels = labels_set(needs)
+    if any(f".{key.rpartition('/')[0]}".endswith(f".{_KUBERNETES}") for key in labels):
+        return ""
+    return setting(needs)

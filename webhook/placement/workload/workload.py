@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from msgspec.structs import replace
 
 from webhook.placement.annotations.placement_text import annotation
-from webhook.placement.constraints.mapping import SOFT
+from webhook.placement.constraints.node_label import SOFT
 from webhook.placement.decision.decision import Decision, anew, decide, guard
 from webhook.placement.decision.merge import NOTHING
 from webhook.placement.decision.relaxation import REFUSED
