@@ -15,7 +15,7 @@ import pytest
 
 from tests.golden.examples import EXAMPLES
 from webhook.app.serve import serve
-from webhook.cli.client import review
+from webhook.cli.client import admission_review
 from webhook.settings import read
 
 pytestmark = pytest.mark.integration
@@ -68,8 +68,8 @@ POD = {
 
 
 async def test_a_pod_is_patched_and_what_lacks_the_patch_is_refused(server: Running) -> None:
-    assert (await server.post("/mutate", review(POD, "default")))["patchType"] == "JSONPatch"
-    refused = await server.post("/validate", review(POD, "default"))
+    assert (await server.post("/mutate", admission_review(POD, "default")))["patchType"] == "JSONPatch"
+    refused = await server.post("/validate", admission_review(POD, "default"))
     assert refused["status"]["message"] == (
         "spec: lacks nodeAffinity that its clauses require: something removed what the placement webhook had added"
     )
@@ -77,14 +77,14 @@ async def test_a_pod_is_patched_and_what_lacks_the_patch_is_refused(server: Runn
 
 async def test_a_daemon_set_that_tolerates_everything_is_looked_at(server: Running) -> None:
     spec = {"containers": [{"name": "c"}], "tolerations": [{"operator": "Exists"}]}
-    body = review({"spec": {"template": {"spec": spec}}}, "default")
+    body = admission_review({"spec": {"template": {"spec": spec}}}, "default")
     kind = {"group": "apps", "version": "v1", "kind": "DaemonSet"}
     answer = await server.post("/guard", {**body, "request": {**body["request"], "kind": kind}})
     assert answer["status"]["message"].startswith("spec.template.spec.tolerations[0]: a toleration of everything")
 
 
 async def test_prometheus_sees_the_cluster_and_what_was_reviewed(server: Running) -> None:
-    await server.post("/mutate", review(POD, "default"))
+    await server.post("/mutate", admission_review(POD, "default"))
     seen = await server.metrics()
     assert 'streams_placement_reviews_total{kind="Pod",outcome="patched",path="/mutate",reason=""} 1.0' in seen
     for line in ("streams_placement_nodes 13.0", "streams_placement_skipped_objects 0.0"):

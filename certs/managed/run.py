@@ -1,4 +1,7 @@
-"""``manage``: joins client, leader election and keeper, and runs them until a signal asks to stop."""
+"""``manage``: joins client, leader election and keeper, and runs them until a signal asks to stop.
+
+``command`` starts it, once in the life of the process.
+"""
 
 import asyncio
 import contextlib
@@ -33,43 +36,46 @@ class Management:
     objects: ManagedObjects
     policy: RotationPolicy
     lease: str
+    """The name of the Lease, in the namespace of the Service."""
     lease_seconds: int
+    """Seconds for which the Lease is valid after a renewal."""
     interval: float
-    """Seconds between two looks when there is nothing to do."""
+    """The longest pause in seconds between two looks at the objects."""
 
 
-async def manage(asked: Management, configuration: Configuration) -> None:
+async def manage(settings: Management, configuration: Configuration) -> None:
     """Wait for the Lease and keep the certificates until a signal asks to stop; then the Lease is given back.
 
     Raises:
         LostError: another process holds the Lease, or it was not renewed in time.
         ForeignError: the Secret holds certificates of another program.
     """
-    timing = LeaseTiming.in_proportion(asked.lease_seconds, jitter=0.0)
+    timing = LeaseTiming.in_proportion(settings.lease_seconds, jitter=0.0)
     seconds = timing.request
     # The time-out of a request also bounds the reading of credentials and the opening of the connection.
     connection = Connection(configuration, connect_seconds=seconds, credential_seconds=seconds, agent=AGENT)
     async with connection:
         election = Election(
             ObjectClient(connection, seconds=seconds, limit=ANSWER_LIMIT),
-            namespace=asked.objects.service.namespace,
-            name=asked.lease,
+            namespace=settings.objects.service.namespace,
+            name=settings.lease,
             identity=f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}",
             timing=timing,
         )
         client = ObjectClient(connection, fence=election.check, seconds=seconds, limit=ANSWER_LIMIT)
-        await _stand(election, Keeper(Api(client), election, asked.objects, asked.policy), asked)
+        keeper = Keeper(Api(client), election, settings.objects, settings.policy)
+        await _run_as_candidate(election, keeper, settings)
 
 
-async def _stand(election: Election, keeper: Keeper, asked: Management) -> None:
+async def _run_as_candidate(election: Election, keeper: Keeper, settings: Management) -> None:
     """Be a candidate, and the leader after the election, until a signal asks to stop."""
 
     async def lead() -> NoReturn:
         LOG.info("leading")
-        await keeper.run(asked.interval)
+        await keeper.run(settings.interval)
 
-    LOG.info("waiting for the lease %s as %s", asked.lease, election.identity)
-    leading = asyncio.create_task(election.run(lead, tell=_say))
+    LOG.info("waiting for the lease %s as %s", settings.lease, election.identity)
+    leading = asyncio.create_task(election.run(lead, tell=_log_failure))
     with _ended_by_signals(leading):
         try:
             await leading
@@ -77,10 +83,10 @@ async def _stand(election: Election, keeper: Keeper, asked: Management) -> None:
             LOG.info("asked to stop")
         except LostError as lost:
             reason = "is another's now" if lost.taken else "was not renewed in time"
-            raise LostError(f"the lease {asked.lease} {reason}", taken=lost.taken) from None
+            raise LostError(f"the lease {settings.lease} {reason}", taken=lost.taken) from None
 
 
-def _say(failure: ApiError) -> None:
+def _log_failure(failure: ApiError) -> None:
     """Log that a request about the Lease failed. A deleted Lease is not logged: it is simply made again."""
     if failure.cause is not Cause.MISSING:
         LOG.warning("%s", worded(failure))

@@ -1,4 +1,7 @@
-"""``Access``: address, token and TLS context for requests to the API server; ``Credentials``: the source of these."""
+"""``Access``: address, token and TLS context for requests to the API server; ``Credentials``: the source of these.
+
+``Configuration`` holds the credentials; ``Connection`` asks it for the access before each request.
+"""
 
 import ssl
 from typing import Protocol
@@ -10,7 +13,8 @@ class Access(Struct, frozen=True, eq=False):
     """Where to send a request and how to authenticate.
 
     ``server`` is a URL without a slash at its end, ``header`` the value of ``Authorization``, ``server_name`` the name
-    in the server's certificate if it is not the one in the URL, ``proxy`` the URL of an HTTP proxy.
+    in the server's certificate if it is not the one in the URL, ``proxy`` the URL of an HTTP proxy. Without ``tls`` the
+    default context of aiohttp is used.
     """
 
     server: str

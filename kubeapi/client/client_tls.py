@@ -1,4 +1,7 @@
-"""``ClientTls``: the TLS context for connections to the API server, from files of an authority, certificate and key."""
+"""``ClientTls``: the TLS context for connections to the API server, from files of an authority, certificate and key.
+
+Each ``ServiceAccount`` and each ``Kubeconfig`` has one.
+"""
 
 import ssl
 from pathlib import Path
@@ -24,12 +27,13 @@ class ClientTls:
     ) -> ssl.SSLContext:
         """The context for the present contents of the files.
 
+        Without ``authority`` the authorities of the system are trusted; without ``cert`` the ``key`` is not used.
         Raises ``OSError`` if a file cannot be read, or if the key does not belong to the certificate.
         """
         contents: tuple[bool | bytes, ...] = (verify, *map(_content, (authority, cert, key)))
         if self._context is None or contents != self._known:
             context = ssl.create_default_context(cafile=authority or None)
-            # Python 3.13 sets this flag; authorities of older clusters lack the key identifiers that it requires.
+            # Python 3.13 sets this flag; authorities of older clusters lack the key identifiers that the flag requires.
             context.verify_flags &= ~ssl.VERIFY_X509_STRICT
             if not verify:
                 context.check_hostname = False

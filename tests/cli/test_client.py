@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from webhook.cli.client import Client, is_workload, review
+from webhook.cli.client import Client, admission_review, is_workload
 
 pytestmark = pytest.mark.integration
 
@@ -48,19 +48,19 @@ def url(tmp_path: Path) -> Iterator[str]:
 def test_an_answer_that_is_no_review_is_trouble(url: str, tmp_path: Path) -> None:
     client = Client(url, tmp_path / "ca.crt")
     with pytest.raises(ConnectionError, match="^the server answered 503: the snapshot is not read yet$"):
-        client.create({"metadata": {"name": "p"}}, "default")
+        client.review_pod({"metadata": {"name": "p"}}, "default")
     client.close()
 
 
 def test_a_review_is_written_as_the_api_server_does() -> None:
-    written = review({"metadata": {"name": "p"}}, "team")
+    written = admission_review({"metadata": {"name": "p"}}, "team")
     assert list(written) == ["kind", "apiVersion", "request"]
     assert written["request"]["namespace"] == "team"
     assert written["request"]["name"] == "p"
 
 
 def test_a_review_says_of_what_kind_the_object_is() -> None:
-    written = review({"apiVersion": "batch/v1", "kind": "CronJob", "metadata": None}, "team")["request"]
+    written = admission_review({"apiVersion": "batch/v1", "kind": "CronJob", "metadata": None}, "team")["request"]
     assert (written["kind"], written["resource"]) == (
         {"group": "batch", "version": "v1", "kind": "CronJob"},
         {"group": "batch", "version": "v1", "resource": "cronjobs"},

@@ -20,7 +20,7 @@ from tests.apiserver.server import ApiServer, Seen, refused
 from webhook.app import release as releasing
 from webhook.app.release import ReleaseRequest, TellFreed
 from webhook.cli import main
-from webhook.controller.controller_pods import candidates, end_candidates
+from webhook.controller.controller_pods import end_controllers, running_controllers
 from webhook.controller.release import Freed, Scope
 from webhook.placement.text import keys
 from webhook.server.fatal_error import FatalError
@@ -84,7 +84,10 @@ def test_a_dry_run_says_what_would_be(asked: list[ReleaseRequest], capsys: pytes
         "HostPool team/three: nothing to give back",
         "marks of no HostPool: would give back n12",
     ]
-    assert (said.err, asked) == ("", [ReleaseRequest([Scope("team", "one"), Scope("team")], dry_run=True, wait=5)])
+    assert (said.err, asked) == (
+        "",
+        [ReleaseRequest([Scope("team", "one"), Scope("team")], dry_run=True, wait_seconds=5)],
+    )
 
 
 def test_nothing_at_all_is_said_as_well(
@@ -288,9 +291,9 @@ async def test_controllers_that_do_not_end_are_named(server: ApiServer) -> None:
     server.storage.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
     async with Connection(server.configuration()) as connection:
         asked = ObjectClient(connection)
-        assert await candidates(asked) == ["streams/ctl-1"]
-        assert await end_candidates(asked, "streams", "ctl", wait=0.6) == ["streams/ctl-1"]
-        assert await end_candidates(asked, "elsewhere", "ctl", wait=0.6) == []
+        assert await running_controllers(asked) == ["streams/ctl-1"]
+        assert await end_controllers(asked, "streams", "ctl", wait=0.6) == ["streams/ctl-1"]
+        assert await end_controllers(asked, "elsewhere", "ctl", wait=0.6) == []
 
 
 @pytest.mark.integration
@@ -301,4 +304,4 @@ async def test_a_deployment_that_may_not_be_deleted_is_a_failure(server: ApiServ
     server.before = forbidden
     async with Connection(server.configuration()) as connection:
         with pytest.raises(ApiError, match="403"):
-            await end_candidates(ObjectClient(connection), "streams", "ctl", wait=1)
+            await end_controllers(ObjectClient(connection), "streams", "ctl", wait=1)

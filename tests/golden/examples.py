@@ -17,7 +17,7 @@ from webhook.admission.mutate import Known, mutate
 from webhook.admission.responses import Answer, WorkloadRef
 from webhook.admission.templates import pods_of
 from webhook.admission.validate import validate
-from webhook.cli.client import is_workload, review
+from webhook.cli.client import admission_review, is_workload
 from webhook.cli.differences import as_yaml
 from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.cluster.snapshot.snapshot import read_snapshot
@@ -69,7 +69,7 @@ def _count(count: int, _workload: WorkloadRef) -> int:
 def answered(entry: Entry, document: dict[str, Any], cluster: Inventory) -> dict[str, Any]:
     """The response to the creation of the object."""
     namespace = document["metadata"].get("namespace", "default")
-    body = json.dumps(review(document, namespace), separators=(",", ":")).encode()
+    body = json.dumps(admission_review(document, namespace), separators=(",", ":")).encode()
     response: dict[str, Any] = json.loads(entry(body, cluster, Policy()).body)["response"]
     return response
 

@@ -1,7 +1,9 @@
 """Which pods the webhook decides about (opt-in), and when a DaemonSet is believed to be a pod's owner.
 
-A pod opts in by an annotation of ours, by belonging to a job, or through an HPAIntent for its workload. Any user may
-write owner references into a pod, so they count together with the user who sent the request.
+A pod opts in by an annotation under ``streams.ibm.com/``, or by the label of a job or of a PE (:func:`opted_in`). Any
+other pod is decided about only if its namespace has the label ``inject`` and an HPAIntent is for its workload
+(:func:`concerned`). Any user may write owner references into a pod, so they count together with the user who sent the
+request.
 """
 
 from typing import Final
@@ -16,7 +18,7 @@ from webhook.placement.provision.intended_hardware import consumes
 from webhook.placement.text import keys
 
 MIRROR: Final = "kubernetes.io/config.mirror"
-"""Annotation of the API server's image of a static pod, which nobody schedules (Kubernetes, static pods)."""
+"""Annotation of a mirror pod: the object by which the API server shows a static pod, which nobody schedules."""
 
 _OWNERS: Final = frozenset({"ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"})
 """Kinds of workloads that are decided about when they are submitted; Kubernetes' own controllers make their pods."""
@@ -26,12 +28,12 @@ NO_METADATA: Final = Metadata()
 
 
 def exempt(metadata: Metadata) -> bool:
-    """Whether the pod is left alone whatever it says: it is being deleted, or is the image of a static pod."""
+    """Whether the pod is left alone whatever it says: it is being deleted, or is a mirror pod."""
     return bool(metadata.deletion_timestamp) or MIRROR in (metadata.annotations or {})
 
 
 def opted_in(pod: Pod) -> bool:
-    """Whether the pod itself asks for placement, by an annotation of ours or by belonging to a job."""
+    """Whether the pod itself asks for placement, by an annotation of this product, or by the label of a job or PE."""
     metadata = pod.metadata or NO_METADATA
     labels = metadata.labels or {}
     if keys.JOB in labels or keys.PE in labels:
@@ -40,25 +42,25 @@ def opted_in(pod: Pod) -> bool:
 
 
 def concerned(pod: Pod, namespace: str, inventory: Inventory) -> bool:
-    """Whether the pod asks for placement, or an HPAIntent asks for its workload."""
+    """Whether the pod asks for placement, or gets hardware by an HPAIntent for its workload without asking."""
     return opted_in(pod) or consumes(pod.metadata or NO_METADATA, namespace, inventory.intents)
 
 
 def controlled(review: Review, metadata: Metadata | None) -> bool:
-    """Whether a controller of Kubernetes makes the pod, of a workload that was decided about when it was submitted.
+    """Whether a controller of Kubernetes creates the pod for a workload that was decided about when it was submitted.
 
-    A controller's account makes other pods as well, so the owner counts, too.
+    The account of a controller creates other pods as well, so the pod's owner must be such a workload, too.
     """
     owners = (metadata.owner_references if metadata else None) or ()
     owned = any(owner.controller and owner.kind in _OWNERS for owner in owners)
-    return owned and review.user.a_controller
+    return owned and review.user.is_kubernetes_controller
 
 
 def believed(pod: Pod, review: Review) -> Pod:
-    """The pod without a DaemonSet as its owner, unless the controller of DaemonSets has made it.
+    """The pod without a DaemonSet as its owner, unless the controller of DaemonSets has made the pod.
 
-    Pods of DaemonSets may run on exclusive hosts. Other owner references stay as they are: these only decide how the
-    pod itself is bound, and what hardware it gets.
+    Pods of DaemonSets may run on exclusive hosts. Other owner references stay as they are: they only decide how
+    the pod itself is bound, and what hardware it gets.
     """
     metadata = pod.metadata
     if metadata is None or not of_daemon_set(metadata.owner_references) or review.user.makes_daemons:

@@ -1,7 +1,8 @@
 """The request of an AdmissionReview (``admission.k8s.io/v1``), read once: exactly the fields that are used.
 
-``object`` and ``oldObject`` stay JSON until the kind under review is known: the file of that kind decodes them. An
-envelope in which a key stands twice is refused: JSON parsers differ in which of the two values they take.
+``mutate`` and ``validate`` read it, and each check gets it. ``object`` and ``oldObject`` stay JSON until the kind under
+review is known: the check of that kind decodes them. An envelope in which a key stands twice is refused: JSON parsers
+differ in which of the two values they take.
 """
 
 import functools
@@ -30,8 +31,10 @@ _COMPACT = b'{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","reque
 _BRACE = ord("}")
 
 _KEY = re.compile(rb'[ \t\r\n]*("(?:[^"\\]|\\.)*+")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
-_COMMA = re.compile(rb"[ \t\r\n]*[,}]")
-"""A key of a JSON object with its colon, and what follows its value."""
+"""A key of a JSON object, with its colon."""
+
+_AFTER_VALUE = re.compile(rb"[ \t\r\n]*[,}]")
+"""What follows a value in a JSON object: a comma, or the end of the object."""
 
 
 MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -48,10 +51,11 @@ def subject_of(kind: ApiKind, operation: str, subresource: str = "") -> Subject:
 
 _MANAGER: Final = "system:kube-controller-manager"
 _ACCOUNTS: Final = "system:serviceaccount:kube-system:"
-"""User names of Kubernetes' own controllers (kube-controller-manager, ``--use-service-account-credentials``)."""
+"""The user name of kube-controller-manager, and the beginning of those of its controllers' own accounts
+(``--use-service-account-credentials``)."""
 
 _OF_DAEMON_SETS: Final = frozenset({_MANAGER, f"{_ACCOUNTS}daemon-set-controller"})
-"""User names under which pods of DaemonSets are made; the first where all controllers share one."""
+"""User names under which pods of DaemonSets are made; the first is used where all controllers share one account."""
 
 
 class UnreadableReviewError(Exception):
@@ -67,7 +71,7 @@ class User(Struct, frozen=True):
     extra: dict[str, tuple[str, ...]] | None = None
 
     @property
-    def a_controller(self) -> bool:
+    def is_kubernetes_controller(self) -> bool:
         """Whether the user is one of Kubernetes' own controllers."""
         name = self.username
         return name == _MANAGER or (name.startswith(_ACCOUNTS) and name.endswith("-controller"))
@@ -87,7 +91,10 @@ class GroupVersionKind(Struct, frozen=True, gc=False):
 
 
 class Review(Struct, frozen=True, dict=True):
-    """One request. ``object``, ``old`` (oldObject) and ``user_info`` are JSON; ``null`` where there is none."""
+    """One request to the webhook: the ``request`` of an AdmissionReview.
+
+    ``object``, ``old`` (oldObject) and ``user_info`` are JSON; ``null`` where there is none.
+    """
 
     uid: str
     kind: GroupVersionKind = GroupVersionKind()
@@ -139,12 +146,12 @@ def read_review(body: bytes) -> Review:
     """The review in the body; :class:`UnreadableReviewError` if it cannot be answered."""
     fields = _fast(body) or _careful(body)
     found: list[Any] = []
-    name = ""
+    field = ""
     try:
-        for name, decoder, absent in _PARTS:
-            found.append(decoder.decode(fields.get(name, absent)))
+        for field, decoder, absent in _PARTS:
+            found.append(decoder.decode(fields.get(field, absent)))
     except MALFORMED as error:
-        raise UnreadableReviewError(f"{name} is not readable: {error}") from None
+        raise UnreadableReviewError(f"{field} is not readable: {error}") from None
     uid, kind, operation, subresource, namespace, name = found
     if not 0 < len(uid) <= UID_LIMIT:
         raise UnreadableReviewError(f"request.uid must be a text of 1 to {UID_LIMIT} characters")
@@ -166,7 +173,7 @@ def read_review(body: bytes) -> Review:
 
 
 def _fast(body: bytes) -> _Fields | None:
-    """The request's fields, if the body is written as the API server does and no key stands twice."""
+    """The request's fields, if the body is written as the API server does and no key stands twice; else ``None``."""
     if not body.startswith(_COMPACT):
         return None
     end = len(body) - (2 if body.endswith(b"}\n") else 1)
@@ -182,7 +189,10 @@ def _fast(body: bytes) -> _Fields | None:
 
 
 def _careful(body: bytes) -> _Fields:
-    """The request's fields, or the reason why the body has none; slower, for bodies that other clients write."""
+    """The request's fields, of a body that :func:`_fast` did not read; slower, and for bodies of any other client.
+
+    Raises :class:`UnreadableReviewError` with the reason.
+    """
     try:
         outer = _FIELDS.decode(body)
     except MALFORMED as error:
@@ -204,7 +214,7 @@ def _once_each(text: bytes, fields: _Fields) -> None:
     """Refuse a JSON object, known to be valid, in which a key stands twice; ``fields`` are its values by key.
 
     Of a key that stands twice ``fields`` has the last value. So one by one each key is read, and the value that
-    ``fields`` has must follow: then that is skipped without a look into it, however large it is.
+    ``fields`` has must follow. The value is then skipped without being parsed, however large it is.
     """
     seen: set[str] = set()
     at = text.index(b"{") + 1
@@ -213,8 +223,8 @@ def _once_each(text: bytes, fields: _Fields) -> None:
         if name in seen or not text.startswith(value := bytes(fields[name]), key.end()):
             raise UnreadableReviewError(f"the key {quote(name)} stands twice in the review")
         seen.add(name)
-        end = _COMMA.match(text, key.end() + len(value))
-        if end is None:  # a longer number begins like the one that stands there later
+        end = _AFTER_VALUE.match(text, key.end() + len(value))
+        if end is None:  # the first value begins like the last: {"a": 12, "a": 1}
             raise UnreadableReviewError(f"the key {quote(name)} stands twice in the review")
         at = end.end()
 

@@ -1,9 +1,13 @@
-"""``Unstructured``: any object as decoded JSON (client-go); fields of an unexpected type count as absent."""
+"""``Unstructured``: an object of any kind as decoded JSON (the word is client-go's).
+
+For objects that are decoded whole: workloads, their pod templates and replicas, and the manifests of ``explain`` and
+``tour``. Fields of an unexpected type count as absent.
+"""
 
 from typing import Any
 
 Unstructured = dict[str, Any]
-"""An object as JSON has it."""
+"""A JSON object."""
 
 
 def mapping(document: Unstructured, *path: str) -> Unstructured:
@@ -17,6 +21,6 @@ def mapping(document: Unstructured, *path: str) -> Unstructured:
 
 
 def sequence(document: Unstructured, key: str) -> list[Unstructured]:
-    """The objects in the list of that name."""
+    """The objects in the list in the field ``key``; other entries are left out. Empty where there is no list."""
     value = document.get(key)
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []

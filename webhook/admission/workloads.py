@@ -1,7 +1,7 @@
 """Workloads at ``/validate``: all pods of a Deployment, a Job, ... are decided about when it is submitted.
 
 The user is told at once what the controllers of Kubernetes would be told later, when they create the pods
-(``docs/workloads.md``).
+(``docs/workloads.md``). ``CHECKS`` of ``validate`` calls :func:`submitted` at CREATE and UPDATE.
 """
 
 from typing import Final
@@ -28,14 +28,17 @@ from webhook.placement.text.problem import Problem
 from webhook.placement.workload.workload import decide_replicas, guard_replicas
 
 _LARGE: Final = 256 * 1024
-"""Bytes of a workload that is only decoded as a whole once it is known that its pods do not say too much."""
+"""Bytes of a workload above which its pod template is decoded alone first, to find out whether it is oversized."""
 
 _MAKERS: Final = frozenset({"Deployment", "CronJob"})
-"""Kinds whose own workloads were decided about when they were submitted."""
+"""Kinds whose controllers make other workloads (ReplicaSets, Jobs), and that were decided about themselves."""
 
 
 def submitted(review: Review, inventory: Inventory, policy: Policy) -> Answer:
-    """Decide about all pods that the workload is going to have, and about annotations in the wrong place."""
+    """Decide about all pods that the workload is going to have, and about annotations in the wrong place.
+
+    The answer may carry a ``RightsQuestion`` about HostPools. Raises one of ``MALFORMED``, which ``validate`` answers.
+    """
     if len(review.object) > _LARGE and (too_much := _oversized(review)):
         return _too_large(too_much, review, World(inventory, policy))
     found = _described(review)
@@ -78,7 +81,7 @@ class _DescribingWorkload(Struct, frozen=True, gc=False):
 
     spec: _DescribingSpec | None = None
     template: Pod | None = None
-    """That of a PodTemplate, which has no spec."""
+    """The template of a PodTemplate, which has no spec."""
 
 
 _WORKLOAD: Final = msgspec.json.Decoder(_DescribingWorkload)
@@ -95,7 +98,10 @@ def _oversized(review: Review) -> tuple[Pod, tuple[Problem, ...]] | None:
 
 
 def _too_large(found: tuple[Pod, tuple[Problem, ...]], review: Review, world: World) -> Answer:
-    """The refusal of a workload whose pods say too much; in audit mode a warning, with the question about pools."""
+    """The refusal of a workload whose pods say too much; in audit mode a warning.
+
+    The warning comes with the question whether the user may use the HostPools.
+    """
     pod, problems = found
     decision = Decision(read(replace(pod, spec=None), review.namespace, world)[0], problems)
     answer = _answer(review, decision, world.policy)
@@ -106,10 +112,10 @@ def _too_large(found: tuple[Pod, tuple[Problem, ...]], review: Review, world: Wo
 
 
 def _described(review: Review) -> DescribedPod | None:
-    """The pods of the workload under review; ``None`` if there is nothing to decide about them, or it is no object.
+    """The pods of the workload under review; ``None`` if nothing is decided about it.
 
-    That is so where the workload is being deleted, and where it belongs to a workload that was decided about, if a
-    controller of Kubernetes says so. Raises one of :data:`MALFORMED`.
+    That is so if the object is no JSON object, if it is being deleted, and if a controller of Kubernetes made it for a
+    Deployment or CronJob that was decided about. Raises one of ``MALFORMED``.
     """
     document = msgspec.json.decode(review.object)
     old = msgspec.json.decode(review.old) if review.operation == "UPDATE" else None
@@ -138,4 +144,4 @@ def _excused(document: Unstructured, review: Review) -> bool:
     if metadata.get("deletionTimestamp"):
         return True
     makers = (str(owner.get("kind")) for owner in sequence(metadata, "ownerReferences") if owner.get("controller"))
-    return any(kind in _MAKERS for kind in makers) and review.user.a_controller
+    return any(kind in _MAKERS for kind in makers) and review.user.is_kubernetes_controller

@@ -1,4 +1,8 @@
-"""``release``: makes sure that no controller acts (by Lease, or none runs), then releases hosts of HostPools."""
+"""``release``: takes the Lease of the controllers, so that none acts, then releases hosts of HostPools.
+
+If the namespace of the Lease is not known, it refuses while a controller runs. ``cli/release`` starts it, also in the
+Job that the chart runs before it is uninstalled.
+"""
 
 import asyncio
 import logging
@@ -15,7 +19,7 @@ from kubeapi.leaderelection.election import Election, own_identity
 from kubeapi.leaderelection.lease_hold import LeaseHold, LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
 from webhook.app.cluster_source import configuration_of
-from webhook.controller.controller_pods import LABELS, candidates, end_candidates
+from webhook.controller.controller_pods import LABELS, end_controllers, running_controllers
 from webhook.controller.program import LeaseRef
 from webhook.controller.release import Freed, Release, Scope
 from webhook.placement.text.problem import enumerated
@@ -25,24 +29,32 @@ from webhook.settings import Settings
 _log: Final = logging.getLogger(__name__)
 
 NAMED: Final = 3
-"""Controllers that a message names."""
+"""Controller pods that a message names at most."""
 
 
 class ReleaseRequest(Struct, frozen=True):
-    """What is to be released. ``wait`` is how many seconds a controller that acts is waited for."""
+    """What is to be released.
+
+    ``end_controllers``: first delete the Deployment of the controllers. ``wait_seconds``: how long to wait for its pods
+    to end, and after that as long again for the Lease.
+    """
 
     scopes: Sequence[Scope]
     dry_run: bool = False
     end_controllers: bool = False
-    wait: float = 30.0
+    wait_seconds: float = 30.0
 
 
 TellFreed = Callable[[Freed], None]
-"""Told of every pool, as soon as it is done."""
+"""Called with each pool, or with marks of no pool, as soon as it is released, or releasing it has failed."""
 
 
 async def release(settings: Settings, wish: ReleaseRequest, tell: TellFreed) -> None:
-    """Give hosts back; FatalError without a cluster, or while a controller acts, which would give them again."""
+    """Remove the marks of HostPools from nodes; a dry run only tells which, and asks for no Lease.
+
+    Raises FatalError if there is no cluster, if a controller still acts, which would give the hosts again, or if a list
+    cannot be read. The failure of one pool is in its ``Freed``.
+    """
     configuration = await asyncio.to_thread(configuration_of, settings)
     namespace = settings.lease_namespace or own_namespace()
     try:
@@ -50,22 +62,22 @@ async def release(settings: Settings, wish: ReleaseRequest, tell: TellFreed) -> 
             if wish.dry_run:
                 await _run(Release(ObjectClient(connection), dry_run=True), wish, tell)
             elif namespace:
-                await _led(connection, LeaseRef(namespace, settings.lease_name), wish, tell)
+                await _under_lease(connection, LeaseRef(namespace, settings.lease_name), wish, tell)
             else:
-                await _alone(ObjectClient(connection))
+                await _refuse_if_controllers_run(ObjectClient(connection))
                 await _run(Release(ObjectClient(connection)), wish, tell)
     except (ApiError, LostError) as failure:
         raise FatalError(f"hosts could not be given back: {failure}") from failure
 
 
-async def _run(release: Release, wish: ReleaseRequest, tell: TellFreed) -> None:
-    async for freed in release.run(wish.scopes):
+async def _run(releaser: Release, wish: ReleaseRequest, tell: TellFreed) -> None:
+    async for freed in releaser.run(wish.scopes):
         tell(freed)
 
 
-async def _alone(reader: ObjectClient) -> None:
+async def _refuse_if_controllers_run(reader: ObjectClient) -> None:
     """Raise FatalError if a controller runs: the Lease that it holds is not known."""
-    running = await candidates(reader)
+    running = await running_controllers(reader)
     if running:
         namespace = running[0].partition("/")[0]
         raise FatalError(
@@ -74,17 +86,17 @@ async def _alone(reader: ObjectClient) -> None:
         )
 
 
-async def _led(connection: Connection, place: LeaseRef, wish: ReleaseRequest, tell: TellFreed) -> None:
+async def _under_lease(connection: Connection, place: LeaseRef, wish: ReleaseRequest, tell: TellFreed) -> None:
     """Release while holding the Lease of the controllers, which is given up at the end."""
     server = ObjectClient(connection)
     if wish.end_controllers:
-        left = await end_candidates(server, place.namespace, place.lease, wait=wish.wait)
+        left = await end_controllers(server, place.namespace, place.lease, wait=wish.wait_seconds)
         if left:
             _log.warning("controllers have not ended, so the Lease decides: %s", enumerated(left, NAMED))
     election = Election(server, namespace=place.namespace, name=place.lease, identity=own_identity())
     giving = Release(ObjectClient(connection, fence=election.check))
     try:
-        async with asyncio.timeout(wish.wait) as patience:
+        async with asyncio.timeout(wish.wait_seconds) as patience:
 
             async def lead() -> None:
                 patience.reschedule(None)
@@ -92,11 +104,11 @@ async def _led(connection: Connection, place: LeaseRef, wish: ReleaseRequest, te
 
             await election.run(lead)
     except TimeoutError:
-        raise FatalError(await _why_not(server, place, wish.wait)) from None
+        raise FatalError(await _why_no_lease(server, place, wish.wait_seconds)) from None
 
 
-async def _why_not(server: ObjectClient, place: LeaseRef, wait: float) -> str:
-    """Why the Lease could not be had, and what helps."""
+async def _why_no_lease(server: ObjectClient, place: LeaseRef, wait_seconds: float) -> str:
+    """The text of the error: why this process did not get the Lease, and what helps."""
     hold = LeaseHold(
         server, namespace=place.namespace, name=place.lease, identity="", timing=LeaseTiming(), clock=lambda: 0.0
     )
@@ -105,6 +117,7 @@ async def _why_not(server: ObjectClient, place: LeaseRef, wait: float) -> str:
     if record is None:
         return f"{lease} cannot be made: give --lease-namespace of a namespace that there is"
     return (
-        f"{lease} is held by {record.holder}, a controller that would give hosts again, and was not free within "
-        f"{wait:g} s; stop it first: kubectl --namespace {place.namespace} scale deployment {place.lease} --replicas 0"
+        f"{lease} is held by {record.holder}, a controller that would give hosts again, and was not free "
+        f"within {wait_seconds:g} s; stop it first: kubectl --namespace {place.namespace} "
+        f"scale deployment {place.lease} --replicas 0"
     )

@@ -1,6 +1,6 @@
 """HTTPS client that sends AdmissionReviews to a running webhook, as the API server does; used by ``tour``.
 
-:func:`review` makes the AdmissionReview of creating an object; ``explain -o review`` prints it.
+:func:`admission_review` makes the AdmissionReview of creating an object; ``explain -o review`` prints it.
 """
 
 import base64
@@ -23,7 +23,10 @@ _SECONDS = 10
 
 
 class Reply(Struct, frozen=True):
-    """The webhook's answer about an object: ``after`` is the object with the patch applied, ``None`` if refused."""
+    """The webhook's answer about an object: ``after`` is the object with the patch applied, ``None`` if refused.
+
+    For an object that is admitted ``message`` is empty and ``code`` is 200.
+    """
 
     after: Unstructured | None
     message: str
@@ -32,7 +35,7 @@ class Reply(Struct, frozen=True):
 
 
 class Client:
-    """One keep-alive connection to the server at ``url``; ``authority`` is the file of the CA that is trusted."""
+    """One keep-alive connection to the webhook at ``url``; ``authority`` is the file of the CA that is trusted."""
 
     def __init__(self, url: str, authority: Path) -> None:
         target = urlsplit(url)
@@ -41,16 +44,16 @@ class Client:
             target.hostname or "", target.port, context=context, timeout=_SECONDS
         )
 
-    def create(self, pod: Unstructured, namespace: str) -> Reply:
+    def review_pod(self, pod: Unstructured, namespace: str) -> Reply:
         """Send the review of creating the pod to ``/mutate``; ``ConnectionError`` if the answer is an HTTP error."""
         return self._ask("/mutate", pod, namespace)
 
-    def submit(self, workload: Unstructured, namespace: str) -> Reply:
-        """Send the review of creating the workload to ``/validate``; ``ConnectionError`` as for :meth:`create`."""
+    def review_workload(self, workload: Unstructured, namespace: str) -> Reply:
+        """Send the review of creating the workload to ``/validate``; ``ConnectionError`` as for :meth:`review_pod`."""
         return self._ask("/validate", workload, namespace)
 
     def _ask(self, path: str, document: Unstructured, namespace: str) -> Reply:
-        body = json.dumps(review(document, namespace), separators=(",", ":"))
+        body = json.dumps(admission_review(document, namespace), separators=(",", ":"))
         self._connection.request("POST", f"{path}?timeout=10s", body, {"Content-Type": "application/json"})
         response = self._connection.getresponse()
         content = json.loads(response.read())
@@ -63,7 +66,7 @@ class Client:
         self._connection.close()
 
 
-def review(document: Unstructured, namespace: str) -> Unstructured:
+def admission_review(document: Unstructured, namespace: str) -> Unstructured:
     """The AdmissionReview of creating the object, in the order in which the API server writes its fields."""
     group, kind = kind_of(document)
     request = {
@@ -87,7 +90,7 @@ def kind_of(document: Unstructured) -> tuple[str, str]:
 
 
 def is_workload(document: Unstructured) -> bool:
-    """Whether the object is a workload, which the webhook validates for all its pods when it is created."""
+    """Whether the object is a workload, which the webhook validates for all its pods when the workload is created."""
     return kind_of(document) in ((kind.group, kind.name) for kind in WORKLOADS)
 
 

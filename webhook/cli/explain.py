@@ -13,7 +13,7 @@ from webhook import app
 from webhook.admission.templates import origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli import COMMANDS, Subparsers, flags, warn
-from webhook.cli.client import review
+from webhook.cli.client import admission_review
 from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE, Explanation, explain
@@ -162,7 +162,7 @@ def _reviews(given: Manifests) -> Iterator[bytes]:
     for _, document in given:
         for found in pods_of(document):
             namespace = mapping(found.pod, "metadata").get("namespace") or NAMESPACE
-            yield msgspec.json.encode(review(found.pod, namespace))
+            yield msgspec.json.encode(admission_review(found.pod, namespace))
 
 
 def _write(reviews: Sequence[bytes]) -> None:

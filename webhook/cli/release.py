@@ -66,8 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
     wish = ReleaseRequest(_scopes(arguments), arguments.dry_run, arguments.delete_controller, arguments.wait)
     if wish.end_controllers and not settings.lease_namespace:
         raise WrongUse("--delete-controller needs --lease-namespace: the namespace of the Deployment, and of the Lease")
-    if not 0 < wish.wait <= _LONGEST:
-        raise WrongUse(f"--wait is {wish.wait:g}, but it should be more than 0 and at most {_LONGEST:g} seconds")
+    if not 0 < wish.wait_seconds <= _LONGEST:
+        raise WrongUse(
+            f"--wait is {wish.wait_seconds:g}, but it should be more than 0 and at most {_LONGEST:g} seconds"
+        )
     released: list[Freed] = []
 
     def report(freed: Freed) -> None:

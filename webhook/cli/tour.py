@@ -167,11 +167,11 @@ def _reply(document: Unstructured, found: DescribedPod, client: Client) -> Reply
     """The server's answer about the pod, with the warnings about its workload; that about a refused workload alone."""
     namespace = found.pod["metadata"].get("namespace", NAMESPACE)
     if not is_workload(document):
-        return client.create(found.pod, namespace)
-    whole = client.submit(document, namespace)
+        return client.review_pod(found.pod, namespace)
+    whole = client.review_workload(document, namespace)
     if whole.after is None:
         return whole
-    single = client.create(found.pod, namespace)
+    single = client.review_pod(found.pod, namespace)
     return replace(single, warnings=tuple(dict.fromkeys((*whole.warnings, *single.warnings))))
 
 

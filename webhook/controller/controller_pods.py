@@ -28,7 +28,7 @@ class Server(ListReader, Protocol):
         ...
 
 
-async def candidates(reader: ListReader, namespace: str = "") -> list[str]:
+async def running_controllers(reader: ListReader, namespace: str = "") -> list[str]:
     """Pods of controllers that have not ended, as ``namespace/name``; of all namespaces if ``namespace`` is empty."""
     path = POD.path_in(namespace) if namespace else POD.path
     alive = {"labelSelector": LABELS, "fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
@@ -36,7 +36,7 @@ async def candidates(reader: ListReader, namespace: str = "") -> list[str]:
     return sorted(f"{each.namespace}/{each.name}" for each in found)
 
 
-async def end_candidates(
+async def end_controllers(
     server: Server, namespace: str, deployment: str, *, wait: float, clock: Clock = seconds
 ) -> list[str]:
     """Delete the Deployment of the controllers, wait ``wait`` seconds for its pods to end, and return those left.
@@ -51,7 +51,7 @@ async def end_candidates(
             raise
     until = clock() + wait
     while True:
-        left = await candidates(server, namespace)
+        left = await running_controllers(server, namespace)
         if not left or clock() >= until:
             return left
         await asyncio.sleep(LOOK)

@@ -21,7 +21,7 @@ from tests.e2e.live.webhook_process import Server
 from tests.e2e.nodes import node
 from tests.e2e.polling import until
 from tests.e2e.progress import say
-from webhook.cli.client import review
+from webhook.cli.client import admission_review
 
 START: Final = 10.0
 """Seconds from the start of the process until it is ready."""
@@ -80,7 +80,7 @@ def server(crowded: BarePlane, gate: ClosableProxy, tmp_path_factory: pytest.Tem
 def asks(crowded: BarePlane, server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
     del crowded
     body = tmp_path_factory.mktemp("body") / "review.json"
-    body.write_text(json.dumps(review(asking("p", "default", 'host("worker-00100")'), "default")))
+    body.write_text(json.dumps(admission_review(asking("p", "default", 'host("worker-00100")'), "default")))
     asks = Asking(server, body)
     yield asks
     asks.end()

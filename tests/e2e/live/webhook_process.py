@@ -19,7 +19,7 @@ from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.ports import free_ports
 from tests.e2e.process import Process
-from webhook.cli.client import review
+from webhook.cli.client import admission_review
 
 _CLONE: Final = Path(__file__).resolve().parents[3]
 _SECONDS: Final = 10
@@ -103,7 +103,7 @@ class Server:
         """A review, as the API server would send it; raises ``OSError`` where nobody listens."""
         connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=_SECONDS, context=self._tls)
         try:
-            body = json.dumps(review(thing, thing["metadata"]["namespace"]))
+            body = json.dumps(admission_review(thing, thing["metadata"]["namespace"]))
             connection.request("POST", path, body, {"Content-Type": "application/json"})
             reply = connection.getresponse()
             return Answer(reply.status, json.loads(reply.read()))

@@ -4,6 +4,8 @@ The API server does not read the numbers of ``Gt`` and ``Lt``, nor the values of
 required term that it cannot read matches no node, while the other terms still count; a preference that it cannot read
 fails the whole pod. Sources: ``ValidateNodeSelectorTerm`` of Kubernetes' core validation; ``NewLazyErrorNodeSelector``
 and ``NewPreferredSchedulingTerms`` of ``component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go``.
+
+The family ``node_selector`` uses it for the pod's own terms.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,41 +20,44 @@ from webhook.placement.text.problem import Problem, enumerated, quote
 _FIELD_OPERATORS: Final = ("In", "NotIn")
 _FAILS: Final = "the scheduler fails on a preference that it cannot read, so the pod might never be placed"
 _NAMED: Final = 4
-"""At most so many requirements are named in a message."""
+"""Terms that one message names at most, each by its first unreadable requirement."""
 
 
 def problems_of_required(terms: Sequence[NodeTerm], path: str) -> Iterator[Problem]:
     """A problem for everything in required terms that the API server refuses."""
-    for at, term in enumerate(terms):
-        for place, need in enumerate(term.match_expressions or ()):
+    for term_index, term in enumerate(terms):
+        for need_index, need in enumerate(term.match_expressions or ()):
             if sound(need):
                 continue
-            where = f"{path}[{at}].matchExpressions[{place}]"
+            where = f"{path}[{term_index}].matchExpressions[{need_index}]"
             yield from _form(need, where)
             yield from problems_of_values(need.values or (), f"{where}.values")
-        yield from _fields(term, f"{path}[{at}]")
+        yield from _fields(term, f"{path}[{term_index}]")
 
 
 def problems_of_preferred(terms: Sequence[PreferredNodeTerm], path: str) -> Iterator[Problem]:
     """A problem for everything in preferred terms that the API server refuses, or that makes the scheduler fail."""
-    for at, preferred in enumerate(terms):
-        where = f"{path}[{at}].preference"
-        for place, need in enumerate(preferred.preference.match_expressions or ()):
+    for term_index, preferred in enumerate(terms):
+        where = f"{path}[{term_index}].preference"
+        for need_index, need in enumerate(preferred.preference.match_expressions or ()):
             if not sound(need):
-                yield from _preferred(need, f"{where}.matchExpressions[{place}]")
+                yield from _preferred(need, f"{where}.matchExpressions[{need_index}]")
         yield from _fields(preferred.preference, where)
 
 
 def never_matching(term: NodeTerm) -> str:
-    """What makes the scheduler skip the required term, in words; empty if the term can match."""
+    """The first ``Gt`` or ``Lt`` in the required term that the scheduler cannot read, in words; empty if there is none.
+
+    It is empty for a term without requirements, too, which matches no node either.
+    """
     for need in term.match_expressions or ():
         if need.operator in COMPARING and (found := unreadable(need)):
             return f"{need.key} {need.operator} {found}"
     return ""
 
 
-def hopeless(terms: Sequence[NodeTerm]) -> str:
-    """Why none of these required terms can ever match, in words."""
+def why_none_matches(terms: Sequence[NodeTerm]) -> str:
+    """Why no node can meet these required terms, in words; each must be empty, or be one that never matches."""
     never = [found for term in terms if (found := never_matching(term))]
     empty = "an empty term matches no node"
     if not never:
@@ -80,8 +85,8 @@ def _form(need: Requirement, path: str) -> Iterator[Problem]:
 
 def _fields(term: NodeTerm, path: str) -> Iterator[Problem]:
     """Problems of requirements on fields: only the node's name can be matched, and only with one value."""
-    for place, need in enumerate(term.match_fields or ()):
-        where, values = f"{path}.matchFields[{place}]", need.values or ()
+    for need_index, need in enumerate(term.match_fields or ()):
+        where, values = f"{path}.matchFields[{need_index}]", need.values or ()
         if need.key != NAME_FIELD:
             yield Problem(f"{where}.key", f"{quote(need.key)} is not {NAME_FIELD}, the only field that can be matched")
         if need.operator not in _FIELD_OPERATORS:

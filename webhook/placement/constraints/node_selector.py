@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.constraints.affinity_terms import (
-    hopeless,
     never_matching,
     problems_of_preferred,
     problems_of_required,
+    why_none_matches,
 )
 from webhook.placement.constraints.constraint import ADD_NODE, Constraint, NodeSet, Reason, Spread
 from webhook.placement.inventory.pool_labels import settable
@@ -125,7 +125,7 @@ def _judged(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint | 
         return
     never = {at: found for at, term in enumerate(terms) if (found := never_matching(term))}
     if all(term.empty or at in never for at, term in enumerate(terms)):
-        yield Problem(AFFINITY, hopeless(terms))
+        yield Problem(AFFINITY, why_none_matches(terms))
         return
     for at, found in itertools.islice(never.items(), SHOWN):
         yield f"{AFFINITY}[{at}]: {found} compares with no whole number of 64 bits, so this term never matches"
