@@ -87,8 +87,13 @@ async def _run_as_candidate(election: Election, keeper: Keeper, settings: Manage
 
 
 def _log_failure(failure: ApiError) -> None:
-    """Log that a request about the Lease failed. A deleted Lease is not logged: it is simply made again."""
-    if failure.cause is not Cause.MISSING:
+    """Log that a request about the Lease failed.
+
+    A Lease that was deleted is not logged, because it is made again. If making it fails as MISSING, the namespace does
+    not exist, which is logged.
+    """
+    deleted = failure.cause is Cause.MISSING and failure.request is not None and failure.request.method == "PUT"
+    if not deleted:
         LOG.warning("%s", worded(failure))
 
 

@@ -187,6 +187,22 @@ async def test_a_lease_that_was_deleted_is_made_again_without_a_word(made: FakeC
     assert (code, messages[1:], holder(made)) == (0, ["leading", "asked to stop"], "")
 
 
+async def test_a_namespace_that_does_not_exist_is_said(cluster: FakeCluster) -> None:
+    leases = LEASE.rpartition("/")[0]
+
+    async def no_namespace(method: str, _path: str) -> int | None:
+        return 404 if method == "POST" else None
+
+    cluster.fault = no_namespace
+    async with manager(cluster) as process:
+        await until(lambda: any((one.method, one.path) == ("POST", leases) for one in cluster.seen))
+        process.send_signal(signal.SIGTERM)
+        code, messages = await end(process)
+    assert (code, messages[1], messages[-1]) == (
+        0, f"the API server answers 404 to POST {leases}: made to fail", "asked to stop",
+    )  # fmt: skip
+
+
 async def test_a_second_signal_does_not_keep_the_lease_from_being_given_back(made: FakeCluster) -> None:
     async with leader(made) as process:
         stopped = False
