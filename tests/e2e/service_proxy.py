@@ -29,6 +29,7 @@ class ServiceProxy:
         self.troubles: list[str] = []
         """Why some address cannot be listened on, such as a port below 1,024 without privileges."""
         self._listeners: dict[Address, asyncio.Server] = {}
+        self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._turn = itertools.count()
         self._news = asyncio.Event()
         self._over = False
@@ -60,7 +61,7 @@ class ServiceProxy:
             self._loop.call_soon_threadsafe(self._news.set)
 
     async def _main(self) -> None:
-        """Follow the news; when this returns, connections that are left are cancelled."""
+        """Follow the news; at the end hang up on all connections."""
         self._loop = asyncio.get_running_loop()
         self._up.set()
         while not self._over:
@@ -69,6 +70,12 @@ class ServiceProxy:
             await self._follow()
         for listener in self._listeners.values():
             listener.close()
+        ending = dict(self._connections)
+        for task, writer in ending.items():
+            task.cancel()
+            writer.transport.abort()  # what was not sent yet would keep it open longer than the loop runs
+        await asyncio.gather(*ending, return_exceptions=True)
+        await asyncio.sleep(0)  # the transports close their sockets in a callback
 
     async def _follow(self) -> None:
         """Listen where there are endpoints, and nowhere else."""
@@ -80,8 +87,10 @@ class ServiceProxy:
         self.routes = {address: wanted[address] for address in self._listeners}
 
     async def _listen(self, address: Address) -> None:
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await self._forward(address, reader, writer)
+        def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.create_task(self._forward(address, reader, writer))
+            self._connections[task] = writer
+            task.add_done_callback(self._connections.pop)
 
         try:
             self._listeners[address] = await asyncio.start_server(serve, *address)
@@ -97,7 +106,11 @@ class ServiceProxy:
                 return
             upstream, back = await asyncio.open_connection(*targets[next(self._turn) % len(targets)])
             with contextlib.closing(back):
-                await asyncio.gather(_pump(reader, back), _pump(upstream, writer))
+                try:
+                    await asyncio.gather(_pump(reader, back), _pump(upstream, writer))
+                except asyncio.CancelledError:
+                    back.transport.abort()
+                    raise
 
 
 async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
