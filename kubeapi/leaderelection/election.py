@@ -52,6 +52,9 @@ class Observation(Struct):
 
 T = TypeVar("T")
 
+UNPREPARED: Final = 0.1
+"""Seconds between two looks of a candidate that may take the Lease and is not ready yet."""
+
 _dice: Final = random.SystemRandom()
 _log: Final = logging.getLogger(__name__)
 
@@ -99,8 +102,17 @@ class Election:
         """Raise LostError unless this process may act now. Clients that write use this method as their fence."""
         self._hold.check()
 
-    async def run(self, work: Callable[[], Awaitable[T]], *, tell: Callable[[ApiError], object] | None = None) -> T:
+    async def run(
+        self,
+        work: Callable[[], Awaitable[T]],
+        *,
+        ready: Callable[[float], bool] = lambda _: True,
+        tell: Callable[[ApiError], object] | None = None,
+    ) -> T:
         """Wait until elected, then ``await work()`` and return its result.
+
+        ``ready`` is called after each look at the Lease with the seconds until it may be taken, 0 or less if now; the
+        Lease is taken only if it returns true. So a candidate can prepare when the holder seems to be gone.
 
         ``work`` is cancelled and awaited when this coroutine is cancelled, and when the lead is lost, which raises
         LostError. Unless the lead was lost the Lease is given back at the end, so that another process leads at once.
@@ -109,7 +121,7 @@ class Election:
         """
         self._tell = tell or self._warn
         try:
-            await self._acquire()
+            await self._acquire(ready)
             return await self._lead(work)
         except LostError:
             self._owed = False
@@ -125,18 +137,19 @@ class Election:
             await self._renew()
         self.check()
 
-    async def _acquire(self) -> None:
+    async def _acquire(self, ready: Callable[[float], bool]) -> None:
         observation = Observation(self._clock, self._timing.lease)
         while not self.leading:
             pause = self._pause()
             try:
                 record = await self._hold.look()
                 left = observation.left(record, self.identity)
-                if left <= 0:
+                prepared = ready(left)
+                if left <= 0 and prepared:
                     self._owed = True
                     await self._hold.take(record)
                     continue
-                pause = min(pause, left)
+                pause = min(pause, left if left > 0 else UNPREPARED)
             except ApiError as failure:
                 pause = self._after(failure, pause)
             await asyncio.sleep(pause)

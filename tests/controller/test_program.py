@@ -118,13 +118,53 @@ async def test_caches_that_are_too_old_end_it_and_another_may_lead(server: ApiSe
     assert (holder(server), "nodes: " in str(failure.value)) == ("", True)
 
 
-async def test_nobody_leads_before_everything_is_known(server: ApiServer) -> None:
+async def test_nobody_acts_before_everything_is_known(server: ApiServer) -> None:
     server.fail_lists()
     async with running(server) as (one, _):
+        await until(lambda: one.election.leading)
         await asyncio.sleep(0.5)
-        assert (one.election.leading, one.cluster.synced, holder(server)) == (False, False, None)
+        assert (one.cluster.synced, phase(server), str(one.reason())[:28]) == (
+            False,
+            None,
+            "the cluster is not read yet:",
+        )
         server.fail_lists(failing=False)
         await until(lambda: phase(server) == "Ready")
+        assert one.reason() is None
+
+
+async def test_whoever_cannot_read_the_cluster_lets_another_one_lead(
+    server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webhook.controller.program._FILLING", 0.3)
+    server.fail_lists()
+    async with running(server) as (_, task):
+        with pytest.raises(ApiError, match="^the cluster is not read yet: nodes: "):
+            await asyncio.wait_for(asyncio.shield(task), 10)
+    assert holder(server) == ""
+
+
+async def test_whoever_stands_by_watches_nothing_and_is_ready(server: ApiServer) -> None:
+    async with running(server) as (first, _):
+        await until(lambda: phase(server) == "Ready")
+        async with running(server) as (second, _):
+            await asyncio.sleep(1.5)
+            assert (first.election.leading, second.cluster.synced, second.reason()) == (True, False, None)
+
+
+async def test_whoever_stands_by_watches_before_it_takes_over(server: ApiServer) -> None:
+    async with running(server) as (_, task):
+        await until(lambda: phase(server) == "Ready")
+        async with running(server) as (second, _):
+            await asyncio.sleep(0.3)
+            server.fail_lists()
+            task.cancel()
+            await until(lambda: holder(server) == "")
+            await asyncio.sleep(0.3)
+            assert (second.election.leading, str(second.reason())[:28]) == (False, "the cluster is not read yet:")
+            server.fail_lists(failing=False)
+            await until(lambda: second.election.leading)
+            assert second.cluster.synced
 
 
 async def test_a_fault_of_the_watching_itself_ends_it(server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:

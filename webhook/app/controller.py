@@ -26,7 +26,7 @@ async def control(settings: Settings, announce: Callable[[str], None]) -> None:
     controller = Controller(configuration, rules, place, limit=settings.stale_after, tell=ReadingLog())
     figures(controller, metrics.gauge)
     await run_background(
-        controller.run, controller.cluster.reason, settings, metrics=metrics, announce=announce
+        controller.run, controller.reason, settings, metrics=metrics, announce=announce
     )  # fmt: skip
 
 

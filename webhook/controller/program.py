@@ -1,4 +1,9 @@
-"""The controller process: every candidate watches the cluster, and the one that holds the Lease does the work."""
+"""The controller process: the candidate that holds the Lease watches the cluster and does the work.
+
+The other candidates only look at the Lease, so that a cluster pays for one process that watches all pods. A candidate
+that has seen a holder begins to watch when that one misses renewals or gives the Lease back, and takes the Lease once
+its caches are full. A candidate that has never seen a holder, as in a new installation, takes the Lease first.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -24,8 +29,14 @@ NAME: Final = f"{keys.PREFIX}hostpools"
 OF_PODS: Final = f"{keys.PREFIX}placement"
 """``reportingController`` of Events about HostPools, and of Events about pods that wait."""
 
+_FILLING: Final = 120.0
+"""Seconds in which a leader must have listed all kinds: 150,000 pods take some ten."""
+
 _LOOK: Final = 0.05
 """Seconds between two checks whether all kinds have been listed."""
+
+_MISSED: Final = 2.5
+"""Renewals that the holder of the Lease has missed when other candidates begin to watch."""
 
 _GLANCE: Final = 1.0
 """Seconds between two checks whether the caches are fresh enough."""
@@ -52,13 +63,18 @@ class Controller:
         tell: Callable[[Report | Finding | ApiError], object] = lambda _: None,
     ) -> None:
         self._connection = Connection(configuration)
+        self._timing = timing or LeaseTiming()
+        self._needed = asyncio.Event()
+        """Set once this candidate has to watch the cluster."""
+        self._looked = False
+        """Whether this candidate has looked at the Lease."""
         identity = own_identity()
         self.election = Election(
             ObjectClient(self._connection),
             namespace=place.namespace,
             name=place.lease,
             identity=identity,
-            timing=timing,
+            timing=self._timing,
         )
         server = ObjectClient(self._connection, fence=self.election.check)
         self.events = Events(server, controller=NAME, instance=identity)
@@ -69,14 +85,14 @@ class Controller:
         )  # fmt: skip
 
     async def run(self) -> None:
-        """Watch, stand for election and lead, until cancelled.
+        """Stand for election, watch and lead, until cancelled.
 
         Raises LostError when the Lease was lost, and ApiError when it was released because the caches are too old. The
         process must end after either.
         """
         async with self._connection:
-            watching = asyncio.create_task(self.cluster.run())
-            leading = asyncio.create_task(self._candidate(watching))
+            watching = asyncio.create_task(self._watch())
+            leading = asyncio.create_task(self.election.run(self._lead, ready=self._is_ready))
             try:
                 await asyncio.wait({watching, leading}, return_when=asyncio.FIRST_COMPLETED)
             finally:
@@ -87,14 +103,38 @@ class Controller:
         ended = [task for task in (leading, watching) if not task.cancelled()]
         ended[0].result()
 
-    async def _candidate(self, watching: asyncio.Task[None]) -> None:
-        """Stand for election once all kinds have been listed: a leader without caches could not act."""
-        while not self.cluster.synced:
-            await asyncio.wait({watching}, timeout=_LOOK)
-        await self.election.run(self._lead)
+    def reason(self) -> str | None:
+        """Why this candidate could not act although it should, for readiness; ``None`` if all is well.
+
+        A candidate that does not watch is ready: another one leads.
+        """
+        return self.cluster.reason() if self._needed.is_set() else None
+
+    def _is_ready(self, left: float) -> bool:
+        """Whether to take the Lease once it may be taken, in ``left`` seconds."""
+        first, self._looked = not self._looked, True
+        if first and left <= 0:
+            return True
+        if left < self._timing.lease - _MISSED * self._timing.retry:
+            self._needed.set()
+        return self.cluster.synced
+
+    async def _watch(self) -> None:
+        await self._needed.wait()
+        await self.cluster.run()
 
     async def _lead(self) -> None:
+        self._needed.set()
+        await self._full_caches()
         await gather_or_cancel([self.work.run(), self.events.run(), self.of_pods.run(), self._look_out()])
+
+    async def _full_caches(self) -> None:
+        """Wait until all kinds have been listed; raises ApiError if that takes long: another candidate may manage."""
+        for _ in range(round(_FILLING / _LOOK)):
+            if self.cluster.synced:
+                return
+            await asyncio.sleep(_LOOK)
+        raise ApiError(Cause.UNREACHABLE, str(self.cluster.reason()))
 
     async def _look_out(self) -> None:
         """Raise ApiError when the caches are too old to act on: another candidate's may be fresh."""
