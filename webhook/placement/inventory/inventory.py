@@ -173,7 +173,7 @@ class Inventory:
         job_pods = self._job_pods[job]
         job_pods.remove(slot, pod)
         self._stamp(job_pods, pod)
-        if not job_pods.everyone.pods:
+        if job_pods.everyone.empty:
             del self._job_pods[job]
 
     def _stamp(self, job_pods: JobPods, pod: PodInfo) -> None:
