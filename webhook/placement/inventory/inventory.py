@@ -7,6 +7,8 @@ The inventory does no input or output. The watch of the cluster, or the loader o
 import copy
 from collections.abc import Collection, Iterator
 
+from msgspec import Struct
+
 from webhook.placement.inventory.foreign_pods import ForeignPods, NamedPools
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.index import NodeIndex
@@ -18,6 +20,19 @@ from webhook.placement.inventory.pool_index import Name, PoolIndex
 from webhook.placement.kube.bits import slots
 
 _NO_PODS = JobPods()
+
+
+class _Foreign(Struct, frozen=True, gc=False):
+    """What is kept of a bound pod of no job: half the size of a tuple, and most of 150,000 pods belong to no job."""
+
+    slot: int
+    requests: Tally
+
+
+class _Stranger(_Foreign, frozen=True, gc=False):
+    """A bound pod of no job that counts as a stranger, with the pools that it names."""
+
+    named_pools: NamedPools
 
 
 class Inventory:
@@ -55,8 +70,8 @@ class Inventory:
         self._guarding: dict[str, tuple[str, ...]] = {}
         """``PodInfo.guards`` by uid of the pod."""
         self._change_count = 0
-        self._held: dict[str, tuple[int, Tally] | tuple[int, Tally, NamedPools] | PodInfo] = {}
-        """Bound pods by uid: slot, requests and counted pools of a pod of no job; all of a pod of a job."""
+        self._held: dict[str, _Foreign | PodInfo] = {}
+        """Bound pods by uid; all that is known of a pod of a job."""
 
     def recovered(self) -> "Inventory | None":
         """A view of the inventory without node taints that go away by themselves; ``None`` if no node has any.
@@ -103,9 +118,10 @@ class Inventory:
                 self._guards.setdefault(key, {}).setdefault(slot, set()).add(pod.uid)
         self.guests.add(slot, pod)
         if not pod.job:
-            # Most of 150,000 pods belong to no job, so only two references are kept of each.
             named_pools = self.foreign_pods.add(slot, pod)
-            self._held[pod.uid] = (slot, pod.requests) if named_pools is None else (slot, pod.requests, named_pools)
+            self._held[pod.uid] = (
+                _Foreign(slot, pod.requests) if named_pools is None else _Stranger(slot, pod.requests, named_pools)
+            )
             if pod.pools:
                 self.visitors[pod.uid] = pod
             return
@@ -137,10 +153,10 @@ class Inventory:
             slot, requests = self.nodes.slot_of[held.node], held.requests
             self._leave(slot, held)
         else:
-            slot, requests, *named_pools = held
+            slot, requests = held.slot, held.requests
             self.visitors.pop(uid, None)
-            if named_pools:
-                self.foreign_pods.remove(slot, *named_pools)
+            if isinstance(held, _Stranger):
+                self.foreign_pods.remove(slot, held.named_pools)
         self.nodes.capacity.take(slot, requests, -1)
         self.guests.remove(uid)
         for key in self._guarding.pop(uid, ()):
