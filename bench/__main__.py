@@ -46,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _measure(chosen: Options) -> int:
+    processes.compile_product()
     found, sizes = Findings(), scales(chosen.nodes, chosen.pods)
     if chosen.wants("evaluation"):
         _evaluate("", sizes.small, chosen, found)

@@ -190,9 +190,7 @@ def _pools(said: PlacementText) -> tuple[str, ...]:
     return tuple(dict.fromkeys(argument.name for argument in arguments if isinstance(argument, PoolName)))
 
 
-def _of_job(
-    pod: PodInfo, job: str, labels: Mapping[str, str], told: wire.Annotations, said: PlacementText
-) -> PodInfo:
+def _of_job(pod: PodInfo, job: str, labels: Mapping[str, str], told: wire.Annotations, said: PlacementText) -> PodInfo:
     """The pod with all that is kept of pods of a job."""
     pe = labels.get(keys.PE, "")
     own = {sys.intern(key): value for key, value in labels.items() if key.startswith(keys.PREFIX)}

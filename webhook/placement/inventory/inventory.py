@@ -5,7 +5,8 @@ The inventory does no input or output. The watch of the cluster, or the loader o
 """
 
 import copy
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, KeysView
+from typing import Final
 
 from msgspec import Struct
 
@@ -33,6 +34,10 @@ class _Stranger(_Foreign, frozen=True, gc=False):
     """A bound pod of no job that counts as a stranger, with the pools that it names."""
 
     named_pools: NamedPools
+
+
+_UNBOUND: Final = _Foreign(-1, {})
+"""In place of what is kept of a bound pod: the pod has no node."""
 
 
 class Inventory:
@@ -71,7 +76,7 @@ class Inventory:
         """``PodInfo.guards`` by uid of the pod."""
         self._change_count = 0
         self._held: dict[str, _Foreign | PodInfo] = {}
-        """Bound pods by uid; all that is known of a pod of a job."""
+        """Pods by uid; all that is known of a bound pod of a job."""
 
     def recovered(self) -> "Inventory | None":
         """A view of the inventory without node taints that go away by themselves; ``None`` if no node has any.
@@ -105,6 +110,7 @@ class Inventory:
         """Add the pod, or replace the pod with its uid; a pod without a node uses no resources."""
         self.remove_pod(pod.uid)
         if not pod.node:
+            self._held[pod.uid] = _UNBOUND
             if pod.demand:
                 self.waiting[pod.uid] = pod
             if pod.sleeps:
@@ -134,9 +140,14 @@ class Inventory:
             job_pods.add(slot, pod)
             self._stamp(job_pods, pod)
 
+    @property
+    def pod_uids(self) -> KeysView[str]:
+        """The uids of all pods, bound or not, as they are at any time."""
+        return self._held.keys()
+
     def has_pod(self, uid: str) -> bool:
         """Whether a pod with that uid is bound to a node."""
-        return uid in self._held
+        return self._held.get(uid, _UNBOUND) is not _UNBOUND
 
     def concerns_pools(self, pod: PodInfo) -> bool:
         """Whether the pod can matter to a HostPool: it may use the pool, be a stranger or guest, or is a sleeper."""
@@ -146,6 +157,8 @@ class Inventory:
         """Remove the pod: it is deleted, or has finished."""
         held = self._held.pop(uid, None)
         if held is None:
+            return
+        if held is _UNBOUND:
             self.waiting.pop(uid, None)
             self.sleepers.pop(uid, None)
             return
