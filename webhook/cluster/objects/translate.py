@@ -247,9 +247,9 @@ def _owner(metadata: wire.ObjectMetadata, spec: PodSpec, job: str, daemons: wire
     its DaemonSet does not want there; and no kubelet runs a pod that has the annotation of a static one.
     """
     if _static(metadata):
-        return sys.intern(f"Node/{spec.node_name}")
+        return f"Node/{spec.node_name}"
     if job or (daemons and is_daemon_set(daemons)):
-        return sys.intern(owner_of(metadata.owner_references, metadata.labels))
+        return owner_of(metadata.owner_references, metadata.labels)
     return ""
 
 
