@@ -59,6 +59,16 @@ request.operation != 'UPDATE'
 request.userInfo.username in ['system:serviceaccount:kube-system:daemon-set-controller', 'system:kube-controller-manager'] && object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind == 'DaemonSet' && o.apiVersion == 'apps/v1')
 {{- end -}}
 
+{{/* Whether the webhook has seen the pod; in audit mode it writes no seal. */}}
+{{- define "streams-placement.seen" -}}
+'streams.ibm.com/injected' in object.metadata.?annotations.orValue({}){{ if ne .Values.settings.mode "audit" }} && 'streams.ibm.com/seal' in object.metadata.?labels.orValue({}){{ end }}
+{{- end -}}
+
+{{/* Pods that tolerate the taint of exclusive hosts by its key. */}}
+{{- define "streams-placement.tolerates" -}}
+object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == 'streams.ibm.com/exclusive')
+{{- end -}}
+
 {{/* Whether whoever asks may tolerate exclusive hosts. They belong to no namespace, so neither does the right. It stands last in a condition: then the authorizer is asked about few. */}}
 {{- define "streams-placement.mayTolerate" -}}
 authorizer.group('streams.ibm.com').resource('streamshostpools').check('tolerate').allowed()
