@@ -3,10 +3,11 @@
 import pytest
 
 from tests.answers import refused, response, steps, warnings
-from tests.builders import UID, Json, cluster, job, nodes, pod, pool, review
+from tests.builders import UID, Json, cluster, job, nodes, pod, pool, review, typed
 from webhook.admission.mutate import mutate
 from webhook.admission.opt_in import MIRROR
 from webhook.admission.responses import Answer, Outcome
+from webhook.admission.seal import seal
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
@@ -41,6 +42,11 @@ def test_a_pod_that_needs_something_is_patched() -> None:
             "op": "add",
             "path": "/metadata/annotations/streams.ibm.com~1injected",
             "value": r'{"nodeName":["host(\"node-a\")"]}',
+        },
+        {
+            "op": "add",
+            "path": "/metadata/labels/streams.ibm.com~1seal",
+            "value": seal(typed(pod(ON_A, nodeName="node-a")), {}, ()),
         },
         {"op": "add", "path": "/spec/nodeName", "value": "node-a"},
     ]

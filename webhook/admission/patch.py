@@ -40,7 +40,7 @@ def operations(pod: Pod, additions: Additions) -> list[Operation]:
     _annotations(steps, metadata.annotations if metadata else None, additions)
     above = _spec(pod, additions)
     wanted = additions.labels
-    if steps or above or wanted or keys.SEAL not in (labels or ()):
+    if above or wanted or keys.SEAL not in (labels or ()):
         wanted = {**wanted, keys.SEAL: seal(pod, wanted, above)}
         _entries(steps, "/metadata/labels", labels, wanted)
     return steps + above

@@ -1,11 +1,34 @@
-"""The benchmark of what the chart costs others: its table, and admission objects that are created again."""
+"""The benchmark of what the chart costs others: its tables, and admission objects that are created again."""
 
-from bench.e2e.bystanders import STATES, Figures, new_object, table
+from argparse import Namespace
+
+from bench.e2e.bystanders import STATES, Figures, cost_table, new_object, render, table
+
+SEEN = {
+    state: [{"Leases": Figures(100.0 / number, float(number), 2.0 * number)}] for number, state in enumerate(STATES, 1)
+}
 
 
 def test_the_table_has_ratios_to_the_same_round_without_the_chart() -> None:
-    seen = {state: [{"Leases": Figures(100.0 / number, float(number))}] for number, state in enumerate(STATES, 1)}
-    assert list(table(seen))[2:] == ["| Leases | 100 · 1.00 | 0.50 / 0.50 | 0.33 / 0.33 |"]
+    assert list(table(SEEN))[2:] == [
+        "| Leases | 100/s / 1.00 ms / 2.00 ms | 0.50 (0.50 to 0.50) / 0.50 / 0.50 "
+        "| 0.33 (0.33 to 0.33) / 0.33 / 0.33 | 0.25 (0.25 to 0.25) / 0.25 / 0.25 |"
+    ]
+
+
+def test_what_conditions_cost_is_by_entry_and_kind_of_request() -> None:
+    found = {"pods": {"guard": 10.4, "created": 20.0}, "Leases": {}, "nodes": {"nodes": 30.0}}
+    assert list(cost_table(found))[2:] == [
+        "| guard | 10 | - | - |",
+        "| created | 20 | - | - |",
+        "| nodes | - | - | 30 |",
+        "| **all** | **30** | **0** | **30** |",
+    ]
+
+
+def test_the_page_says_how_much_was_measured() -> None:
+    page = render(SEEN, {"Leases": {}}, Namespace(count=7, singles=3))
+    assert "- size: 50 nodes; each turn 3 requests of a kind by one client, 7 by 20; 1 rounds" in page.splitlines()
 
 
 def test_an_object_is_created_again_with_all_but_what_the_api_server_wrote() -> None:

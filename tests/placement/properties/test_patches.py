@@ -18,6 +18,7 @@ from tests.placement.properties.oracle_selectors import affinity_holds
 from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import LABELS, NODES, clusters
 from webhook.admission.patch import encode, operations
+from webhook.placement.text import keys
 
 
 def patch_of(pod: Json, cluster: Cluster) -> list[Json]:
@@ -93,7 +94,9 @@ def test_a_patch_adds_to_lists_and_never_replaces_one(cluster: Cluster, pod: Jso
 def test_the_pod_gains_exactly_what_its_clauses_stand_for(cluster: Cluster, pod: Json) -> None:
     result, intended = patched(pod, cluster), Intended(decision_core.oracle(pod, cluster), cluster)
     spec = result["spec"]
-    assert within(result, "metadata", "labels") == {**within(pod, "metadata", "labels"), **intended.labels()}
+    labels = within(result, "metadata", "labels")
+    seal = {keys.SEAL: labels[keys.SEAL]}
+    assert labels == {**within(pod, "metadata", "labels"), **intended.labels(), **seal}
     assert gained(spec.get("tolerations"), pod["spec"].get("tolerations")) == canonical(intended.tolerations())
     assert (spec.get("nodeName") or "") == intended.node_name()
     for kind, (required, preferred) in (("podAffinity", intended.near()), ("podAntiAffinity", intended.away())):
