@@ -11,8 +11,10 @@ SEEN = {
 
 def test_the_table_has_ratios_to_the_same_round_without_the_chart() -> None:
     assert list(table(SEEN))[2:] == [
-        "| Leases | 100/s / 1.00 ms / 2.00 ms | 0.50 (0.50 to 0.50) / 0.50 / 0.50 "
-        "| 0.33 (0.33 to 0.33) / 0.33 / 0.33 | 0.25 (0.25 to 0.25) / 0.25 / 0.25 |"
+        (
+            "| Leases | 100/s / 1.00 ms / 2.00 ms | 0.50 (0.50 to 0.50) / 0.50 / 0.50 "
+            "| 0.33 (0.33 to 0.33) / 0.33 / 0.33 | 0.25 (0.25 to 0.25) / 0.25 / 0.25 |"
+        )
     ]
 
 
