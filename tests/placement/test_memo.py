@@ -108,7 +108,7 @@ def test_labels_of_others_are_part_of_the_key_only_of_a_pod(said: Json, *, same:
 def test_nothing_is_kept_for_a_pod_that_names_its_node(found: Json) -> None:
     """Free room there changes with every pod of the cluster."""
     inventory = cluster(nodes(1))
-    assert kept(found, inventory).find(inventory, key(found, inventory)) is None
+    assert key_of(typed(found), NAMESPACE, inventory) is None
 
 
 @pytest.mark.parametrize("name", [f"{keys.PREFIX}contentId", "example.com/note"])

@@ -31,6 +31,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Metadata, Pod
 from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
 from webhook.placement.request.world import World
+from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD
 from webhook.placement.text.problem import Fault
 
@@ -146,11 +147,12 @@ def _rule(pod: Pod, key: Key | None, review: Review, world: World, known: Known,
     """The ruling about the pod; kept under the ``key``, which holds everything that a decision reads of the pod."""
     if known.memo is None or key is None:
         return _decided(pod, review, world, known, count)[1]
-    kept = known.memo.find(world.inventory, key)
+    text = ((pod.metadata or NO_METADATA).annotations or {}).get(keys.PLACEMENT, "")
+    kept = known.memo.find(world.inventory, key, text)
     if kept is not None:
         return kept
     decision, ruling = _decided(pod, review, world, known, count)
-    known.memo.keep(world, key, decision.ask, ruling)
+    known.memo.keep(world, key, decision.ask, ruling, text if ruling.refused else None)
     return ruling
 
 
