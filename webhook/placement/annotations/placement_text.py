@@ -37,6 +37,7 @@ class PlacementText(Struct, frozen=True, gc=False):
     ``clauses`` are in the order of the text, ``by_name`` the same clauses by their name. ``soft`` are the constraints
     that are only preferred (names of :data:`PREFERABLE`). ``warnings`` name clauses that have no effect. ``meaning`` is
     the same for texts that ask the same: without operators, but those of ``hostIsolation``, which become labels.
+    ``names_node`` tells that a ``host`` clause names a node.
     """
 
     clauses: tuple[Clause, ...]
@@ -45,11 +46,7 @@ class PlacementText(Struct, frozen=True, gc=False):
     problems: tuple[Problem, ...]
     warnings: tuple[str, ...]
     meaning: str
-
-    @property
-    def names_node(self) -> bool:
-        """Whether a ``host`` clause names a node."""
-        return any(isinstance(clause.argument, str) for clause in self.by_name.get(ClauseName.HOST, ()))
+    names_node: bool
 
 
 def annotation(key: str) -> str:
@@ -82,7 +79,8 @@ def _read(text: str | None, preferred: str | None) -> PlacementText:
             for clause in clauses
         ]
     )
-    return PlacementText(clauses, _by_name(clauses), soft, (*problems, *unknown), tuple(warnings), meaning)
+    named = any(clause.name is ClauseName.HOST and isinstance(clause.argument, str) for clause in clauses)
+    return PlacementText(clauses, _by_name(clauses), soft, (*problems, *unknown), tuple(warnings), meaning, named)
 
 
 def idle_preferences(placement: PlacementText, *, mapped: bool, uniform: bool) -> tuple[str, ...]:

@@ -192,9 +192,9 @@ class Inventory:
         It does if this processing element is isolated, or any of the job is bound to cpus.
         """
         model = self.jobs.get((namespace, job))
-        if model and (True in model.binding("") or any(found.pe == pe for found in model.isolated)):
+        if model and (True in model.binding("") or pe in [found.pe for found in model.isolated]):
             return True
-        return any(found == pe for found, _ in self.job_pods(namespace, job).isolations())
+        return pe in [isolated for isolated, _ in self.job_pods(namespace, job).isolations()]
 
     def jobs_with_pods(self) -> Iterator[tuple[Name, JobPods]]:
         """Every job with live pods, by namespace and name, and these pods."""

@@ -66,13 +66,11 @@ class Memo(Generic[_Answer]):
         """
         if inventory is not self._inventory:
             return None
-        for known in (key, (key, text)):
-            kept = self._kept.get(known)
-            if kept is not None:
-                stamp, devices, answer = kept
-                if stamp == _stamp(inventory, key, devices, all_pods=stamp[-1] >= 0):
-                    return answer
-        return None
+        kept = self._kept.get(key) or self._kept.get((key, text))
+        if kept is None:
+            return None
+        stamp, devices, answer = kept
+        return answer if stamp == _stamp(inventory, key, devices, all_pods=stamp[-1] >= 0) else None
 
     def keep(self, world: World, key: Key, ask: Ask, answer: _Answer, text: str | None = None) -> None:
         """Keep the answer to ``ask``, unless it depends on something that has no version.
@@ -89,11 +87,12 @@ class Memo(Generic[_Answer]):
             spread or not _TOGETHER.isdisjoint(ask.by_name) or ask.mapping.uniform != "none" or ask.provision.cpu_bound
         )
         devices = tuple([wish.resource for wish in ask.provision.wanted])
-        self._kept[key if text is None else (key, text)] = (
-            _stamp(world.inventory, key, devices, all_pods=together),
-            devices,
-            answer,
-        )
+        stamp = _stamp(world.inventory, key, devices, all_pods=together)
+        if text is None:
+            self._kept[key] = stamp, devices, answer
+        else:
+            self._kept.pop(key, None)  # of an earlier state of the cluster, in which the answer quoted nothing
+            self._kept[key, text] = stamp, devices, answer
 
 
 def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
