@@ -1,10 +1,12 @@
 """``python -m bench.e2e.bystanders``: what the chart costs objects that ask for nothing, through a real API server.
 
-Three states of one cluster take turns in every round: without the chart (its admission objects are deleted, and its
-processes are stopped), with its processes only, which watch the cluster, and with the whole chart. In each state the
-same requests are made: plain pods with 0, 5 and 25 annotations are created, their statuses are updated, nodes send
-heartbeats, Leases are renewed, and Deployments are created. The figures are ratios to the state without the chart in
-the same round, so that other load on the machine affects all of them alike.
+Four states of one cluster take turns in every round: without the chart (its admission objects are deleted, and its
+processes are stopped), with its processes only, which watch the cluster, with the chart for other namespaces only
+(``webhook.namespaceSelector``), and with the whole chart. In each state the same requests are made: plain pods with 0,
+5 and 25 annotations are created, their statuses are updated, nodes send heartbeats, Leases are renewed, and Deployments
+are created. The figures are ratios to the state without the chart in the same round, so that other load on the machine
+affects all of them alike: of requests a second by many clients, of the median of one client, and of the CPU time that
+all processes together take for a request.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import ssl
 import statistics
@@ -19,17 +22,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import aiohttp
 import uvloop
 from msgspec import Struct
 
+from bench import machine
+from bench.e2e import usage
+from bench.e2e.cluster import process_ids
 from tests.e2e import binaries
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import QUICK, install, kubelet
+from tests.e2e.chart.rendering import render as render_chart
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
@@ -44,11 +52,28 @@ SIZE: Final = 4 << 10
 
 ANNOTATIONS: Final = (0, 5, 25)
 
-STATES: Final = ("without", "processes", "chart")
-"""The states of the cluster, in the order of the table."""
+STATES: Final[Mapping[str, str]] = {
+    "without": "without",
+    "processes": "processes only",
+    "elsewhere": "chart for other namespaces",
+    "chart": "chart",
+}
+"""The states of the cluster, with their titles, in the order of the table."""
 
-_SETTLE: Final = 2.0
+ELSEWHERE: Final = {"webhook": {"namespaceSelector": {"matchLabels": {"example.com/streams": "enabled"}}}}
+"""Values of the chart by which the namespace of the benchmark has nothing to do with it."""
+
+RESULTS: Final = Path(__file__).parents[1] / "RESULTS-bystanders.md"
+
+_SETTLE: Final = 4.0
 """Seconds after a change of the state until the API server and the processes have noticed it."""
+
+_EVALUATION: Final = re.compile(
+    r"^apiserver_admission_match_condition_evaluation_seconds_sum\{(.*)\} (\S+)$", re.MULTILINE
+)
+_LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
+
+T = TypeVar("T")
 
 _GROUP: Final = "/apis/admissionregistration.k8s.io/v1"
 _KINDS: Final = (
@@ -74,10 +99,11 @@ class Request(Struct, frozen=True):
 
 
 class Figures(Struct, frozen=True):
-    """Requests a second by many clients, and the median of one client in milliseconds."""
+    """Requests a second by many clients, the median of one client and the CPU time of a request in milliseconds."""
 
     rate: float
     median: float
+    cpu: float
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,9 +111,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         "python -m bench.e2e.bystanders", description="Measure what the chart costs others."
     )
-    parser.add_argument("--rounds", type=int, default=5, help="rounds in which each state has its turn")
-    parser.add_argument("--count", type=int, default=600, help="requests of each kind by all clients in a turn")
-    parser.add_argument("--singles", type=int, default=100, help="requests of each kind by one client in a turn")
+    parser.add_argument("--rounds", type=int, default=4, help="rounds in which each state has its turn")
+    parser.add_argument("--count", type=int, default=1500, help="requests of each kind by all clients in a turn")
+    parser.add_argument("--singles", type=int, default=300, help="requests of each kind by one client in a turn")
+    parser.add_argument("--results", type=Path, help=f"file for the table, such as bench/{RESULTS.name}")
     chosen = parser.parse_args(argv)
     binaries.programs()
     seen: dict[str, list[dict[str, Figures]]] = {state: [] for state in STATES}
@@ -97,13 +124,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         with kubelet(plane) as running:
             install(plane, running, QUICK)
             chart = _Chart(plane.admin, running)
-            _turn(plane, chosen.count, chosen.singles)  # the first requests of all find small heaps
+            bench = _Bench(plane, process_ids(plane, running), chosen.count, chosen.singles)
+            bench.turn()  # the first requests of all find small heaps
             for number in range(chosen.rounds):
-                for state in STATES if number % 2 else STATES[::-1]:
+                for state in list(STATES)[:: 1 if number % 2 else -1]:
                     with chart.in_state(state):
-                        seen[state].append(_turn(plane, chosen.count, chosen.singles))
+                        seen[state].append(bench.turn())
                 sys.stderr.write(f"round {number + 1} of {chosen.rounds}\n")
-    print("\n".join(table(seen)))
+            costs = bench.costs()
+    page = render(seen, costs, chosen)
+    print(page)
+    if chosen.results:
+        chosen.results.write_text(page)
     return 0
 
 
@@ -126,24 +158,39 @@ class _Chart:
         if state == "chart":
             yield
             return
-        for kind, each in self._objects:
-            self._admin.delete(f"{_GROUP}/{kind}/{each['metadata']['name']}")
+        self._delete(self._objects)
         pids = self._pids() if state == "without" else []
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
+        others = _elsewhere() if state == "elsewhere" else []
+        self._create(others)
         time.sleep(_SETTLE)
         try:
             yield
         finally:
             for pid in pids:
                 os.kill(pid, signal.SIGCONT)
-            for kind, each in reversed(self._objects):
-                self._admin.call("POST", f"{_GROUP}/{kind}", new_object(each))
+            self._delete(others)
+            self._create(self._objects)
             time.sleep(2 * _SETTLE)
+
+    def _delete(self, objects: Sequence[tuple[str, Object]]) -> None:
+        for kind, each in objects:
+            self._admin.delete(f"{_GROUP}/{kind}/{each['metadata']['name']}")
+
+    def _create(self, objects: Sequence[tuple[str, Object]]) -> None:
+        for kind, each in reversed(objects):
+            self._admin.call("POST", f"{_GROUP}/{kind}", new_object(each))
 
     def _pids(self) -> list[int]:
         found = (worker.process for worker in self._running.workers.values())
         return [process.pid for process in found if process and process.pid]
+
+
+def _elsewhere() -> list[tuple[str, Object]]:
+    """The chart's admission objects, for other namespaces."""
+    found = ((f"{each['kind'].lower()}s".replace("policys", "policies"), each) for each in render_chart(ELSEWHERE))
+    return sorted(((kind, each) for kind, each in found if kind in _KINDS), key=lambda pair: _KINDS.index(pair[0]))
 
 
 def new_object(stored: Object) -> Object:
@@ -156,23 +203,64 @@ def new_object(stored: Object) -> Object:
     }
 
 
-def _turn(plane: ControlPlane, count: int, singles: int) -> dict[str, Figures]:
-    found: dict[str, Figures] = {}
-    total = count + singles
-    for annotations in ANNOTATIONS:
-        created = [_pod(annotations, number) for number in range(total)]
-        found[f"pods with {annotations} annotations"] = _measured(plane, created, singles)
-        if annotations == ANNOTATIONS[-1]:
-            found["status updates of pods"] = _measured(plane, list(map(_status, range(total))), singles)
-        _emptied(plane.admin, _PODS)
-    found["heartbeats of nodes"] = _measured(plane, list(map(_heartbeat, range(total))), singles)
-    for number in range(NODES):
-        plane.admin.call("POST", _LEASES, _lease(number))
-    found["renewals of Leases"] = _measured(plane, list(map(_renewal, range(total))), singles)
-    found["Deployments"] = _measured(plane, list(map(_deployment, range(total))), singles)
-    for path in (_LEASES, _DEPLOYMENTS):
-        _emptied(plane.admin, path)
-    return found
+class _Bench(Struct, frozen=True):
+    """Makes the requests of a turn: ``count`` by many clients and ``singles`` by one, of each kind."""
+
+    plane: ControlPlane
+    pids: Mapping[str, Sequence[int]]
+    count: int
+    singles: int
+
+    def turn(self) -> dict[str, Figures]:
+        """Every kind of request, from an empty namespace to an empty namespace."""
+        return dict(self._each(self.count, self._measured))
+
+    def costs(self) -> dict[str, dict[str, float]]:
+        """Microseconds that conditions of each entry and policy take for a request, by kind of request and by entry."""
+        return dict(self._each(0, self._evaluated))
+
+    def _each(self, count: int, make: Callable[[Sequence[Request]], T]) -> Iterator[tuple[str, T]]:
+        admin, total = self.plane.admin, count + self.singles
+        for annotations in ANNOTATIONS:
+            created = [_pod(annotations, number) for number in range(total)]
+            yield f"pods with {annotations} annotations", make(created)
+            if annotations == ANNOTATIONS[-1]:
+                yield "status updates of pods", make(list(map(_status, range(total))))
+            _emptied(admin, _PODS)
+        yield "heartbeats of nodes", make(list(map(_heartbeat, range(total))))
+        for number in range(NODES):
+            admin.call("POST", _LEASES, _lease(number))
+        yield "renewals of Leases", make(list(map(_renewal, range(total))))
+        yield "Deployments", make(list(map(_deployment, range(total))))
+        for path in (_LEASES, _DEPLOYMENTS):
+            _emptied(admin, path)
+
+    def _measured(self, requests: Sequence[Request]) -> Figures:
+        before = usage.now(self.pids)
+        rate, median = self._made(requests)
+        roles = usage.between(before, usage.now(self.pids)).roles
+        taken = sum(seconds for role, seconds in roles.items() if role != "forwarder")  # that is this process
+        return Figures(rate, median, 1000 * taken / len(requests))
+
+    def _evaluated(self, requests: Sequence[Request]) -> dict[str, float]:
+        before = self._evaluations()
+        self._made(requests)
+        gone = {name: seconds - before.get(name, 0.0) for name, seconds in self._evaluations().items()}
+        return {name: 1e6 * seconds / len(requests) for name, seconds in gone.items() if seconds}
+
+    def _made(self, requests: Sequence[Request]) -> tuple[float, float]:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(_sent(self.plane, requests, self.singles))
+
+    def _evaluations(self) -> dict[str, float]:
+        """Seconds that match conditions have taken so far, by entry of a webhook or policy."""
+        found = dict[str, float]()
+        for labels, value in _EVALUATION.findall(str(self.plane.admin.get("/metrics"))):
+            named = dict(_LABEL.findall(labels))
+            name = f"{named['name']} ({named['type']})".removeprefix("streams-placement-")
+            if "placement" in labels:
+                found[name] = found.get(name, 0.0) + float(value)
+        return found
 
 
 def _emptied(admin: Api, path: str) -> None:
@@ -180,13 +268,8 @@ def _emptied(admin: Api, path: str) -> None:
     until(lambda: not admin.get(path, limit="1")["items"], f"{path} is empty", 120)
 
 
-def _measured(plane: ControlPlane, requests: Sequence[Request], singles: int) -> Figures:
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_sent(plane, requests, singles))
-
-
-async def _sent(plane: ControlPlane, requests: Sequence[Request], singles: int) -> Figures:
-    """The first requests by one client, the others by all."""
+async def _sent(plane: ControlPlane, requests: Sequence[Request], singles: int) -> tuple[float, float]:
+    """The first requests by one client, the others by all: requests a second of all, the median of one."""
     config = json.loads(plane.kubeconfig().read_text())
     there = config["clusters"][0]["cluster"]
     trust = ssl.create_default_context(cafile=there["certificate-authority"])
@@ -206,10 +289,12 @@ async def _sent(plane: ControlPlane, requests: Sequence[Request], singles: int) 
 
         await client(iter(requests[:singles]))
         median = statistics.median(durations)
+        if len(requests) == singles:
+            return 1 / median, 1000 * median
         rest = iter(requests[singles:])
         began = perf_counter()
         await asyncio.gather(*(client(rest) for _ in range(CLIENTS)))
-        return Figures((len(requests) - singles) / (perf_counter() - began), 1000 * median)
+        return (len(requests) - singles) / (perf_counter() - began), 1000 * median
 
 
 def _pod(annotations: int, number: int) -> Request:
@@ -285,24 +370,70 @@ def _deployment(number: int) -> Request:
     return Request("POST", _DEPLOYMENTS, json.dumps(deployment).encode())
 
 
+_COSTS: Final = """## What each entry and policy costs
+
+Microseconds that match conditions take for a request of one client, as the API server measures them. Entries and
+policies that are not listed are not evaluated."""
+
+_HEAD: Final = """# Benchmark results, bystanders
+
+Made by `python -m bench.e2e.bystanders`: what the chart costs objects that ask for nothing. Requests through a real API
+server in four states of one cluster, by turns: without the chart, with its processes only, with the chart for other
+namespaces only (`webhook.namespaceSelector`), and with the whole chart. The first column has requests a second, the
+median of one client and the CPU time of a request by all processes but the clients'; the others are shares of these:
+1.00 costs nothing. Medians of the rounds, with the smallest and the largest share of requests a second."""
+
+
+def render(
+    seen: Mapping[str, Sequence[Mapping[str, Figures]]],
+    costs: Mapping[str, Mapping[str, float]],
+    chosen: argparse.Namespace,
+) -> str:
+    """The whole page."""
+    rounds = f"{chosen.count} by {CLIENTS}; {len(seen['without'])} rounds"
+    size = f"{NODES} nodes; each turn {chosen.singles} requests of a kind by one client, {rounds}"
+    lines = [("date", datetime.now(UTC).date().isoformat()), *machine.describe(), ("size", size)]
+    parts = [
+        _HEAD,
+        "\n".join(f"- {name}: {value}" for name, value in lines),
+        "\n".join(table(seen)),
+        _COSTS,
+        "\n".join(cost_table(costs)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def cost_table(costs: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    """A row for each entry or policy, a column for each kind of request."""
+    yield f"| | {' | '.join(costs)} |"
+    yield f"|---|{'---|' * len(costs)}"
+    names = dict.fromkeys(name for found in costs.values() for name in found)
+    for name in names:
+        yield f"| {name} | {' | '.join(f'{found[name]:.0f}' if name in found else '-' for found in costs.values())} |"
+    yield f"| **all** | {' | '.join(f'**{sum(found.values()):.0f}**' for found in costs.values())} |"
+
+
 def table(seen: Mapping[str, Sequence[Mapping[str, Figures]]]) -> Iterator[str]:
-    """A row for each kind of request: figures without the chart, and ratios to them; medians over the rounds."""
-    columns = (f"{state}, {CLIENTS} clients / one" for state in ("processes only", "chart"))
-    yield f"| | without, /s and ms | {' | '.join(columns)} |"
-    yield "|---|---|---|---|"
-    for what in seen["without"][0]:
-        base = [turn[what] for turn in seen["without"]]
-        cells = [f"{_middle(base, lambda each: each.rate):.0f} · {_middle(base, lambda each: each.median):.2f}"]
-        for state in STATES[1:]:
+    """A row for each kind of request."""
+    first, *others = STATES
+    columns = (f"{STATES[state]}: {CLIENTS} clients / one / CPU" for state in others)
+    yield f"| | {STATES[first]}: {CLIENTS} clients / one / CPU | {' | '.join(columns)} |"
+    yield f"|---|{'---|' * len(STATES)}"
+    for what in seen[first][0]:
+        base = [turn[what] for turn in seen[first]]
+        rate, median, cpu = (
+            statistics.median(getattr(each, name) for each in base) for name in Figures.__struct_fields__
+        )
+        cells = [f"{rate:.0f}/s / {median:.2f} ms / {cpu:.2f} ms"]
+        for state in others:
             pairs = list(zip((turn[what] for turn in seen[state]), base, strict=True))
-            rate = statistics.median(own.rate / without.rate for own, without in pairs)
+            rates = [own.rate / without.rate for own, without in pairs]
             alone = statistics.median(without.median / own.median for own, without in pairs)
-            cells.append(f"{rate:.2f} / {alone:.2f}")
+            taken = statistics.median(without.cpu / own.cpu for own, without in pairs)
+            cells.append(
+                f"{statistics.median(rates):.2f} ({min(rates):.2f} to {max(rates):.2f}) / {alone:.2f} / {taken:.2f}"
+            )
         yield f"| {what} | {' | '.join(cells)} |"
-
-
-def _middle(found: Sequence[Figures], of: Callable[[Figures], float]) -> float:
-    return statistics.median(map(of, found))
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def cluster(folder: Path, nodes: int) -> Iterator[Cluster]:
         yield Cluster(
             admin=plane.admin,
             load=load,
-            pids={**_pids(plane, running), "echo": [echo], "clients": [load.pid]},
+            pids={**process_ids(plane, running), "echo": [echo], "clients": [load.pid]},
             echo=f"https://{loopback(address)}:{peers.TARGET_PORT}{echo_server.PATH}",
             echo_service=f"https://{_cluster_address(plane.admin)}:{PORT}{echo_server.PATH}",
             versions={
@@ -138,7 +138,7 @@ def _cluster_address(admin: Api) -> str:
     return str(admin.get(f"/api/v1/namespaces/{peers.NAMESPACE}/services/{peers.SERVICE}")["spec"]["clusterIP"])
 
 
-def _pids(plane: ControlPlane, running: Kubelet) -> dict[str, list[int]]:
+def process_ids(plane: ControlPlane, running: Kubelet) -> dict[str, list[int]]:
     """Processes by what they do; this one is kubelet, kube-proxy and the one that counts."""
     ours: dict[str, list[Process | None]] = {name: [] for name in ("webhook", "others of the plane")}
     for worker in running.workers.values():

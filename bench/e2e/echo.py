@@ -1,19 +1,27 @@
-"""The echo server (``bench.echo``) behind a Service: it listens on an address of a pod.
+"""The echo server (``bench.echo``) behind a Service: it listens on an address of a pod, and patches if it is asked to.
 
 ``python -m bench.e2e.echo ADDRESS PORT CERTIFICATE KEY`` answers until it is ended.
 """
 
 import asyncio
+import base64
 import ssl
 import sys
 from typing import Final
 
+import msgspec
 import uvloop
 from aiohttp import web
 
+from bench.e2e.pods import FAST
 from bench.echo import KEEP_ALIVE
+from webhook.placement.text import keys
 
 PATH: Final = "/mutate"
+"""Allows every pod."""
+
+PATCH_PATH: Final = "/patch"
+"""Answers every pod with one constant patch, of the size of the webhook's: the floor of whatever changes pods."""
 
 _UID: Final = b'"uid":"'
 _UID_LENGTH: Final = 36
@@ -21,10 +29,28 @@ _BEFORE: Final = b'{"response":{"uid":"'
 _AFTER: Final = b'","allowed":true},"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}'
 
 
+def _patch() -> bytes:
+    """An annotation, two labels and a node affinity, as of ``host(Fast)`` in base64."""
+    term = {"matchExpressions": [{"key": keys.TAG, "operator": "In", "values": [FAST]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    steps = [
+        ("metadata/annotations/example.invalid~1injected", '{"nodeAffinity":["host(Fast)"]}'),
+        ("metadata/labels/example.invalid~1seal", "1490003281"),
+        ("spec/affinity", {"nodeAffinity": required}),
+    ]
+    return base64.b64encode(msgspec.json.encode([{"op": "add", "path": f"/{path}", "value": to} for path, to in steps]))
+
+
+_PATCHED: Final = (
+    b'","allowed":true,"patchType":"JSONPatch","patch":"' + _patch() + _AFTER.replace(b'","allowed":true', b'"')
+)
+_ENDS: Final = {PATH: _AFTER, PATCH_PATH: _PATCHED}
+
+
 async def _answer(request: web.Request) -> web.Response:
     body = await request.read()
     start = body.index(_UID) + len(_UID)
-    answer = _BEFORE + body[start : start + _UID_LENGTH] + _AFTER
+    answer = _BEFORE + body[start : start + _UID_LENGTH] + _ENDS[request.path]
     return web.Response(body=answer, content_type="application/json")
 
 
@@ -36,7 +62,8 @@ async def serve(address: str, port: int, certificate: str, key: str) -> None:
     context.load_cert_chain(certificate, key)
     # The API server sends pods of up to 3 MiB, this benchmark of 4 KB.
     app = web.Application()
-    app.router.add_post(PATH, _answer)
+    for path in _ENDS:
+        app.router.add_post(path, _answer)
     runner = web.AppRunner(app, access_log=None, keepalive_timeout=KEEP_ALIVE, handle_signals=True)
     await runner.setup()
     try:

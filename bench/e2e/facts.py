@@ -7,7 +7,7 @@ from bench.e2e.observation import Observation
 from bench.e2e.options import Options
 from bench.e2e.orders import Outcome
 from bench.e2e.rounds import Slot
-from bench.e2e.variants import ECHO, NONE, OURS, TWICE, VARIANTS
+from bench.e2e.variants import ECHO, NONE, OURS, SAME, VARIANTS
 
 
 def every(seen: Observation, used: Sequence[Slot], chosen: Options) -> Iterator[str]:
@@ -23,8 +23,8 @@ def every(seen: Observation, used: Sequence[Slot], chosen: Options) -> Iterator[
 def _waits(slots: Sequence[Slot], clients: int) -> Iterator[str]:
     """What creations wait for."""
     many = "1 client" if clients == 1 else f"{clients} clients"
-    against = figures.against(slots, clients, TWICE.name, sound=True)
-    yield f"{many}: added to the median, against an echo that is asked twice as well: {against.text}"
+    against = figures.against(slots, clients, SAME.name, sound=True)
+    yield f"{many}: added to the median, against an echo of one constant patch: {against.text}"
     waits = (f"{name} {seconds * 1e3:.2f}" for name, seconds in figures.seconds_by_call(slots, clients).items())
     yield f"{many}: mean time that the API server waits for a review, ms: {', '.join(waits)}"
 
@@ -32,7 +32,7 @@ def _waits(slots: Sequence[Slot], clients: int) -> Iterator[str]:
 def _cpu_time(slots: Sequence[Slot], clients: int) -> Iterator[str]:
     """What it costs, whoever waits."""
     cpu = {name: sum(row.cpu.values()) for name, row in figures.rows(slots, clients).items()}
-    added = ", ".join(f"{each.title} {cpu[each.name] - cpu[NONE.name]:.2f} ms" for each in (OURS, ECHO, TWICE))
+    added = ", ".join(f"{each.title} {cpu[each.name] - cpu[NONE.name]:.2f} ms" for each in (OURS, ECHO, SAME))
     yield f"CPU time added to a creation, by all processes together: {added}"
     most = max(slot.usage.others for slot in slots)
     yield f"programs that are not the benchmark's took up to {most:.0%} of the machine in one turn"

@@ -9,7 +9,7 @@ from msgspec import Struct
 from bench.e2e import counters
 from bench.e2e.orders import Outcome
 from bench.e2e.rounds import Slot
-from bench.e2e.variants import ECHO, NONE, OURS, VARIANTS
+from bench.e2e.variants import ECHO, NONE, OURS, SAME, VARIANTS
 from bench.findings import Figure
 from bench.throughput import Spread, spread
 
@@ -65,6 +65,28 @@ def against(slots: Sequence[Slot], clients: int, peer: str = ECHO.name, *, sound
         return Figure(0.0, f"{shown(ours)} ms against nothing that could be measured", sound=False)
     ratio = ours.median / theirs.median
     return Figure(ratio, f"{ratio:.2f} x ({shown(ours)} ms against {shown(theirs)} ms)", sound)
+
+
+def rate_against(slots: Sequence[Slot], clients: int, peer: str = SAME.name, *, sound: bool) -> Figure:
+    """Creations a second in relation to a peer's in the same round."""
+    rates = {(slot.variant, slot.round): slot.outcome.rate for slot in slots if slot.clients == clients}
+    found = spread([rate / rates[peer, turn] for (name, turn), rate in rates.items() if name == OURS.name])
+    return Figure(found.median, f"{shown(found, '{:.2f}'.format)} x", sound)
+
+
+def cpu_against(slots: Sequence[Slot], clients: int, peer: str = SAME.name, *, sound: bool) -> Figure:
+    """CPU time that is added to a creation, by all processes together, in relation to what a peer adds."""
+    found = {name: sum(row.cpu.values()) for name, row in rows(slots, clients).items()}
+    ours, theirs = (found[name] - found[NONE.name] for name in (OURS.name, peer))
+    if theirs <= 0:
+        return Figure(0.0, f"{ours:.2f} ms against nothing that could be measured", sound=False)
+    return Figure(ours / theirs, f"{ours / theirs:.2f} x ({ours:.2f} ms against {theirs:.2f} ms)", sound)
+
+
+def reviews(slots: Sequence[Slot], clients: int, *, sound: bool) -> Figure:
+    """Calls of the webhook by creation."""
+    found = rows(slots, clients)[OURS.name].reviews
+    return Figure(round(found, 2), f"{found:.2f}", sound)
 
 
 def seconds_by_call(slots: Iterable[Slot], clients: int) -> dict[str, float]:

@@ -12,9 +12,9 @@ from typing import Final
 
 import msgspec
 
-from bench.e2e.echo import PATH
+from bench.e2e.echo import PATCH_PATH, PATH
 from bench.e2e.pods import FAST
-from bench.e2e.variants import ECHO, OTHER, POLICY, TWICE, Variant
+from bench.e2e.variants import ECHO, OTHER, POLICY, SAME, Variant
 from bench.trouble import Trouble
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import PORT
@@ -30,7 +30,7 @@ TARGET_PORT: Final = 8443
 GROUP: Final = "admissionregistration.k8s.io"
 
 _ENTRY: Final = "pods.placement.streams.ibm.com"
-"""The chart's entry for pods that ask for hosts; both of its configurations have one of this name."""
+"""The chart's entry for pods that ask for hosts."""
 
 _TEXT: Final = '{"spec":{"affinity":{"nodeAffinity":"host(Fast)"}}}'
 """About what the webhook writes into its annotation."""
@@ -53,35 +53,35 @@ def service(address: str) -> list[Object]:
 
 
 def echo_configurations(admin: Api, authority: Path) -> list[Object]:
-    """A mutating entry for one variant; a mutating and a validating one, as the chart has, for the other."""
+    """A mutating entry, as the chart has, for each variant that calls the echo."""
     bundle = base64.b64encode(authority.read_bytes()).decode()
-    wanted = (("Mutating", ECHO), ("Mutating", TWICE), ("Validating", TWICE))
-    return [_echo_configuration(admin, kind, variant, bundle) for kind, variant in wanted]
+    wanted = ((ECHO, PATH), (SAME, PATCH_PATH))
+    return [_echo_configuration(admin, variant, path, bundle) for variant, path in wanted]
 
 
-def _echo_configuration(admin: Api, kind: str, variant: Variant, bundle: str) -> Object:
-    where = {"name": SERVICE, "namespace": NAMESPACE, "port": PORT, "path": PATH}
+def _echo_configuration(admin: Api, variant: Variant, path: str, bundle: str) -> Object:
+    where = {"name": SERVICE, "namespace": NAMESPACE, "port": PORT, "path": path}
     entry = {
-        **_installed(admin, kind),
+        **_installed(admin),
         "name": f"{variant.name}.bench.example",
         "clientConfig": {"service": where, "caBundle": bundle},
         "namespaceSelector": _only(variant),
     }
     return {
         "apiVersion": f"{GROUP}/v1",
-        "kind": f"{kind}WebhookConfiguration",
+        "kind": "MutatingWebhookConfiguration",
         "metadata": {"name": f"zz-bench-{variant.name}"},
         "webhooks": [entry],
     }
 
 
-def _installed(admin: Api, kind: str) -> Object:
-    """The chart's entry for pods, about pods with the other prefix."""
-    path = f"/apis/{GROUP}/v1/{kind.lower()}webhookconfigurations/zz-{RELEASE}"
+def _installed(admin: Api) -> Object:
+    """The chart's mutating entry for pods, about pods with the other prefix."""
+    path = f"/apis/{GROUP}/v1/mutatingwebhookconfigurations/zz-{RELEASE}"
     entries: Iterable[Object] = admin.get(path)["webhooks"]
     found = next((each for each in entries if each["name"] == _ENTRY), None)
     if found is None:
-        raise Trouble(f"the chart's {kind}WebhookConfiguration has no entry {_ENTRY}")
+        raise Trouble(f"the chart's MutatingWebhookConfiguration has no entry {_ENTRY}")
     text = msgspec.json.encode(found).decode().replace(keys.PREFIX, OTHER)
     rewritten: Object = msgspec.json.decode(text)
     return rewritten
@@ -99,7 +99,7 @@ def policy_version(admin: Api) -> str:
 
 def policy(admin: Api, version: str) -> list[Object]:
     """A policy that adds a node affinity, a label and an annotation to the same pods, and its binding."""
-    entry = _installed(admin, "Mutating")
+    entry = _installed(admin)
     meta = {"name": f"bench-{POLICY.name}"}
     api = f"{GROUP}/{version}"
     spec = {

@@ -23,8 +23,8 @@ _NOTES = """
 - Nobody schedules them (`schedulerName: nobody`): only the creation is measured.
 - "No webhook" are pods that do not ask for hosts, in a cluster with the chart in it: the API server evaluates the
   chart's conditions and policies for these, too, and the webhook's watch sees them.
-- The chart is as it is by default but for one process instead of two. Its entries ask it twice about each pod,
-  mutating and validating. The echo has copies of these entries; the goal compares with the mutating one alone.
+- The chart is as it is by default but for one process instead of two. The echo has copies of its mutating entry: once
+  it allows all pods, once it answers with one constant patch, which is the least that anything that changes pods costs.
 - Between the API server and a webhook stands the test bench's own stand-in for kube-proxy, a program in Python, for
   the echo, too. Its CPU time includes that of the program that measures.
 - etcd does not wait for the disk; with one that does, a creation takes longer, and a webhook adds a smaller share.

@@ -48,3 +48,6 @@ def _figures(slots: Sequence[Slot], chosen: Options, *, sound: bool) -> Iterator
     for suffix, clients in (("", chosen.clients), ("_single", 1)):
         yield f"added{suffix}", figures.added(slots, clients, sound=sound)
         yield f"echo{suffix}", figures.against(slots, clients, sound=sound)
+        yield f"rate{suffix}", figures.rate_against(slots, clients, sound=sound)
+    yield "cpu", figures.cpu_against(slots, chosen.clients, sound=sound)
+    yield "reviews", figures.reviews(slots, chosen.clients, sound=sound)

@@ -30,10 +30,10 @@ class Variant(Struct, frozen=True):
 
 
 NONE: Final = Variant("none", "no webhook", OTHER, 0, patched=False)
-OURS: Final = Variant("ours", "streams-placement", keys.PREFIX, 2, patched=True)
+OURS: Final = Variant("ours", "streams-placement", keys.PREFIX, 1, patched=True)
 ECHO: Final = Variant("echo", "bare echo", OTHER, 1, patched=False)
-TWICE: Final = Variant("both", "bare echo, mutating and validating", OTHER, 2, patched=False)
+SAME: Final = Variant("same", "echo of one constant patch", OTHER, 1, patched=True)
 POLICY: Final = Variant("rule", "MutatingAdmissionPolicy", OTHER, 0, patched=True)
 
-VARIANTS: Final[Mapping[str, Variant]] = {each.name: each for each in (NONE, OURS, ECHO, TWICE, POLICY)}
+VARIANTS: Final[Mapping[str, Variant]] = {each.name: each for each in (NONE, OURS, ECHO, SAME, POLICY)}
 """By name, in the order of the tables."""

@@ -16,7 +16,9 @@ AUDIT = Policy(audit=True)
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        pytest.param(pod('host("node-a")'), "audit: this pod would be given: annotations, nodeName", id="a node name"),
+        pytest.param(
+            pod('host("node-a")'), "audit: this pod would be given: annotations, labels, nodeName", id="a node name"
+        ),
         pytest.param(
             pod('hostExlocation("t")'),
             "audit: this pod would be given: affinity, annotations, labels",
@@ -35,7 +37,7 @@ AUDIT = Policy(audit=True)
         ),
         pytest.param(
             pod(annotations={keys.INJECTED: "{}"}),
-            "audit: this pod would stay as it is",
+            "audit: this pod would be given: labels",
             id="nothing that is not there",
         ),
     ],
@@ -57,7 +59,7 @@ def test_the_audit_log_says_what_was_decided() -> None:
 def test_other_warnings_come_after_it() -> None:
     answer = mutate(review(pod("partitionIsolation")), TWO, AUDIT)
     assert warnings(answer) == [
-        "audit: this pod would be given: annotations",
+        "audit: this pod would be given: annotations, labels",
         "partitionIsolation steers fusion, which is over: it has no effect on the pod",
     ]
 

@@ -88,7 +88,10 @@ def test_a_pod_that_asks_itself_concerns_us_without_any_intent() -> None:
 
 def test_audited_pods_are_told_what_they_would_be_given() -> None:
     answer = mutate(review(pod(annotations=required(amount(GPU, 1)))), devices(), Policy(audit=True))
-    assert (warnings(answer), steps(answer)) == (["audit: this pod would be given: annotations, containers"], [])
+    assert (warnings(answer), steps(answer)) == (
+        ["audit: this pod would be given: annotations, containers, labels"],
+        [],
+    )
 
 
 # What a later webhook may and may not undo

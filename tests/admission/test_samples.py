@@ -38,13 +38,13 @@ def streams_pod(placement: str | None, pe: str = "parallel-0", job: str = "paral
 
 
 def changed(found: Json, inventory: Inventory) -> tuple[Json, Json]:
-    """The labels and the spec that the webhook added to the pod, with everything else proven to be as it was."""
+    """The labels (but the seal) and the spec that the webhook added, with everything else proven to be as it was."""
     after = patched(found, mutate(review(found), inventory, Policy()))
     labels, own = after["metadata"]["labels"], found["metadata"]["labels"]
     spec = {key: value for key, value in after["spec"].items() if key not in found["spec"]}
     assert {key: labels[key] for key in own} == own
     assert {key: after["spec"][key] for key in found["spec"]} == found["spec"]
-    return {key: value for key, value in labels.items() if key not in own}, spec
+    return {key: value for key, value in labels.items() if key not in own and key != keys.SEAL}, spec
 
 
 def pods_with(key: str, value: str, name: str = "parallel") -> list[Json]:

@@ -10,6 +10,7 @@ from typing import Any, Final, get_args, get_origin
 import pytest
 import yaml
 
+from webhook.admission import seal
 from webhook.placement.kube.selector_text import parse_selector
 from webhook.placement.text import keys
 from webhook.settings import Settings
@@ -132,12 +133,20 @@ def test_nothing_depends_on_chance_time_or_the_cluster(name: str) -> None:
 def test_the_conditions_say_the_keys_of_the_code() -> None:
     conditions = TEMPLATES["_conditions.tpl"]
     quoted = set(re.findall(r"'(streams\.ibm\.com[^']*)'", conditions))
-    assert quoted == {keys.PREFIX, keys.PREFIX.rstrip("/"), keys.JOB, keys.PE, keys.EXCLUSIVE, *keys.FOREIGN}
+    ours = {keys.JOB, keys.PE, keys.EXCLUSIVE, keys.INJECTED, keys.SEAL}
+    assert quoted == {keys.PREFIX, keys.PREFIX.rstrip("/"), *ours, *keys.FOREIGN}
+
+
+def test_the_api_server_computes_the_seal_as_the_webhook_does() -> None:
+    template = TEMPLATES["_seal.tpl"]
+    weights = {found[1]: int(found[2]) for found in re.finditer(r"'(.)': (\d+)", template)}
+    assert weights == seal.WEIGHTS
+    assert set(re.findall(r"'(streams\.ibm\.com[^']*)'", template)) == {keys.PREFIX, *seal.UNSEALED}
 
 
 def test_the_policies_say_the_keys_of_the_code() -> None:
     quoted = set(re.findall(r"'(streams\.ibm\.com[^']*)'", TEMPLATES["policies.yaml"]))
-    assert quoted == {keys.INJECTED, keys.EXCLUSIVE, keys.MEMBERSHIP, keys.BIND}
+    assert quoted == {keys.EXCLUSIVE, keys.MEMBERSHIP, keys.BIND}
 
 
 # The rest of the packaging

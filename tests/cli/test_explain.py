@@ -24,7 +24,8 @@ def test_an_admitted_pod_is_shown_with_its_patch_and_where_it_can_run(explain: E
     assert code == 0
     assert out == (
         "examples/host-affinity.yaml: Pod parallel-0-ioyms in namespace default\n"
-        "  admitted, 1 of 13 nodes can run it\n"
+        "  admitted, 1 of 13 nodes can run it\n       app: streams\n       streams.ibm.com/job: parallel\n "
+        "      streams.ibm.com/pe: parallel-0\n  +    streams.ibm.com/seal: '839039766'\n"
         "     annotations:\n"
         '       streams.ibm.com/placement: host("foo.watson.ibm.com")\n'
         "       streams.ibm.com/host-binding: nodeAffinity\n"

@@ -4,11 +4,11 @@ A parent that is absent is added together with its content; a list is appended t
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
-from msgspec import Struct
 
+from webhook.admission.seal import Operation, seal
 from webhook.placement.decision.merge import Additions, ContainerAmounts, PodTerms
 from webhook.placement.kube.containers import at
 from webhook.placement.kube.pod import (
@@ -29,25 +29,27 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _ENCODE = msgspec.json.Encoder().encode
 
 
-class Operation(Struct, frozen=True, gc=False, omit_defaults=True):
-    """One step of a patch."""
-
-    op: Literal["add", "replace", "remove"]
-    path: str
-    value: Any = msgspec.UNSET
-
-
 _NO_SPEC = PodSpec()
 
 
 def operations(pod: Pod, additions: Additions) -> list[Operation]:
-    """The patch that adds to the pod what it lacks; empty when it lacks nothing."""
-    metadata, spec = pod.metadata, pod.spec or _NO_SPEC
+    """The patch that adds to the pod what it lacks, and seals it; empty when the pod lacks nothing and has a seal."""
+    metadata = pod.metadata
+    labels = metadata.labels if metadata else None
     steps: list[Operation] = []
     _annotations(steps, metadata.annotations if metadata else None, additions)
-    if additions.labels:
-        _entries(steps, "/metadata/labels", metadata.labels if metadata else None, additions.labels)
-    above = len(steps)
+    above = _spec(pod, additions)
+    wanted = additions.labels
+    if steps or above or wanted or keys.SEAL not in (labels or ()):
+        wanted = {**wanted, keys.SEAL: seal(pod, wanted, above)}
+        _entries(steps, "/metadata/labels", labels, wanted)
+    return steps + above
+
+
+def _spec(pod: Pod, additions: Additions) -> list[Operation]:
+    """The steps below ``/spec``, which is added where the pod has none."""
+    spec = pod.spec or _NO_SPEC
+    steps: list[Operation] = []
     if additions.node_name:
         steps.append(Operation("add", "/spec/nodeName", additions.node_name))
     _affinity(steps, spec.affinity, additions)
@@ -55,8 +57,8 @@ def operations(pod: Pod, additions: Additions) -> list[Operation]:
         _append(steps, "/spec/tolerations", spec.tolerations, additions.tolerations)
     for wanted in additions.resources:
         _resources(steps, wanted, at(spec, wanted.place).resources)
-    if pod.spec is None and len(steps) > above:
-        steps.insert(above, Operation("add", "/spec", {}))
+    if pod.spec is None and steps:
+        steps.insert(0, Operation("add", "/spec", {}))
     return steps
 
 

@@ -1,3 +1,9 @@
+{{/* Conditions of one object as one expression, those first that hold for few: the API server evaluates all conditions of a list, but of an expression only up to the first part that does not hold. */}}
+{{- define "streams-placement.all" -}}
+{{- $root := .root }}
+{{- range $at, $name := .of }}{{ if $at }} && {{ end }}({{ include (printf "streams-placement.%s" $name) $root }}){{ end }}
+{{- end -}}
+
 {{/* Which pods ask for hosts themselves: by an annotation of ours, or by belonging to a job. */}}
 {{- define "streams-placement.optedIn" -}}
 object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/')) || ['streams.ibm.com/job', 'streams.ibm.com/pe'].exists(l, l in object.metadata.?labels.orValue({}))
@@ -59,9 +65,46 @@ request.operation != 'UPDATE'
 request.userInfo.username in ['system:serviceaccount:kube-system:daemon-set-controller', 'system:kube-controller-manager'] && object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind == 'DaemonSet' && o.apiVersion == 'apps/v1')
 {{- end -}}
 
+{{/* Workloads of which a policy refuses some: their pods ask, or tolerate the taint of exclusive hosts by its key. */}}
+{{- define "streams-placement.asksOrTolerates" -}}
+{{ include "streams-placement.template" . }} || {{ include "streams-placement.templates" . }}.exists(p, p.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == 'streams.ibm.com/exclusive'))
+{{- end -}}
+
+{{/* New pods of which a policy refuses some: they ask and were not seen, or tolerate that taint. */}}
+{{- define "streams-placement.unseenOrTolerates" -}}
+({{ include "streams-placement.optedIn" . }}) ? {{ include "streams-placement.leftAlone" . }} || !({{ include "streams-placement.seen" . }}) : {{ include "streams-placement.tolerates" . }} && !({{ include "streams-placement.leftAlone" . }}) && !({{ include "streams-placement.ofDaemonSet" . }})
+{{- end -}}
+
+{{/* Updates that a policy looks at: of all others, such as those of statuses, nothing but this is evaluated. */}}
+{{- define "streams-placement.placeChanged" -}}
+object.metadata.?annotations != oldObject.metadata.?annotations || object.metadata.?labels != oldObject.metadata.?labels || object.spec.?tolerations != oldObject.spec.?tolerations
+{{- end -}}
+
+{{/* The same of nodes: heartbeats change neither. */}}
+{{- define "streams-placement.marksChanged" -}}
+request.operation != 'UPDATE' || object.metadata.?labels != oldObject.metadata.?labels || object.spec.?taints != oldObject.spec.?taints
+{{- end -}}
+
+{{/* Whether the webhook has seen the pod; in audit mode it writes no seal. */}}
+{{- define "streams-placement.seen" -}}
+'streams.ibm.com/injected' in object.metadata.?annotations.orValue({}){{ if ne .Values.settings.mode "audit" }} && 'streams.ibm.com/seal' in object.metadata.?labels.orValue({}){{ end }}
+{{- end -}}
+
+{{/* Pods that tolerate the taint of exclusive hosts by its key. */}}
+{{- define "streams-placement.tolerates" -}}
+object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == 'streams.ibm.com/exclusive')
+{{- end -}}
+
 {{/* Whether whoever asks may tolerate exclusive hosts. They belong to no namespace, so neither does the right. It stands last in a condition: then the authorizer is asked about few. */}}
 {{- define "streams-placement.mayTolerate" -}}
 authorizer.group('streams.ibm.com').resource('streamshostpools').check('tolerate').allowed()
+{{- end -}}
+
+{{- define "streams-placement.notOptedIn" -}}
+!({{ include "streams-placement.optedIn" . }})
+{{- end -}}
+{{- define "streams-placement.doesNotAsk" -}}
+!({{ include "streams-placement.asks" . }})
 {{- end -}}
 
 {{/* A toleration of everything, t. */}}
@@ -70,8 +113,13 @@ t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists'
 {{- end -}}
 
 {{/* Ways round a taint: no scheduler, or a toleration of everything. */}}
+{{- define "streams-placement.guarded" -}}
+object.spec.?nodeName.orValue('') != '' || object.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }})
+{{- end -}}
+
+{{/* Who may not go them. */}}
 {{- define "streams-placement.guard" -}}
-(object.spec.?nodeName.orValue('') != '' || object.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }})) && !({{ include "streams-placement.ofDaemonSet" . }}) && !{{ include "streams-placement.mayTolerate" . }}
+!({{ include "streams-placement.ofDaemonSet" . }}) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
 
 {{/* The same in the template of a workload. */}}

@@ -49,6 +49,27 @@ operator: NotIn
 values: {{ concat (list "kube-system" .Release.Namespace) .Values.webhook.excludedNamespaces | uniq | sortAlpha | toJson }}
 {{- end -}}
 
+{{/* The selector of a webhook's namespaces: the chosen ones but the excluded; only the enabled, or not only the chosen. */}}
+{{- define "streams-placement.namespaces" -}}
+{{- $chosen := ternary (dict) .root.Values.webhook.namespaceSelector (.all | default false) }}
+{{- $own := ternary (dict "streams.ibm.com/inject" "enabled") (dict) .enabled }}
+{{- with merge $own ($chosen.matchLabels | default (dict)) }}
+matchLabels: {{ toJson . }}
+{{- end }}
+matchExpressions:
+- {{ include "streams-placement.excluded" .root | indent 2 | trim }}
+{{- range $chosen.matchExpressions }}
+- {{ toJson . }}
+{{- end }}
+{{- end -}}
+
+{{/* The namespaces that the values choose, in an admission policy: nothing if they choose all. */}}
+{{- define "streams-placement.chosenNamespaces" -}}
+{{- with .Values.webhook.namespaceSelector }}
+namespaceSelector: {{ toJson . }}
+{{- end }}
+{{- end -}}
+
 {{/* What the values choose, for each of the programs. */}}
 {{- define "streams-placement.settings" -}}
 {{- range $name, $value := .Values.settings }}

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from tests.e2e.api import Object
 from tests.e2e.chart.second_webhook import Change
+from webhook.placement.text import keys
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _OURS: Final = "streams.ibm.com/"
@@ -60,9 +61,9 @@ def neighbours(pod: Object) -> list[Any]:
 
 
 def marks(pod: Object) -> dict[str, str]:
-    """Annotations and labels of ours."""
+    """Annotations and labels of ours, but for the checksum."""
     both = {**pod["metadata"].get("annotations", {}), **pod["metadata"].get("labels", {})}
-    return {key: value for key, value in both.items() if key.startswith(_OURS)}
+    return {key: value for key, value in both.items() if key.startswith(_OURS) and key != keys.SEAL}
 
 
 def sayings(pod: Object) -> Object:

@@ -129,7 +129,7 @@ def test_another_pod_cannot_tolerate_exclusive_hosts(user: Api, account: str) ->
     """Not even one that has the name of our account, which is another one in another namespace."""
     wanted = pod("stranger", SPACE, tolerating(serviceAccountName=account))
     answer = user.send("POST", f"/api/v1/namespaces/{SPACE}/pods", wanted)
-    assert (answer.code, answer.message) == (403, by_policy('pods "stranger"', "tolerations", ONLY + OR_THE_RIGHT))
+    assert (answer.code, answer.message) == (403, by_policy('pods "stranger"', "created", ONLY + OR_THE_RIGHT))
 
 
 def test_another_workload_cannot_either(admin: Api) -> None:

@@ -53,7 +53,7 @@ WAYS: Final = {
     "by tolerating everything": (pod_spec(tolerations=[EVERYTHING]), f"{denied('guard')}{BY_ALL}"),
     "by tolerating the taint": (
         pod_spec(tolerations=[OURS], nodeSelector={"kubernetes.io/hostname": NODE}),
-        by_policy('pods "p"', "tolerations", BY_TAINT),
+        by_policy('pods "p"', "created", BY_TAINT),
     ),
 }  # fmt: skip
 

@@ -37,12 +37,15 @@ def hooks(objects: list[Object]) -> list[Object]:
 
 @pytest.mark.parametrize("values", COMBINATIONS, ids=str)
 def test_whatever_the_values_the_webhooks_keep_to_their_scope(values: Values) -> None:
-    for hook in hooks(render(values)):
+    sealed = {"pods", "guard"} if values["settings"]["mode"] == "enforce" else set()
+    objects = render(values)
+    mutating = only(objects, "MutatingWebhookConfiguration")["webhooks"]
+    for hook in hooks(objects):
         assert hook["timeoutSeconds"] == values["webhook"]["timeoutSeconds"] <= 5
         assert (hook["sideEffects"], hook["matchPolicy"]) == ("None", "Equivalent")
         assert hook["admissionReviewVersions"] == ["v1"]
         assert hook["matchConditions"]
-        assert "objectSelector" not in hook
+        assert ("objectSelector" in hook) is (hook not in mutating and hook["name"].partition(".")[0] in sealed)
         assert "*" not in str(hook["rules"])
         if hook["name"].startswith("nodes."):
             continue
@@ -51,6 +54,47 @@ def test_whatever_the_values_the_webhooks_keep_to_their_scope(values: Values) ->
         assert (excluded["key"], excluded["operator"]) == ("kubernetes.io/metadata.name", "NotIn")
         assert {"kube-system", NAMESPACE, *values["webhook"]["excludedNamespaces"]} == set(excluded["values"])
         assert all(rule["scope"] == "Namespaced" for rule in hook["rules"])
+
+
+def test_of_pods_that_were_not_reviewed_nothing_is_evaluated_but_by_the_guard() -> None:
+    selectors = {hook["name"].partition(".")[0]: hook.get("objectSelector") for hook in hooks(render())[2:]}
+    seal = {"key": "streams.ibm.com/seal"}
+    assert (selectors["pods"], selectors["guard"]) == (
+        {"matchExpressions": [{**seal, "operator": "Exists"}]},
+        {"matchExpressions": [{**seal, "operator": "DoesNotExist"}]},
+    )
+
+
+CHANGED: dict[str, tuple[Values, list[str]]] = {
+    "by default": ({}, ["changed"]),
+    "where using a pool takes a right, which is asked for then": ({"authorizePools": True}, ["not-mirror"]),
+    "in audit mode, in which there are no seals": ({"mode": "audit"}, ["opted-in"]),
+}
+
+
+@pytest.mark.parametrize(("settings", "conditions"), CHANGED.values(), ids=CHANGED)
+def test_pods_are_reviewed_again_if_they_were_changed(settings: Values, conditions: list[str]) -> None:
+    (hook,) = (one for one in hooks(render({"settings": settings}))[2:] if one["name"].startswith("pods."))
+    assert [one["name"] for one in hook["matchConditions"]] == conditions
+
+
+def test_only_chosen_namespaces_pay() -> None:
+    """Except for nodes, which belong to no namespace, and for our own kinds, of which others have none."""
+    team = {"key": "team", "operator": "In", "values": ["a", "b"]}
+    chosen = {"matchLabels": {"streams": "yes"}, "matchExpressions": [team]}
+    objects = render({"webhook": {"namespaceSelector": chosen}})
+    for hook in hooks(objects):
+        name, found = hook["name"].partition(".")[0], hook.get("namespaceSelector", {})
+        everywhere = name in {"nodes", "hostpools", "hpaintents"}
+        assert (found.get("matchLabels", {}).get("streams") == "yes") is not everywhere
+        assert (team in found.get("matchExpressions", [])) is not everywhere
+        assert (found.get("matchLabels", {}).get("streams.ibm.com/inject") == "enabled") is (name == "namespaces")
+    policies = {
+        one["metadata"]["name"].removeprefix(f"{RELEASE}-"): one["spec"]["matchConstraints"].get("namespaceSelector")
+        for one in of_kind(objects, "ValidatingAdmissionPolicy")
+    }
+    inside = ("protected", "bound", "bindings", "created", "templates")
+    assert policies == {**dict.fromkeys(inside, chosen), "nodes": None, "controller": None}
 
 
 def test_only_pods_are_mutated_and_only_when_they_are_created() -> None:
@@ -131,7 +175,7 @@ def test_nodes_and_bindings_are_guarded(values: Values, names: set[str], actions
 def test_heartbeats_the_controller_and_kubernetes_itself_are_left_alone() -> None:
     (hook,) = [hook for hook in hooks(render()) if hook["name"].startswith("nodes.")]
     conditions = [one["name"] for one in hook["matchConditions"]]
-    assert conditions == ["relevant", "not-the-controller", "not-the-platform"]
+    assert conditions == ["relevant"]
     assert [(rule["operations"], rule["resources"]) for rule in hook["rules"]] == [
         (["UPDATE", "DELETE"], ["nodes"]),
         (["UPDATE"], ["nodes/status"]),
@@ -200,7 +244,7 @@ def test_policies_refuse_as_the_webhook_does(mode: str, actions: list[str]) -> N
     objects = render({"settings": {"mode": mode}})
     bindings = of_kind(objects, "ValidatingAdmissionPolicyBinding")
     chosen = {one["metadata"]["name"].removeprefix(f"{RELEASE}-"): one["spec"]["validationActions"] for one in bindings}
-    refusing = dict.fromkeys(("protected", "bound", "bindings", "unseen", "tolerations", "templates"), actions)
+    refusing = dict.fromkeys(("protected", "bound", "bindings", "created", "templates"), actions)
     assert chosen == {**refusing, "nodes": ["Warn"], "controller": ["Deny"]}
 
 
@@ -208,4 +252,4 @@ def test_every_policy_has_its_binding() -> None:
     objects = render()
     policies = [one["metadata"]["name"] for one in of_kind(objects, "ValidatingAdmissionPolicy")]
     bound = [one["spec"]["policyName"] for one in of_kind(objects, "ValidatingAdmissionPolicyBinding")]
-    assert (policies, len(policies)) == (bound, 8)
+    assert (policies, len(policies)) == (bound, 7)

@@ -161,13 +161,13 @@ BINDING: Final = {
 }
 READY: Final = {"status": {"conditions": [{"type": "Probe", "status": "True"}]}}
 
-# twice: to be changed, and as it will be stored
+# Pods once: what /mutate has sealed is reviewed again only if somebody has changed it since (test_seal.py).
 REVIEWED: Final[dict[str, tuple[Action, int]]] = {
-    "a pod that asks": (created(asking("p", SPACE)), 2),
-    "a pod of a job": (created(pod("p", SPACE, labels={"streams.ibm.com/job": "j"})), 2),
-    "a processing element": (created(pod("p", SPACE, labels=PE)), 2),
+    "a pod that asks": (created(asking("p", SPACE)), 1),
+    "a pod of a job": (created(pod("p", SPACE, labels={"streams.ibm.com/job": "j"})), 1),
+    "a processing element": (created(pod("p", SPACE, labels=PE)), 1),
     "any pod of a namespace that asks": (created(pod("p", INJECTED)), 1),
-    "a pod that asks in a namespace that asks": (created(asking("p", INJECTED)), 2),
+    "a pod that asks in a namespace that asks": (created(asking("p", INJECTED)), 1),
     "a host pool": (lambda api: api.call("POST", f"{POOLS}?dryRun=All", pool("new")), 1),
     "a host pool whose spec changes": (changed(f"{POOLS}/there", {"spec": {"elastic": True}}), 1),
     "a Deployment whose pods ask": (created(deployment("d", SPACE, annotations=ASKS)), 1),

@@ -104,7 +104,7 @@ def test_a_workload_that_tolerates_our_taint_is_refused_as_its_pods_are(plane: C
     whole = refused(plane, of_others("ours", **OURS))
     single = user.send("POST", PODS, pod("ours", SPACE, pod_spec(**OURS))).message
     assert by_policy('deployments.apps "ours"', "templates", ONLY_THE_WEBHOOK) in whole
-    assert by_policy('pods "ours"', "tolerations", ONLY_THE_WEBHOOK) in single
+    assert by_policy('pods "ours"', "created", ONLY_THE_WEBHOOK) in single
 
 
 @pytest.mark.parametrize("kind", ["ReplicationController", "PodTemplate"])
@@ -130,7 +130,7 @@ def test_a_workload_that_asks_where_nobody_listens_is_refused_as_its_pods_are(pl
     whole = refused(plane, deployment("unheard", space, annotations={PLACEMENT: APART}))
     single = refused(plane, asking("unheard", space, APART))
     assert by_policy('deployments.apps "unheard"', "templates", said) in whole
-    assert by_policy('pods "unheard"', "unseen", said) in single
+    assert by_policy('pods "unheard"', "created", said) in single
 
 
 def test_a_workload_that_asks_for_nothing_is_none_of_our_business_there(admin: Api) -> None:

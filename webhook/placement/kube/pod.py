@@ -32,7 +32,7 @@ class NodeTerm(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"
         return not self.match_expressions and not self.match_fields
 
 
-class NodeSelector(Struct, frozen=True, gc=False, rename="camel"):
+class NodeSelector(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """Node selector terms of which at least one must match."""
 
     node_selector_terms: tuple[NodeTerm, ...] | None = None
@@ -45,7 +45,7 @@ class PreferredNodeTerm(Struct, frozen=True, gc=False):
     preference: NodeTerm
 
 
-class NodeAffinity(Struct, frozen=True, gc=False):
+class NodeAffinity(Struct, frozen=True, gc=False, omit_defaults=True):
     """Required and preferred node selector terms."""
 
     required: NodeSelector | None = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
@@ -79,7 +79,7 @@ class WeightedPodTerm(Struct, frozen=True, gc=False, rename="camel"):
     pod_affinity_term: PodTerm
 
 
-class PodAffinity(Struct, frozen=True, gc=False):
+class PodAffinity(Struct, frozen=True, gc=False, omit_defaults=True):
     """Required and preferred pod affinity terms, of ``podAffinity`` or of ``podAntiAffinity``."""
 
     required: tuple[PodTerm, ...] | None = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
@@ -88,7 +88,7 @@ class PodAffinity(Struct, frozen=True, gc=False):
     )
 
 
-class Affinity(Struct, frozen=True, gc=False, rename="camel"):
+class Affinity(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """Node affinity, pod affinity and pod anti-affinity of a pod."""
 
     node_affinity: NodeAffinity | None = None
@@ -111,7 +111,7 @@ class Toleration(Struct, frozen=True, gc=False, omit_defaults=True, rename="came
         return not self.key and self.operator == "Exists"
 
 
-class Resources(Struct, frozen=True, gc=False):
+class Resources(Struct, frozen=True, gc=False, omit_defaults=True):
     """Requests and limits by resource name, of a container or of a whole pod."""
 
     requests: dict[str, Amount] | None = None
@@ -125,7 +125,7 @@ class ContainerPort(Struct, frozen=True, gc=False, omit_defaults=True, rename="c
     container_port: int | None = None
 
 
-class Container(Struct, frozen=True, gc=False, rename="camel"):
+class Container(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """A container or init container; an init container with ``restartPolicy: Always`` is a sidecar."""
 
     name: str = ""
@@ -134,7 +134,7 @@ class Container(Struct, frozen=True, gc=False, rename="camel"):
     ports: tuple[ContainerPort, ...] | None = None
 
 
-class SchedulingGate(Struct, frozen=True, gc=False):
+class SchedulingGate(Struct, frozen=True, gc=False, omit_defaults=True):
     """A scheduling gate: the scheduler leaves the pod alone until all gates are removed."""
 
     name: str = ""
@@ -175,7 +175,7 @@ class SpreadConstraint(Struct, frozen=True, gc=False, omit_defaults=True, rename
     match_label_keys: tuple[str, ...] | None = None
 
 
-class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
+class PodSpec(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """The parts of a pod's spec that decide where it can run."""
 
     containers: tuple[Container, ...] | None = None

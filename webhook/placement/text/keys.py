@@ -29,6 +29,8 @@ INJECTED: Final = f"{PREFIX}injected"
 """Pod annotation that the webhook writes: what was added to the pod, and by which clauses."""
 WAITS: Final = f"{PREFIX}waits"
 """Pod annotation that the webhook writes: what the pod waits for, if no node could run it at its creation."""
+SEAL: Final = f"{PREFIX}seal"
+"""Pod label that the webhook writes: a checksum of the pod, by which the API server sees whether others changed it."""
 
 MAPPED: Final = f"{PREFIX}kubernetes.worker.to.node.mapping"
 """Pod annotation: ``true`` switches on the node expressions of worker mapping."""

@@ -51,13 +51,20 @@ def asked(admin: Api) -> bool:
 
 def test_what_asks_for_hosts_is_refused_rather_than_let_run_anywhere(admin: Api) -> None:
     answer = admin.send("POST", PODS, asking("p", SPACE))
-    assert (answer.code, answer.message) == (403, by_policy('pods "p"', "unseen", UNSEEN))
+    assert (answer.code, answer.message) == (403, by_policy('pods "p"', "created", UNSEEN))
+
+
+FORGED: Final = {"annotations": {"streams.ibm.com/injected": '{"nodeName":["host(\\"node-1\\")"]}'}}
 
 
 def test_an_annotation_that_says_it_was_seen_does_not_help(admin: Api) -> None:
+    answer = admin.send("POST", PODS, asking("p", SPACE, **FORGED))
+    assert (answer.code, answer.message) == (403, by_policy('pods "p"', "created", UNSEEN))
+
+
+def test_nor_does_a_seal_that_is_not_the_webhooks(admin: Api) -> None:
     """As long as the other configuration is there, the webhook looks for what the annotation says."""
-    forged = asking("p", SPACE, annotations={"streams.ibm.com/injected": '{"nodeName":["host(\\"node-1\\")"]}'})
-    answer = admin.send("POST", PODS, forged)
+    answer = admin.send("POST", PODS, asking("p", SPACE, labels={"streams.ibm.com/seal": "1"}, **FORGED))
     said = "spec: lacks nodeAffinity that its clauses require: something removed what the placement webhook had added"
     assert answer.message == f'admission webhook "pods.placement.streams.ibm.com" denied the request: {said}'
     assert answer.code == 403
@@ -66,7 +73,7 @@ def test_an_annotation_that_says_it_was_seen_does_not_help(admin: Api) -> None:
 @pytest.mark.usefixtures("_both_gone")
 def test_without_either_it_still_is(admin: Api) -> None:
     answer = admin.send("POST", PODS, asking("p", SPACE))
-    assert (answer.code, answer.message) == (403, by_policy('pods "p"', "unseen", UNSEEN))
+    assert (answer.code, answer.message) == (403, by_policy('pods "p"', "created", UNSEEN))
 
 
 @pytest.mark.usefixtures("_both_gone")
