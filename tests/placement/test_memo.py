@@ -165,3 +165,12 @@ def test_an_answer_that_quotes_its_text_is_kept_for_that_text() -> None:
     assert memo.find(inventory, one, "a text") == "for all"
     memo.keep(world, one, asked(ALONE, inventory), "for one", "a text")
     assert (memo.find(inventory, one, "a text"), memo.find(inventory, one, "another")) == ("for one", None)
+
+
+def test_an_answer_about_hosts_that_a_pool_is_yet_to_get_is_not_kept() -> None:
+    pending = pool(size=1)
+    inventory = cluster(nodes(1), pools=[pending])
+    world, memo = World(inventory, Policy()), Memo[str]()
+    world.allocation(pending)
+    memo.keep(world, key(ALONE, inventory), asked(ALONE, inventory), "answer")
+    assert len(memo) == 0
