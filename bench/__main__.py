@@ -46,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _measure(chosen: Options) -> int:
+    processes.compile_product()
     found, sizes = Findings(), scales(chosen.nodes, chosen.pods)
     if chosen.wants("evaluation"):
         _evaluate("", sizes.small, chosen, found)
@@ -124,6 +125,7 @@ def _watch(scenario: Scenario, cache: Path, folder: Path, found: Findings) -> No
         held = memory.measure(product.pid)
     if held is not None:
         found.figure(scenario.watched, held.resident, f"{held.resident:.0f} MB (peak {held.peak:.0f} MB)")
+        found.figure("start_cpu_watched", held.cpu_seconds, f"{held.cpu_seconds:.1f} s")
 
 
 def _hold(scenario: Scenario, product: processes.Server, found: Findings) -> None:

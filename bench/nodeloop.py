@@ -4,7 +4,7 @@ It finds the candidates only: no reasons, no patch. Everything that does not dep
 loop.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, KeysView, Mapping
 
 from msgspec import Struct
 
@@ -32,6 +32,11 @@ class Objects:
     def set_node(self, node: Node) -> None:
         """A node was added."""
         self.nodes[node.name] = node
+
+    @property
+    def pod_uids(self) -> KeysView[str]:
+        """Nothing is watched."""
+        return dict[str, None]().keys()
 
     def set_pod(self, pod: PodInfo) -> None:
         """A pod was added."""

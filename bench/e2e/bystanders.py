@@ -76,12 +76,13 @@ _LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
 T = TypeVar("T")
 
 _GROUP: Final = "/apis/admissionregistration.k8s.io/v1"
-_KINDS: Final = (
-    "mutatingwebhookconfigurations",
-    "validatingwebhookconfigurations",
-    "validatingadmissionpolicybindings",
-    "validatingadmissionpolicies",
-)
+_RESOURCES: Final = {
+    "MutatingWebhookConfiguration": "mutatingwebhookconfigurations",
+    "ValidatingWebhookConfiguration": "validatingwebhookconfigurations",
+    "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
+    "ValidatingAdmissionPolicy": "validatingadmissionpolicies",
+}
+_KINDS: Final = tuple(_RESOURCES.values())
 _PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
 _LEASES: Final = f"/apis/coordination.k8s.io/v1/namespaces/{SPACE}/leases"
 _DEPLOYMENTS: Final = f"/apis/apps/v1/namespaces/{SPACE}/deployments"
@@ -189,8 +190,9 @@ class _Chart:
 
 def _elsewhere() -> list[tuple[str, Object]]:
     """The chart's admission objects, for other namespaces."""
-    found = ((f"{each['kind'].lower()}s".replace("policys", "policies"), each) for each in render_chart(ELSEWHERE))
-    return sorted(((kind, each) for kind, each in found if kind in _KINDS), key=lambda pair: _KINDS.index(pair[0]))
+    found = ((_RESOURCES.get(each["kind"]), each) for each in render_chart(ELSEWHERE))
+    known = [(resource, each) for resource, each in found if resource]
+    return sorted(known, key=lambda pair: _KINDS.index(pair[0]))
 
 
 def new_object(stored: Object) -> Object:

@@ -1,6 +1,7 @@
 """Minimal valid objects as the API server writes them, and a sink that remembers what it was given."""
 
 import dataclasses
+from collections.abc import KeysView
 from typing import Any
 
 from webhook.placement.inventory.intent import Intent
@@ -112,6 +113,10 @@ class Recorder:
 
     def remove_node(self, name: str) -> None:
         del self.nodes[name]
+
+    @property
+    def pod_uids(self) -> KeysView[str]:
+        return self.pods.keys()
 
     def set_pod(self, pod: PodInfo) -> None:
         self.pods[pod.uid] = pod

@@ -9,6 +9,7 @@ from tests.cluster.objects import job
 from webhook.cluster.objects import custom_resources, wire
 from webhook.cluster.objects.translate import MalformedError
 from webhook.placement.inventory.objects import Element, StreamsJob
+from webhook.placement.text.keys import BIND
 
 
 def read(source: dict[str, Any]) -> StreamsJob:
@@ -19,6 +20,14 @@ def refusal(source: dict[str, Any]) -> str:
     with pytest.raises(MalformedError) as caught:
         read(source)
     return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "bound"), [({BIND: "true"}, True), ({BIND: "false"}, False), ({}, False), (None, False)]
+)
+def test_an_element_is_bound_to_cpus_if_its_template_says_so(annotations: object, *, bound: bool) -> None:
+    found = read(job({"template": {"metadata": {"annotations": annotations}}}))
+    assert [element.cpu_bound for element in found.elements] == [bound]
 
 
 def test_an_element_keeps_what_each_operators_placement_says() -> None:

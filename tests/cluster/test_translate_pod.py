@@ -75,6 +75,35 @@ def test_equal_requests_namespaces_and_nodes_are_one_object_each() -> None:
     )
 
 
+def test_more_kinds_of_requests_than_are_kept_are_read_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(translate, "_REQUESTS_KEPT", 2)
+
+    def cpu(amount: int) -> int:
+        resources = {"requests": {"cpu": f"{amount}m"}}
+        return bound(pod(spec={"nodeName": "n", "containers": [{"resources": resources}]})).requests["cpu"]
+
+    assert [cpu(amount) for amount in (1, 2, 3, 4, 1, 4)] == [1, 2, 3, 4, 1, 4]
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("initContainers", [{"resources": {"requests": {"cpu": "7m"}}}]),
+        ("resources", {"requests": {"cpu": "7m"}}),
+        ("overhead", {"cpu": "7m"}),
+    ],
+)
+def test_pods_with_equal_containers_may_request_different_amounts(part: str, value: object) -> None:
+    spec: dict[str, object] = {"nodeName": "n", "containers": [{}]}
+    other = {**spec, part: value}
+    assert (bound(pod(spec=spec)).requests, bound(pod(spec=other)).requests) == ({"pods": 1}, {"cpu": 7, "pods": 1})
+
+
+def test_what_is_not_counted_is_noted_of_every_pod() -> None:
+    spec = {"nodeName": "node-a", "containers": [{"resources": {"requests": {"cpu": "two"}}}]}
+    assert read(pod("web-1", spec=spec))[1] == read(pod("web-2", spec=spec))[1] != []
+
+
 def test_pods_of_others_share_one_empty_set_of_labels() -> None:
     assert bound(pod("web-1")).labels is bound(pod("web-2")).labels
 

@@ -46,6 +46,7 @@ def test_every_change_gets_into_the_inventory(watched: ObservedInventory) -> Non
     inventory = watched.inventory
     assert (inventory.nodes.get("node-a"), inventory.has_pod("p1")) == (NODE, True)
     assert (list(inventory.pools), list(inventory.jobs)) == ([("apps", "ib-blue")], [("apps", "parallel")])
+    assert watched.pod_uids == {"p1"}
 
 
 def test_every_removal_gets_into_the_inventory(watched: ObservedInventory) -> None:

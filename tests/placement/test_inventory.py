@@ -37,6 +37,20 @@ def test_a_pod_that_is_gone_gives_everything_back(name: str) -> None:
     assert (used(inventory), list(inventory.jobs_with_pods())) == (0, [])
 
 
+def test_every_pod_is_known_by_its_uid_until_it_is_gone() -> None:
+    inventory = cluster([node()], pods=[bound_pod(uid="1"), bound_pod("", uid="2"), bound_pod("", job="", uid="3")])
+    known = inventory.pod_uids
+    everybody = {*known}
+    inventory.remove_pod("2")
+    inventory.remove_pod("3")
+    assert (everybody, known) == ({"1", "2", "3"}, {"1"})
+
+
+def test_only_a_pod_that_is_bound_is_there() -> None:
+    inventory = cluster([node()], pods=[bound_pod(uid="1"), bound_pod("", job="", uid="2")])
+    assert [inventory.has_pod(uid) for uid in ("1", "2", "3")] == [True, False, False]
+
+
 def test_a_pod_that_was_never_seen_can_be_removed() -> None:
     inventory = cluster([node()])
     inventory.remove_pod("u")

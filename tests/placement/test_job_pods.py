@@ -1,12 +1,15 @@
 """The live pods of one job."""
 
+from collections import Counter
+
 import pytest
 from msgspec.structs import replace
 
 from tests.builders import bound_pod, cluster, nodes
 from tests.workload_templates import replica
-from webhook.placement.inventory.job_pods import POOL, JobPods
+from webhook.placement.inventory.job_pods import POOL, JobPods, PodsByNode
 from webhook.placement.inventory.objects import PodInfo
+from webhook.placement.kube.bits import union
 
 RED, BLUE = ("color", "red"), ("color", "blue")
 
@@ -99,6 +102,33 @@ def test_a_node_is_free_when_its_last_pod_is_gone() -> None:
     found = job_of((0, pod), (1, bound_pod(uid="2")))
     found.remove(0, pod)
     assert found.everyone.nodes == 0b10
+
+
+@pytest.mark.parametrize(
+    "slots", [[4], [4, 4], [4, 7], [4, 4, 7], [4, 7, 7, 9]], ids=lambda slots: "-".join(map(str, slots))
+)
+def test_pods_are_found_by_their_node_as_they_come_and_go(slots: list[int]) -> None:
+    pods = [(slot, bound_pod(uid=str(number))) for number, slot in enumerate(slots)]
+    found = PodsByNode()
+    for slot, pod in pods:
+        found.add(slot, pod)
+    while pods:
+        told = {slot: len(found.on(slot)) for slot in {*slots, 5} if found.on(slot)}
+        assert (dict(found.counts()), union(1 << slot for slot in told)) == (told, found.nodes)
+        assert told == Counter(slot for slot, _ in pods)
+        found.remove(*pods.pop(0))
+    assert (found.empty, found.nodes, dict(found.counts())) == (True, 0, {})
+
+
+def test_a_node_without_pods_can_get_pods_again() -> None:
+    first, second = bound_pod(uid="1"), bound_pod(uid="2")
+    found = PodsByNode()
+    for slot, pod in ((3, first), (8, second)):
+        found.add(slot, pod)
+    found.remove(3, first)
+    found.remove(8, second)
+    found.add(5, first)
+    assert (found.on(5), found.on(8), found.nodes) == ((first,), (), 0b100000)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Where the state of a cluster comes from, a folder or an API server, and what is logged while it is read.
 
-After the first reading the inventory is taken out of the garbage collector's way: it stays, and is large.
+Modules before the first reading, and the inventory after it, are taken out of the garbage collector's way: they stay,
+and are large.
 """
 
 import asyncio
@@ -30,10 +31,6 @@ _FAREWELL: Final = 0.25
 
 
 _log = logging.getLogger(__package__)
-
-YOUNG: Final = 20_000
-"""New containers before the garbage collector looks at them: reviews make no cycles, and the default of 700 would look
-every ten reviews."""
 
 
 class Cluster(Protocol):
@@ -69,6 +66,7 @@ def inventory_of(settings: Settings) -> Inventory:
 
 def cluster_of(settings: Settings) -> Cluster:
     """The snapshot, if there is one, else the API server; blocks while credentials are read."""
+    gc.freeze()
     if settings.snapshot is not None:
         return SnapshotCluster(settings.snapshot, lambda: inventory_of(settings), tell=tell_reading)
     return live(settings, ReadingLog())
@@ -160,4 +158,3 @@ def settle() -> None:
     """Keep what was just read out of the garbage collector's way: it stays, and is large."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])

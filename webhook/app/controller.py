@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import gc
 from collections.abc import Callable, Iterator
 
 from kubeapi.client.service_account import own_namespace
@@ -18,6 +19,7 @@ from webhook.settings import Settings, policy_of
 async def control(settings: Settings, announce: Callable[[str], None]) -> None:
     """Make HostPools true until a signal says stop; FatalError without a cluster, or when the lead is lost."""
     metrics = Metrics()
+    gc.freeze()
     configuration = await asyncio.to_thread(configuration_of, settings)
     rules = ReconcilerSettings(
         policy_of(settings), Replacement(settings.replace_unusable_after, settings.replace_unlabelled)

@@ -19,7 +19,7 @@ from webhook.server.fatal_error import FatalError
 from webhook.server.health import Health
 from webhook.server.limits import HEALTH, REVIEWS, Limits
 from webhook.server.listener import Listener, bind
-from webhook.server.memory import HeapTrimmer
+from webhook.server.memory import HeapTrimmer, bound_heap
 from webhook.server.metrics import Metrics
 from webhook.server.reviews import Readiness, Reviewer, Reviews
 from webhook.server.stop import Stop, wait
@@ -104,6 +104,7 @@ class _Server:
             self._chores = [asyncio.create_task(self._do(chore)) for chore in chores]
             self._health.start()
             if await self._until_ready():
+                bound_heap()
                 self._reviews.start()
                 announce(self._reviews.url, self._health.url)
                 await self._stop.asked.wait()

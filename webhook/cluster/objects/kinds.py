@@ -1,10 +1,9 @@
 """The kinds that an inventory is filled with: how an object of each is read, and how it gets into a sink."""
 
-from collections.abc import Callable
+from collections.abc import Callable, KeysView
 from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from kubeapi.client.api_types import Identity
 from webhook.cluster.objects import custom_resources, translate, wire
@@ -36,9 +35,10 @@ class Kind(Struct, Generic[T], frozen=True, kw_only=True):
     read: Callable[[Item], tuple[T | None, Notes]]
     key: Callable[[Identity], str]
     value_key: Callable[[T], str]
-    put: Callable[[Sink, T, str], None]
-    """Gets the key as well, a text that equals the value's own."""
+    put: Callable[[Sink, T], None]
     drop: Callable[[Sink, str], None]
+    kept: Callable[[Sink], KeysView[str]] | None = None
+    """The keys of all objects in the sink, if the sink itself keeps them."""
 
     @property
     def name(self) -> str:
@@ -114,7 +114,7 @@ NODES: Final = Kind(
     read=_read_node,
     key=lambda identity: identity.name,
     value_key=lambda node: node.name,
-    put=lambda sink, node, _: sink.set_node(node),
+    put=lambda sink, node: sink.set_node(node),
     drop=lambda sink, key: sink.remove_node(key),
 )
 PODS: Final = Kind(
@@ -123,8 +123,9 @@ PODS: Final = Kind(
     read=_read_pod,
     key=lambda identity: identity.uid or _full_name(identity),
     value_key=lambda pod: pod.uid,
-    put=lambda sink, pod, key: sink.set_pod(pod if pod.uid is key else replace(pod, uid=key)),
+    put=lambda sink, pod: sink.set_pod(pod),
     drop=lambda sink, key: sink.remove_pod(key),
+    kept=lambda sink: sink.pod_uids,
 )
 POOLS: Final = Kind(
     api=api_kinds.HOST_POOL,
@@ -132,7 +133,7 @@ POOLS: Final = Kind(
     read=_read_pool,
     key=_full_name,
     value_key=_name_of,
-    put=lambda sink, pool, _: sink.set_pool(pool),
+    put=lambda sink, pool: sink.set_pool(pool),
     drop=_drop_pool,
 )
 JOBS: Final = Kind(
@@ -141,7 +142,7 @@ JOBS: Final = Kind(
     read=_read_job,
     key=_full_name,
     value_key=_name_of,
-    put=lambda sink, job, _: sink.set_job(job),
+    put=lambda sink, job: sink.set_job(job),
     drop=_drop_job,
 )
 INTENTS: Final = Kind(
@@ -150,7 +151,7 @@ INTENTS: Final = Kind(
     read=_read_intent,
     key=_full_name,
     value_key=_name_of,
-    put=lambda sink, intent, _: sink.intents.put(intent),
+    put=lambda sink, intent: sink.intents.put(intent),
     drop=_drop_intent,
 )
 NAMESPACES: Final = Kind(
@@ -159,7 +160,7 @@ NAMESPACES: Final = Kind(
     read=_read_namespace,
     key=lambda identity: identity.name,
     value_key=lambda name: name,
-    put=lambda sink, name, _: sink.intents.enable(name),
+    put=lambda sink, name: sink.intents.enable(name),
     drop=lambda sink, key: sink.intents.disable(key),
 )
 

@@ -1,5 +1,6 @@
 """``Sink``: the interface by which objects read from a cluster or a snapshot are put into an inventory."""
 
+from collections.abc import KeysView
 from typing import Protocol
 
 from webhook.placement.inventory.intent import Intent
@@ -42,12 +43,17 @@ class Sink(Protocol):
         """A node is gone."""
         ...
 
+    @property
+    def pod_uids(self) -> KeysView[str]:
+        """The uids of the pods that were set and not removed since; a view, which changes with them."""
+        ...
+
     def set_pod(self, pod: PodInfo) -> None:
         """A pod was added or changed."""
         ...
 
     def has_pod(self, uid: str, /) -> bool:
-        """Whether the sink has a pod of that uid."""
+        """Whether the sink has a pod of that uid, bound to a node."""
         ...
 
     def remove_pod(self, uid: str) -> None:

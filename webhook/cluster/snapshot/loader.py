@@ -108,7 +108,7 @@ class SnapshotLoader:
         value, notes = kind.read(item)
         name = kind.value_key(value)
         self._once(kind.name, name)
-        kind.put(self._sink, value, name)
+        kind.put(self._sink, value)
         self._used(kind.name, name, notes)
 
     def _pod(self, item: Item) -> None:

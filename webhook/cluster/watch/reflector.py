@@ -92,9 +92,11 @@ class Reflector:
     async def _page(self, following: str | None) -> ListMetadata:
         """Read one page into the store; only one page is in memory at a time."""
         page = await self._list_watch.page(following)
-        for number, item in enumerate(page.items or (), 1):
-            self.store.put(item)
-            await self._yield(number)
+        items, put, batch = page.items or (), self.store.put, self._pace.batch
+        for start in range(0, len(items), batch):
+            for item in items[start : start + batch]:
+                put(item)
+            await asyncio.sleep(0)
         return page.metadata
 
     async def _remove_unlisted(self) -> None:

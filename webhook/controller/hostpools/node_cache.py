@@ -47,9 +47,9 @@ class NodeCache:
         except _UNREADABLE:
             return  # the watch reports what is wrong with the node
         if found.version > self._versions.get(found.node.name, found.version):
-            self._put(self._sink, found, found.node.name)
+            self._put(self._sink, found)
 
-    def _put(self, sink: Sink, found: _Versioned, _: str) -> None:
+    def _put(self, sink: Sink, found: _Versioned) -> None:
         self._versions[found.node.name] = found.version
         sink.set_node(found.node)
 

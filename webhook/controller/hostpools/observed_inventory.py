@@ -5,7 +5,7 @@ called only when a value changed, so that an event without a change costs a look
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, KeysView
 from typing import Final, TypeVar
 
 from webhook.placement.inventory.inventory import Inventory
@@ -57,6 +57,11 @@ class ObservedInventory:
         _tell(self.on_node, name, before, None)
 
     # Pods
+
+    @property
+    def pod_uids(self) -> KeysView[str]:
+        """The uids of all pods."""
+        return self.inventory.pod_uids
 
     def set_pod(self, pod: PodInfo) -> None:
         """A pod was added or changed."""

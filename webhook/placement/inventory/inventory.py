@@ -5,7 +5,10 @@ The inventory does no input or output. The watch of the cluster, or the loader o
 """
 
 import copy
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, KeysView
+from typing import Final
+
+from msgspec import Struct
 
 from webhook.placement.inventory.foreign_pods import ForeignPods, NamedPools
 from webhook.placement.inventory.guests import Guests
@@ -18,6 +21,23 @@ from webhook.placement.inventory.pool_index import Name, PoolIndex
 from webhook.placement.kube.bits import slots
 
 _NO_PODS = JobPods()
+
+
+class _Foreign(Struct, frozen=True, gc=False):
+    """What is kept of a bound pod of no job: half the size of a tuple, and most of 150,000 pods belong to no job."""
+
+    slot: int
+    requests: Tally
+
+
+class _Stranger(_Foreign, frozen=True, gc=False):
+    """A bound pod of no job that counts as a stranger, with the pools that it names."""
+
+    named_pools: NamedPools
+
+
+_UNBOUND: Final = _Foreign(-1, {})
+"""In place of what is kept of a bound pod: the pod has no node."""
 
 
 class Inventory:
@@ -55,8 +75,8 @@ class Inventory:
         self._guarding: dict[str, tuple[str, ...]] = {}
         """``PodInfo.guards`` by uid of the pod."""
         self._change_count = 0
-        self._held: dict[str, tuple[int, Tally] | tuple[int, Tally, NamedPools] | PodInfo] = {}
-        """Bound pods by uid: slot, requests and counted pools of a pod of no job; all of a pod of a job."""
+        self._held: dict[str, _Foreign | PodInfo] = {}
+        """Pods by uid; all that is known of a bound pod of a job."""
 
     def recovered(self) -> "Inventory | None":
         """A view of the inventory without node taints that go away by themselves; ``None`` if no node has any.
@@ -90,6 +110,7 @@ class Inventory:
         """Add the pod, or replace the pod with its uid; a pod without a node uses no resources."""
         self.remove_pod(pod.uid)
         if not pod.node:
+            self._held[pod.uid] = _UNBOUND
             if pod.demand:
                 self.waiting[pod.uid] = pod
             if pod.sleeps:
@@ -103,9 +124,10 @@ class Inventory:
                 self._guards.setdefault(key, {}).setdefault(slot, set()).add(pod.uid)
         self.guests.add(slot, pod)
         if not pod.job:
-            # Most of 150,000 pods belong to no job, so only two references are kept of each.
             named_pools = self.foreign_pods.add(slot, pod)
-            self._held[pod.uid] = (slot, pod.requests) if named_pools is None else (slot, pod.requests, named_pools)
+            self._held[pod.uid] = (
+                _Foreign(slot, pod.requests) if named_pools is None else _Stranger(slot, pod.requests, named_pools)
+            )
             if pod.pools:
                 self.visitors[pod.uid] = pod
             return
@@ -118,9 +140,14 @@ class Inventory:
             job_pods.add(slot, pod)
             self._stamp(job_pods, pod)
 
+    @property
+    def pod_uids(self) -> KeysView[str]:
+        """The uids of all pods, bound or not, as they are at any time."""
+        return self._held.keys()
+
     def has_pod(self, uid: str) -> bool:
         """Whether a pod with that uid is bound to a node."""
-        return uid in self._held
+        return self._held.get(uid, _UNBOUND) is not _UNBOUND
 
     def concerns_pools(self, pod: PodInfo) -> bool:
         """Whether the pod can matter to a HostPool: it may use the pool, be a stranger or guest, or is a sleeper."""
@@ -130,6 +157,8 @@ class Inventory:
         """Remove the pod: it is deleted, or has finished."""
         held = self._held.pop(uid, None)
         if held is None:
+            return
+        if held is _UNBOUND:
             self.waiting.pop(uid, None)
             self.sleepers.pop(uid, None)
             return
@@ -137,10 +166,10 @@ class Inventory:
             slot, requests = self.nodes.slot_of[held.node], held.requests
             self._leave(slot, held)
         else:
-            slot, requests, *named_pools = held
+            slot, requests = held.slot, held.requests
             self.visitors.pop(uid, None)
-            if named_pools:
-                self.foreign_pods.remove(slot, *named_pools)
+            if isinstance(held, _Stranger):
+                self.foreign_pods.remove(slot, held.named_pools)
         self.nodes.capacity.take(slot, requests, -1)
         self.guests.remove(uid)
         for key in self._guarding.pop(uid, ()):
@@ -173,7 +202,7 @@ class Inventory:
         job_pods = self._job_pods[job]
         job_pods.remove(slot, pod)
         self._stamp(job_pods, pod)
-        if not job_pods.everyone.pods:
+        if job_pods.everyone.empty:
             del self._job_pods[job]
 
     def _stamp(self, job_pods: JobPods, pod: PodInfo) -> None:

@@ -20,26 +20,68 @@ _Key = TypeVar("_Key", str, PodLabel)
 
 
 class PodsByNode:
-    """Pods by the slot of their node, and the set of these nodes."""
+    """Pods by the slot of their node, and the set of these nodes.
 
-    __slots__ = ("nodes", "pods")
+    Most processing elements and labels have pods on one node only. For these no table and no set of nodes is made,
+    which would take a kilobyte each in a cluster of 5,000 nodes.
+    """
+
+    __slots__ = ("_nodes", "_pods")
 
     def __init__(self) -> None:
-        self.nodes: Bits = 0
-        self.pods: dict[int, tuple[PodInfo, ...]] = {}
+        self._nodes = 0
+        """The set as its bits; the set of one slot as the complement of the slot's number, which is negative."""
+        self._pods: tuple[PodInfo, ...] | dict[int, tuple[PodInfo, ...]] = ()
+        """The pods themselves as long as they are on one node; by the slot of their node otherwise."""
+
+    @property
+    def nodes(self) -> Bits:
+        """The nodes of the pods."""
+        return self._nodes if self._nodes >= 0 else 1 << ~self._nodes
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no pod."""
+        return not self._pods
+
+    def on(self, slot: int) -> tuple[PodInfo, ...]:
+        """The pods on the node in ``slot``."""
+        if isinstance(self._pods, dict):
+            return self._pods.get(slot, ())
+        return self._pods if self._nodes == ~slot else ()
+
+    def counts(self) -> Iterator[tuple[int, int]]:
+        """The slot of every node with pods, and their number."""
+        if isinstance(self._pods, dict):
+            yield from ((slot, len(pods)) for slot, pods in self._pods.items())
+        elif self._pods:
+            yield ~self._nodes, len(self._pods)
 
     def add(self, slot: int, pod: PodInfo) -> None:
         """Add the pod on the node in ``slot``."""
-        self.pods[slot] = (*self.pods.get(slot, ()), pod)
-        self.nodes |= 1 << slot
+        if not self._pods:
+            self._nodes, self._pods = ~slot, (pod,)
+            return
+        if not isinstance(self._pods, dict):
+            if self._nodes == ~slot:
+                self._pods = (*self._pods, pod)
+                return
+            self._nodes, self._pods = self.nodes, {~self._nodes: self._pods}
+        self._pods[slot] = (*self._pods.get(slot, ()), pod)
+        self._nodes |= 1 << slot
 
     def remove(self, slot: int, pod: PodInfo) -> None:
         """Remove the pod from the node in ``slot``."""
-        left = tuple(other for other in self.pods.pop(slot) if other.uid != pod.uid)
-        if left:
-            self.pods[slot] = left
+        left = tuple(other for other in self.on(slot) if other.uid != pod.uid)
+        if not isinstance(self._pods, dict):
+            self._pods = left
+        elif left:
+            self._pods[slot] = left
         else:
-            self.nodes &= ~(1 << slot)
+            del self._pods[slot]
+            self._nodes &= ~(1 << slot)
+        if not self._pods:
+            self._nodes = 0
 
 
 class JobPods:
@@ -154,8 +196,8 @@ class JobPods:
         if own is None:
             return self.everyone.nodes
         alone = 0
-        for slot, pods in own.pods.items():
-            if len(pods) == len(self.everyone.pods[slot]):
+        for slot, count in own.counts():
+            if count == len(self.everyone.on(slot)):
                 alone |= 1 << slot
         return self.everyone.nodes & ~alone
 
@@ -180,7 +222,7 @@ class JobPods:
         for label in labels:
             holders = self.labels.get(label)
             if holders:
-                found.update((pod.uid, pod.requests) for pod in holders.pods.get(slot, ()))
+                found.update((pod.uid, pod.requests) for pod in holders.on(slot))
         return list(found.values())
 
 
@@ -193,5 +235,5 @@ def _labels(pod: PodInfo) -> Iterator[PodLabel]:
 def _remove(table: dict[_Key, PodsByNode], key: _Key, slot: int, pod: PodInfo) -> None:
     holders = table[key]
     holders.remove(slot, pod)
-    if not holders.pods:
+    if holders.empty:
         del table[key]
