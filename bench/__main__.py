@@ -2,7 +2,7 @@
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from bench import bodies, evaluation, generator, latency, machine, memory, optio
 from bench.findings import Findings
 from bench.goals import Scales, scales
 from bench.options import Options
-from bench.topology import Scale
+from bench.topology import Scale, node_name, topology
 from bench.trouble import Trouble
 
 TROUBLE = 3
@@ -157,17 +157,24 @@ def _load(
         costs = f"echo {load.echo_cpu:.0f} µs, product {load.product_cpu:.0f} µs"
         found.fact(f"{scenario.scale}: CPU time of a review: {costs}")
     if scenario.throughput == "throughput":
-        others = bodies.write(generator.CACHE / "varied", bodies.varied())
-        load = throughput.measure(echo, product, others, rounds=rounds, seconds=seconds, tell=found.tell)
-        said = f"{load}, echo {load.echo_cpu:.0f} µs, product {load.product_cpu:.0f} µs of CPU time"
-        found.fact(f"{scenario.scale}, no two reviews with the same text, so that nothing kept serves: {said}")
-        demanding = bodies.write(generator.CACHE / "families", bodies.families().values())
-        load = throughput.measure(echo, product, demanding, rounds=rounds, seconds=seconds, tell=found.tell)
-        found.figure("throughput_families", load.ratio, str(load))
+        for kind, reviews in _others(scenario.scale):
+            others = bodies.write(generator.CACHE / kind, reviews)
+            load = throughput.measure(echo, product, others, rounds=rounds, seconds=seconds, tell=found.tell)
+            found.figure(f"throughput_{kind}", load.ratio, str(load))
+            costs = f"echo {load.echo_cpu:.0f} µs, product {load.product_cpu:.0f} µs"
+            found.fact(f"{scenario.scale}, {kind}: CPU time of a review: {costs}")
     if scenario.latency:
         mixed = list(bodies.mixed().values())
         delay = latency.measure(echo, product, mixed, rounds=rounds, seconds=seconds, tell=found.tell)
         found.figure(scenario.latency, delay.ratio.median, str(delay.ratio), sound=delay.sound)
+
+
+def _others(scale: Scale) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """Other reviews than the mixed set, by the end of the name of their figure."""
+    yield "families", bodies.families().values()
+    yield "operators", bodies.operators()
+    yield "strangers", bodies.strangers()
+    yield "bound", bodies.bound([node_name(index) for index in topology(scale.nodes).open])
 
 
 if __name__ == "__main__":

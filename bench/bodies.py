@@ -1,10 +1,11 @@
 """Reviews of pods as the API server sends them: compact JSON, its order of fields, pods of 4 and 10 KB.
 
-Every one is admitted and patched. They are about the first two jobs, the first of which has a Job object.
+Every one is admitted and patched. They are about the first two jobs, the first of which has a Job object, if not stated
+otherwise.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,10 @@ _OWN: dict[str, Any] = {
 
 
 class Wish(Struct, frozen=True):
-    """What a pod asks for: a placement text, its job's number, more of a spec, and of annotations."""
+    """What a pod asks for: a placement text, its job's number (none for a bare pod), more of a spec, of annotations."""
 
     placement: str
-    job: int = 0
+    job: int | None = 0
     spec: Mapping[str, Any] = {}
     annotations: Mapping[str, str] = {}
 
@@ -109,16 +110,40 @@ def mixed() -> dict[str, bytes]:
 VARIED = 6000
 """Reviews of which no two say the same: more than the product keeps answers or read texts for."""
 
+_NO_JOB = 1000
+"""The first number of a job of which the cluster knows nothing."""
 
-def varied() -> list[bytes]:
-    """The mixed set again and again, every text with an operator of its own: nothing that was kept ever serves."""
-    wishes = list(itertools.product(SIZES, WISHES.values()))
+
+def operators() -> list[bytes]:
+    """The mixed set again and again, every text with an operator of its own: no text is read twice."""
+    return _varied(WISHES.values(), _with_operator)
+
+
+def strangers() -> list[bytes]:
+    """The same, every pod of a job of its own as well: no answer is ever given twice."""
+    return _varied(WISHES.values(), lambda wish, number: replace(_with_operator(wish, number), job=_NO_JOB + number))
+
+
+def bound(nodes: Sequence[str]) -> list[bytes]:
+    """Bare pods, each of which names one of these nodes and is bound to it by ``nodeName``."""
+    wish = Wish("", job=None)
+    return _varied(
+        [wish], lambda wish, number: replace(wish, placement=f'Filter{number}: host("{nodes[number % len(nodes)]}")')
+    )
+
+
+def _varied(wishes: Iterable[Wish], change: Callable[[Wish, int], Wish]) -> list[bytes]:
+    """Reviews of the wishes in every size again and again, each changed by its number."""
+    kinds = list(itertools.product(SIZES, wishes))
     found = []
     for number in range(VARIED):
-        size, wish = wishes[number % len(wishes)]
-        own = replace(wish, placement=wish.placement.replace(":", f"{number}:", 1))
-        found.append(review(own, ELEMENTS + number, size << 10))
+        size, wish = kinds[number % len(kinds)]
+        found.append(review(change(wish, number), ELEMENTS + number, size << 10))
     return found
+
+
+def _with_operator(wish: Wish, number: int) -> Wish:
+    return replace(wish, placement=wish.placement.replace(":", f"{number}:", 1))
 
 
 def write(folder: Path, bodies: Iterable[bytes]) -> list[Path]:
@@ -141,7 +166,7 @@ def review(wish: Wish, element: int, size: int) -> bytes:
         "resource": resource,
         "requestKind": what,
         "requestResource": resource,
-        "name": f"{job_name(wish.job)}-{element}",
+        "name": _name(wish, element),
         "namespace": NAMESPACE,
         "operation": "CREATE",
         "userInfo": {
@@ -159,12 +184,17 @@ def review(wish: Wish, element: int, size: int) -> bytes:
     return msgspec.json.encode(envelope) + b"\n"
 
 
+def _name(wish: Wish, element: int) -> str:
+    return f"{'bare' if wish.job is None else job_name(wish.job)}-{element}"
+
+
 def _pod(wish: Wish, element: int, size: int) -> dict[str, Any]:
     names = ("runtime",) if size < 8 << 10 else ("runtime", "metrics", "shipper", "proxy")
     containers: list[dict[str, Any]] = [container(name, "250m", "512Mi") for name in names]
     options: dict[str, str] = {"name": "RUNTIME_OPTIONS", "value": ""}
     containers[0]["env"].append(options)
-    name = f"{job_name(wish.job)}-{element}"
+    name = _name(wish, element)
+    of_job = {} if wish.job is None else {keys.JOB: job_name(wish.job), keys.PE: f"new-{element}"}
     owner = {
         "apiVersion": "streams.ibm.com/v1", "kind": "ProcessingElement", "name": name, "uid": uid(3, element),
         "controller": True, "blockOwnerDeletion": True,
@@ -176,7 +206,7 @@ def _pod(wish: Wish, element: int, size: int) -> dict[str, Any]:
             "name": name,
             "namespace": NAMESPACE,
             "creationTimestamp": None,
-            "labels": {"app.kubernetes.io/name": "streams", keys.JOB: job_name(wish.job), keys.PE: f"new-{element}"},
+            "labels": {"app.kubernetes.io/name": "streams", **of_job},
             "annotations": {f"{DOMAIN}/config-hash": "0" * 64, keys.PLACEMENT: wish.placement, **wish.annotations},
             "ownerReferences": [owner],
             "managedFields": [_managed(names)],

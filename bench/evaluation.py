@@ -18,6 +18,7 @@ from bench.generator import fill, inventory
 from bench.topology import NAMESPACE, Scale
 from webhook.admission.mutate import mutate
 from webhook.admission.review import read_review
+from webhook.app.cluster_source import settle
 from webhook.placement.decision.decision import decide
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -68,8 +69,8 @@ def measure(scale: Scale, rounds: int = ROUNDS) -> Evaluation:
     fill(objects, scale)
     raw = bodies.mixed()
     pods = {name: _POD.decode(read_review(body).object) for name, body in raw.items()}
-    gc.collect()
-    gc.freeze()  # as the server does once it has read the cluster
+    threshold = gc.get_threshold()
+    settle()  # as the server does once it has read the cluster
     try:
         decided = _durations(lambda pod: _decide(pod, cluster), _repeated(pods.values(), rounds))
         return Evaluation(
@@ -80,6 +81,7 @@ def measure(scale: Scale, rounds: int = ROUNDS) -> Evaluation:
             kinds={name: times(decided[at :: len(pods)]).median for at, name in enumerate(pods)},
         )
     finally:
+        gc.set_threshold(*threshold)
         gc.unfreeze()
 
 

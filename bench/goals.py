@@ -56,10 +56,17 @@ class Goal(Struct, frozen=True):
 _BARE, _LOOP = "x bare echo", "x faster"
 
 GOALS: Mapping[str, Goal] = {
-    "throughput": Goal("reviews a second, 16 connections", "small", "at least", 0.45, _BARE),
+    "throughput": Goal("reviews a second, 16 connections", "small", "at least", 0.65, _BARE),
     "throughput_families": Goal(
         "the same, every review with hardware, mapping and most other families", "small", "at least", 0.45, _BARE
     ),
+    "throughput_operators": Goal(
+        "the same, every placement text with an operator of its own", "small", "at least", 0.40, _BARE
+    ),
+    "throughput_strangers": Goal(
+        "the same, every pod of a job of its own, so that no answer is given twice", "small", "at least", 0.40, _BARE
+    ),
+    "throughput_bound": Goal("the same, every pod bound to a node that it names", "small", "at least", 0.40, _BARE),
     "throughput_large": Goal("reviews a second, 16 connections", "large", "at least", 0.40, _BARE),
     "throughput_pods": Goal("reviews a second, 16 connections", "small_full", "at least", 0.42, _BARE),
     "p99": Goal("99th percentile at 500 reviews a second, open loop", "small", "at most", 2.0, _BARE),

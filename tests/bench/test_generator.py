@@ -8,8 +8,8 @@ import pytest
 from msgspec.json import Decoder
 
 from bench import bodies, generator, nodeloop
-from bench.topology import NAMESPACE, Scale
-from webhook.admission.mutate import mutate
+from bench.topology import NAMESPACE, Scale, node_name
+from webhook.admission.mutate import Known, mutate
 from webhook.admission.responses import Outcome
 from webhook.admission.review import read_review
 from webhook.placement.decision.decision import decide
@@ -17,6 +17,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.bits import slots
 from webhook.placement.kube.pod import Pod
+from webhook.placement.request.memo import Memo
 from webhook.placement.request.world import World
 
 SMALL = Scale(nodes=100, pods=1000)
@@ -70,3 +71,25 @@ def test_the_loop_over_nodes_finds_the_same_candidates(body: bytes, cluster: Inv
     expected = {cluster.nodes.names[slot] for slot in slots(verdict.candidates)}
     assert expected
     assert set(nodeloop.candidates(pod, NAMESPACE, objects)) == expected
+
+
+@pytest.mark.parametrize(
+    ("reviews", "kept"),
+    [
+        pytest.param(bodies.operators()[:36], 10 + 6, id="with operators of their own, which matter for isolation"),
+        pytest.param(bodies.strangers()[:36], 36, id="of jobs of their own"),
+        pytest.param(bodies.bound([node_name(at) for at in range(14, 30)])[:36], 0, id="bound to nodes"),
+    ],
+)
+def test_answers_are_kept_of_pods(reviews: list[bytes], kept: int, cluster: Inventory) -> None:
+    known = Known(Memo())
+    for body in reviews:
+        assert mutate(body, cluster, Policy(), known).outcome is Outcome.PATCHED
+    assert known.memo is not None
+    assert len(known.memo) == kept
+
+
+def test_bare_pods_are_bound_to_the_nodes_that_they_name(cluster: Inventory) -> None:
+    body = bodies.bound([node_name(14)])[0]
+    said = base64.b64decode(json.loads(mutate(body, cluster, Policy()).body)["response"]["patch"])
+    assert f'"path":"/spec/nodeName","value":"{node_name(14)}"' in said.decode()

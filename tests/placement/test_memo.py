@@ -8,6 +8,7 @@ import pytest
 from tests.builders import NAMESPACE, Json, asked, bound_pod, cluster, job, node, nodes, pod, pool, typed
 from tests.placement.spreading_pods import spread
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
 from webhook.placement.request.world import World
@@ -108,7 +109,7 @@ def test_labels_of_others_are_part_of_the_key_only_of_a_pod(said: Json, *, same:
 def test_nothing_is_kept_for_a_pod_that_names_its_node(found: Json) -> None:
     """Free room there changes with every pod of the cluster."""
     inventory = cluster(nodes(1))
-    assert kept(found, inventory).find(inventory, key(found, inventory)) is None
+    assert key_of(typed(found), NAMESPACE, inventory) is None
 
 
 @pytest.mark.parametrize("name", [f"{keys.PREFIX}contentId", "example.com/note"])
@@ -121,3 +122,55 @@ def test_annotations_that_nobody_reads_are_no_part_of_the_key(name: str) -> None
 def test_a_pod_of_uncommon_length_has_no_key() -> None:
     found = pod(nodeSelector={"label": "x" * LENGTH_LIMIT})
     assert key_of(typed(found), NAMESPACE, cluster(nodes(1))) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        pytest.param("Filter: host(MyPool)", "Join: /* of all */ host(MyPool)", True, id="with other operators"),
+        pytest.param("host(MyPool)", "host(Other)", False, id="with other arguments"),
+        pytest.param('hostExlocation("a")', 'hostColocation("a")', False, id="with other clauses"),
+        pytest.param("Filter: hostIsolation", "Join: hostIsolation", False, id="that isolate other operators"),
+        pytest.param("Filter: host(", "Join: host(", False, id="with errors"),
+    ],
+)
+def test_placement_texts_that_ask_the_same_have_one_key(one: str, other: str, *, same: bool) -> None:
+    inventory = cluster(nodes(1))
+    assert (key(pod(one), inventory) == key(pod(other), inventory)) is same
+
+
+@pytest.mark.parametrize(
+    ("placements", "pods", "same"),
+    [
+        pytest.param({}, [], True, id="of which nothing is known"),
+        pytest.param({"parallel-1": "hostIsolation"}, [], False, id="whose model isolates one of them"),
+        pytest.param({}, [bound_pod(pe="parallel-1", isolated=["Sink"])], False, id="that runs one of them isolated"),
+        pytest.param({"parallel-9": "hostIsolation"}, [], True, id="that isolates others"),
+    ],
+)
+def test_processing_elements_are_told_apart_in_a_job(
+    placements: dict[str, str], pods: list[PodInfo], *, same: bool
+) -> None:
+    inventory = cluster(nodes(1), pods=pods)
+    inventory.set_job(job(placements))
+    one, other = (key(pod("host(MyPool)", pe=pe), inventory) for pe in ("parallel-0", "parallel-1"))
+    assert (one == other) is same
+
+
+def test_an_answer_that_quotes_its_text_is_kept_for_that_text() -> None:
+    inventory = cluster(nodes(1))
+    world = World(inventory, Policy())
+    one, memo = key(ALONE, inventory), Memo[str]()
+    memo.keep(world, one, asked(ALONE, inventory), "for all")
+    assert memo.find(inventory, one, "a text") == "for all"
+    memo.keep(world, one, asked(ALONE, inventory), "for one", "a text")
+    assert (memo.find(inventory, one, "a text"), memo.find(inventory, one, "another")) == ("for one", None)
+
+
+def test_an_answer_about_hosts_that_a_pool_is_yet_to_get_is_not_kept() -> None:
+    pending = pool(size=1)
+    inventory = cluster(nodes(1), pools=[pending])
+    world, memo = World(inventory, Policy()), Memo[str]()
+    world.allocation(pending)
+    memo.keep(world, key(ALONE, inventory), asked(ALONE, inventory), "answer")
+    assert len(memo) == 0

@@ -7,9 +7,10 @@ import ssl
 import time
 
 import pytest
+from msgspec.structs import replace
 
 from tests.server.pki import Authority
-from tests.server.running_server import Running, limits, post, running
+from tests.server.running_server import Reply, Running, limits, post, running
 from webhook.admission.responses import Answer, Outcome
 from webhook.server.lifecycle import Service
 from webhook.settings import Settings
@@ -215,3 +216,30 @@ async def test_a_failure_inside_the_server_is_a_500_that_tells_nothing(
         reply = await server.ask(post())
     assert (reply.status, reply.message) == (500, "the webhook failed to answer; its log has the details")
     assert "a request could not be answered" in caplog.text
+
+
+def _undated(reply: Reply) -> Reply:
+    """The answer without its date."""
+    return replace(reply, headers={name: value for name, value in reply.headers.items() if name != "date"})
+
+
+async def test_an_answer_is_the_same_whether_or_not_its_request_arrives_in_one_piece(server: Running) -> None:
+    """What arrives completely is answered inline, everything else by a task of aiohttp."""
+    async with server.wire() as wire:
+        wire.send(post())
+        await wire.reply()
+        found = []
+        for pieces in ((post(),), (post()[:-1], post()[-1:])):
+            for piece in pieces:
+                wire.send(piece)
+                await asyncio.sleep(0.05)
+            found.append(await wire.reply())
+    assert list(found[0].headers) == list(found[1].headers)
+    assert _undated(found[0]) == _undated(found[1])
+
+
+async def test_bodies_that_are_answered_do_not_count_as_a_header(server: Running) -> None:
+    async with server.wire() as wire:
+        for _ in range(3):
+            wire.send(post(b"x" * 60_000))
+            assert (await wire.reply()).status == 200

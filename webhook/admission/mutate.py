@@ -25,12 +25,14 @@ from webhook.admission.responses import (
 )
 from webhook.admission.review import MALFORMED, Review, UnreadableReviewError, read_review, subject_of
 from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.decision.merge import Additions
 from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Metadata, Pod
 from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
 from webhook.placement.request.world import World
+from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD
 from webhook.placement.text.problem import Fault
 
@@ -50,6 +52,8 @@ class Ruling(Struct, frozen=True, gc=False):
 
     ``admission`` is ``None`` for a refusal. ``waits`` is why a pod is let in that no node can run. ``refused`` is true
     of a pod, too, that would be refused but for audit mode. ``depends`` says that the number of such pods matters.
+    ``text`` is the placement text of the pod that the answer was made for. A pod that asks the same by another text
+    gets the same ``additions``, but a patch of its own: the seal in it depends on the text.
     """
 
     admission: Admission | None = None
@@ -60,6 +64,8 @@ class Ruling(Struct, frozen=True, gc=False):
     warnings: tuple[str, ...] = ()
     audit: dict[str, str] = {}
     depends: bool = False
+    text: str = ""
+    additions: Additions | None = None
 
 
 class Known(Struct, frozen=True):
@@ -146,12 +152,23 @@ def _rule(pod: Pod, key: Key | None, review: Review, world: World, known: Known,
     """The ruling about the pod; kept under the ``key``, which holds everything that a decision reads of the pod."""
     if known.memo is None or key is None:
         return _decided(pod, review, world, known, count)[1]
-    kept = known.memo.find(world.inventory, key)
+    text = _text(pod)
+    kept = known.memo.find(world.inventory, key, text)
     if kept is not None:
-        return kept
+        return kept if kept.additions is None or kept.text == text else _resealed(pod, kept, kept.additions)
     decision, ruling = _decided(pod, review, world, known, count)
-    known.memo.keep(world, key, decision.ask, ruling)
+    known.memo.keep(world, key, decision.ask, ruling, text if ruling.refused else None)
     return ruling
+
+
+def _resealed(pod: Pod, kept: Ruling, additions: Additions) -> Ruling:
+    """The ruling about a pod that asks by another placement text what the kept one is about."""
+    return replace(kept, admission=_patching(pod, additions, kept.warnings, kept.audit))
+
+
+def _patching(pod: Pod, additions: Additions, warnings: tuple[str, ...], audit: dict[str, str]) -> Admission:
+    steps = operations(pod, additions)
+    return admission(encode(steps) if steps else b"", warnings, audit)
 
 
 def _decided(pod: Pod, review: Review, world: World, known: Known, count: int | None) -> tuple[Decision, Ruling]:
@@ -171,9 +188,19 @@ def _ruling(pod: Pod, decision: Decision, policy: Policy) -> Ruling:
         return Ruling(admitted, fault=fault, refused=refused, waits=waits)
     if decision.additions is None:
         return Ruling(None, decision.message, fault, refused, warnings=warnings, audit=audit)
-    steps = operations(pod, decision.additions)
-    admitted = admission(encode(steps) if steps else b"", warnings, audit)
-    return Ruling(admitted, waits=waits, depends=decision.depends)
+    return Ruling(
+        _patching(pod, decision.additions, warnings, audit),
+        waits=waits,
+        warnings=warnings,
+        audit=audit,
+        depends=decision.depends,
+        text=_text(pod),
+        additions=decision.additions,
+    )
+
+
+def _text(pod: Pod) -> str:
+    return ((pod.metadata or NO_METADATA).annotations or {}).get(keys.PLACEMENT, "")
 
 
 def _would(pod: Pod, decision: Decision) -> str:

@@ -1,7 +1,8 @@
 """The connections of one port: time-outs and limits on everything that a client can leave unfinished.
 
 aiohttp parses requests and writes responses; this module ends connections that are too slow, hold too many unread
-answers, or are too many, and counts each by its cause.
+answers, or are too many, and counts each by its cause. A request that has arrived completely on an idle connection is
+offered to an :data:`InlineHandler` first, whose answer is written at once: aiohttp would start a task for the request.
 """
 
 import asyncio
@@ -11,7 +12,8 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any, cast
 
-from aiohttp import web
+from aiohttp import HttpVersion11, StreamReader, web
+from aiohttp.http import RawRequestMessage
 
 from webhook.server.fair_queue import ClientFlows, FairQueue
 from webhook.server.limits import Limits
@@ -20,6 +22,12 @@ from webhook.server.replies import HttpFault, failure
 
 Handler = Callable[[web.BaseRequest, float], Awaitable[web.Response]]
 """Answers a request whose first byte arrived at the given ``perf_counter`` time."""
+
+InlineHandler = Callable[["ClientConnection", RawRequestMessage, StreamReader, float], bytes | None]
+"""Answers, if it can do so at once, a request whose body is complete and whose first byte arrived at the given time.
+
+Returns all bytes of the response, or ``None``: then the :data:`Handler` answers the request.
+"""
 
 _log = logging.getLogger(__name__)
 
@@ -34,9 +42,12 @@ class ClientConnection(web.RequestHandler):
     * ``stalled``: since when answers wait to be read by the client; 0 if none does.
     * ``last``: when the latest request began. ``busy``: whether a request is being answered.
     * ``flows``: the usage of the fair queue that this connection is charged for.
+    * ``begun``: what an inline handler leaves for the handler of the same request; an exception if it has failed.
     """
 
-    __slots__ = ("_all", "_unparsed", "arrived", "busy", "flows", "handshake", "last", "opened", "receiving", "stalled")
+    __slots__ = (
+        "_all", "_unparsed", "arrived", "begun", "busy", "flows", "handshake", "last", "opened", "receiving", "stalled",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -54,6 +65,7 @@ class ClientConnection(web.RequestHandler):
         self.opened = self.arrived = self.stalled = self.receiving = 0.0
         self.last = perf_counter()
         self.busy = False
+        self.begun: object = None
         self.handshake: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -74,7 +86,19 @@ class ClientConnection(web.RequestHandler):
         """Note when a request's first byte came, then parse. Requests sent ahead of an answer are left unread."""
         if not self.arrived:
             self.arrived = perf_counter()
-        super().data_received(data)
+        waiter = self._waiter
+        if waiter is None or waiter.done():  # a request is being answered
+            super().data_received(data)
+        else:
+            self._waiter = None  # aiohttp's attribute: its result starts the task for a request
+            try:
+                super().data_received(data)
+            finally:
+                self._waiter = waiter
+            if self._messages and self._answered_inline():
+                return
+            if self._messages and not waiter.done():
+                waiter.set_result(None)
         if self.busy:
             if self._messages and not self._buffer_paused:
                 self._pause_reading_for_buffer()
@@ -82,6 +106,36 @@ class ClientConnection(web.RequestHandler):
             self._unparsed += len(data)
             if self._unparsed > self._all.limits.header:
                 self._all.end(self, "capacity")
+
+    def _answered_inline(self) -> bool:
+        """Whether the inline handler has answered the request that has arrived, the only one on this connection."""
+        inline, parser, transport = self._all.inline, self._parser, self.transport
+        message, payload = self._messages[0]
+        if inline is None or parser is None or transport is None or self.writing_paused or self._all.draining:
+            return False
+        if len(self._messages) > 1 or not payload.is_eof():
+            return False
+        if not isinstance(message, RawRequestMessage) or message.should_close or message.version != HttpVersion11:
+            return False
+        try:
+            answer = inline(self, message, payload, self.arrived)
+        except Exception as failure:  # noqa: BLE001 -- raised again where aiohttp makes an answer of it
+            self.begun = failure
+            return False
+        if answer is None:
+            return False
+        self._messages.popleft()
+        parser.message_consumed()
+        self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
+        self.begin()
+        self.end()
+        transport.write(answer)
+        return True
+
+    def resume_reading(self, resume_parser: bool = True) -> None:  # noqa: FBT001, FBT002 -- aiohttp's signature
+        """Read on, if reading was paused: aiohttp calls this method for every piece of a body that is taken."""
+        if self._reading_paused:
+            super().resume_reading(resume_parser)
 
     def pause_writing(self) -> None:
         """The client does not read its answers: it owes that from now on."""
@@ -155,7 +209,7 @@ class ClientConnection(web.RequestHandler):
 class Connections(web.Server):
     """All connections of one port. While ``draining``, answers say ``Connection: close``."""
 
-    def __init__(self, handler: Handler, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, handler: Handler, limits: Limits, metrics: Metrics, inline: InlineHandler | None = None) -> None:
         super().__init__(
             self._serve,
             access_log=None,
@@ -168,6 +222,7 @@ class Connections(web.Server):
             read_bufsize=limits.read_ahead,
         )
         self._answer = handler
+        self.inline = inline
         self.limits = limits
         self.metrics = metrics
         # A queue that holds addresses only: namespaces, which clients can make up, cannot push addresses out of it.
@@ -185,6 +240,8 @@ class Connections(web.Server):
         connection = cast("ClientConnection", request.protocol)
         arrived = connection.begin()
         try:
+            if isinstance(connection.begun, Exception):
+                raise connection.begun
             reply = await self._answer(request, arrived)
         finally:
             connection.end()

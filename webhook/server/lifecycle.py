@@ -83,7 +83,7 @@ class _Server:
             self._health.release()
             raise
         reviews = Reviews(service.reviewers, ready=service.ready, metrics=metrics, limits=limits)
-        connections = Connections(reviews, limits, metrics)
+        connections = Connections(reviews, limits, metrics, reviews.at_once)
         self._budget = reviews.budget
         self._reviews = Listener(review_socket, connections, lambda: self._certificate.context)
         metrics.gauge("ready", "Whether reviews are answered: 1 or 0.", lambda: float(self._readiness() is None))

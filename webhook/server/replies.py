@@ -3,6 +3,7 @@
 from typing import Final
 
 from aiohttp import web
+from aiohttp.helpers import rfc822_formatted_time
 from msgspec import Struct
 
 from webhook.admission.responses import status_body
@@ -25,6 +26,13 @@ _JSON: Final = {"Content-Type": "application/json", "Server": SERVER}
 _TEXT: Final = {"Content-Type": "text/plain; charset=utf-8", "Server": SERVER}
 
 
+_OK: Final = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nServer: streams-placement\r\n"
+    b"Content-Length: %d\r\nDate: %b\r\n\r\n%b"
+)
+"""A whole response of :func:`json` with status 200, as aiohttp writes it; length, date and body are to be filled in."""
+
+
 class HttpFault(Struct, frozen=True, gc=False):
     """Why a request is answered with an HTTP error: the status code, and a message for the user."""
 
@@ -35,6 +43,11 @@ class HttpFault(Struct, frozen=True, gc=False):
 def json(status: int, body: bytes) -> web.Response:
     """A response with a body that is JSON already."""
     return web.Response(status=status, body=body, headers=_JSON)
+
+
+def ok_bytes(body: bytes) -> bytes:
+    """All bytes of the response 200 with a body that is JSON already: what aiohttp writes for that of :func:`json`."""
+    return _OK % (len(body), rfc822_formatted_time().encode(), body)
 
 
 def text(status: int, message: str) -> web.Response:

@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter
 from typing import Final, cast
 
-from aiohttp import hdrs, web
+from aiohttp import StreamReader, hdrs, web
+from aiohttp.http import RawRequestMessage
 
 from webhook.admission.responses import Answer, errored
 from webhook.placement.text.problem import quote
@@ -20,7 +21,7 @@ from webhook.server.connection import ClientConnection
 from webhook.server.fair_queue import ClientFlows, FairQueue, FlowUsage
 from webhook.server.limits import MIB, REVIEWS, Limits
 from webhook.server.metrics import Metrics
-from webhook.server.replies import HttpFault, failure, json
+from webhook.server.replies import HttpFault, failure, json, ok_bytes
 
 Reviewer = Callable[[bytes], Answer | Awaitable[Answer]]
 """Answers the body of one review: within a millisecond, or as an awaitable if the API server has to be asked first."""
@@ -54,14 +55,42 @@ class Reviews:
         self.budget = Budget(limits.bodies, limits.share)
         self.queue = FairQueue()
 
+    def at_once(
+        self, connection: ClientConnection, message: RawRequestMessage, content: StreamReader, arrived: float
+    ) -> bytes | None:
+        """All bytes of the answer to a request whose body is complete, if nothing is wrong with it and no review waits.
+
+        An answer that the API server has to be asked for, or that is not good, is left to :meth:`__call__`.
+        """
+        target = request_target.parse(message.path)
+        if (
+            not self.queue.free
+            or not 0 < content.total_bytes <= self._limits.body
+            or self._fault(message.method, message.headers, content.total_bytes, target.path) is not None
+        ):
+            return None
+        answer = self._review(target.path, content.read_nowait(), connection.flows, None)
+        if not isinstance(answer, Answer):
+            connection.begun = asyncio.ensure_future(answer)
+            return None
+        if answer.status != _OK or perf_counter() > arrived + self._limits.allowance(target.timeout):
+            connection.begun = answer
+            return None
+        self._report(target.path, answer, arrived)
+        return ok_bytes(answer.body)
+
     async def __call__(self, request: web.BaseRequest, arrived: float) -> web.Response:
         """The answer to one request whose first byte arrived at the ``perf_counter`` time ``arrived``."""
         target = request_target.parse(request.raw_path)
-        fault = self._fault(request, target.path)
+        give_up = arrived + self._limits.allowance(target.timeout)
+        connection = cast("ClientConnection", request.protocol)
+        if connection.begun is not None:
+            answer, connection.begun = cast("Answer | Awaitable[Answer]", connection.begun), None
+            return await self._conclude(request, target.path, answer, arrived, give_up)
+        content, size = request.content, request.content_length
+        fault = self._fault(request.method, request.headers, size or 0, target.path)
         if fault is not None:
             return self._refuse(request, fault)
-        give_up = arrived + self._limits.allowance(target.timeout)
-        content, size = request.content, request.content_length
         if content.is_eof():  # most often the body came together with the header
             return await self._answer(request, target.path, content.read_nowait(), arrived, give_up)
         if size is not None and size <= self._limits.small_body:
@@ -108,29 +137,38 @@ class Reviews:
             if of_namespace is None or request.transport is None:  # its time is over, or the client has hung up
                 return self._refuse(request, _late(_UNDECIDED))
         answer = self._review(path, body, connection.flows, of_namespace)
+        return await self._conclude(request, path, answer, arrived, give_up)
+
+    async def _conclude(
+        self, request: web.BaseRequest, path: str, answer: Answer | Awaitable[Answer], arrived: float, give_up: float
+    ) -> web.Response:
+        """The response with the answer, which may have to be awaited; a refusal if it comes too late."""
         if not isinstance(answer, Answer):
             answer = await self._later(path, answer, give_up)
         if perf_counter() > give_up:
             return self._refuse(request, _late(_UNDECIDED))
+        self._report(path, answer, arrived)
+        return json(answer.status, answer.body)
+
+    def _report(self, path: str, answer: Answer, arrived: float) -> None:
+        """Count and log the answer to a review."""
         self._metrics.reviewed(path, answer, perf_counter() - arrived)
         if answer.status != _OK:
             self._metrics.http_error(answer.status)
         logs.review(_log, path, answer)
-        return json(answer.status, answer.body)
 
-    def _fault(self, request: web.BaseRequest, path: str) -> HttpFault | None:
-        """What is wrong with the request, apart from its body; ``None`` if nothing is."""
+    def _fault(self, method: str, headers: Mapping[str, str], length: int, path: str) -> HttpFault | None:
+        """What is wrong with a request whose body has that length, apart from its body; ``None`` if nothing is."""
         if path not in self._reviewers:
             return HttpFault(404, f"no such path: {quote(path)}; there are {', '.join(sorted(self._reviewers))}")
-        if request.method != hdrs.METH_POST:
-            return HttpFault(405, f"{quote(request.method)} is not allowed here; send a POST")
-        headers = request.headers
+        if method != hdrs.METH_POST:
+            return HttpFault(405, f"{quote(method)} is not allowed here; send a POST")
         kind = headers.get(hdrs.CONTENT_TYPE, "")
         if kind != _JSON and kind.partition(";")[0].strip().lower() != _JSON:
             return HttpFault(415, f"the content type is {quote(kind)}; it must be {_JSON}")
         if hdrs.CONTENT_ENCODING in headers:
             return HttpFault(415, f"the content encoding is {quote(headers[hdrs.CONTENT_ENCODING])}; send it plain")
-        if (request.content_length or 0) > self._limits.body:
+        if length > self._limits.body:
             return self._too_large()
         reason = self._ready()
         return None if reason is None else HttpFault(503, f"the webhook is not ready: {reason}")

@@ -35,7 +35,9 @@ class PlacementText(Struct, frozen=True, gc=False):
     """The content of the two annotations.
 
     ``clauses`` are in the order of the text, ``by_name`` the same clauses by their name. ``soft`` are the constraints
-    that are only preferred (names of :data:`PREFERABLE`). ``warnings`` name clauses that have no effect.
+    that are only preferred (names of :data:`PREFERABLE`). ``warnings`` name clauses that have no effect. ``meaning`` is
+    the same for texts that ask the same: without operators, but those of ``hostIsolation``, which become labels.
+    ``names_node`` tells that a ``host`` clause names a node.
     """
 
     clauses: tuple[Clause, ...]
@@ -43,6 +45,8 @@ class PlacementText(Struct, frozen=True, gc=False):
     soft: frozenset[str]
     problems: tuple[Problem, ...]
     warnings: tuple[str, ...]
+    meaning: str
+    names_node: bool
 
 
 def annotation(key: str) -> str:
@@ -64,10 +68,19 @@ def _read(text: str | None, preferred: str | None) -> PlacementText:
     if text is not None:
         clauses, unparsed = parse_placement(text, annotation(keys.PLACEMENT))
         hard = [clause for clause in clauses if clause.name not in soft]
-        problems += (*unparsed, *contradictions(hard, annotation(keys.PLACEMENT), text))
-    idle = (clause for clause in clauses if clause.name.startswith("partition"))
-    warnings = (f"{clause} steers fusion, which is over: it has no effect on the pod" for clause in idle)
-    return PlacementText(clauses, _by_name(clauses), soft, (*problems, *unknown), tuple(warnings))
+        problems += unparsed
+        if len(hard) > 1:
+            problems += contradictions(hard, annotation(keys.PLACEMENT), text)
+    idle = [clause for clause in clauses if clause.name.startswith("partition")]
+    warnings = [f"{clause} steers fusion, which is over: it has no effect on the pod" for clause in idle]
+    meaning = "; ".join(
+        [
+            f"{clause.operator}: {clause.text}" if clause.name is ClauseName.ISOLATION else clause.text
+            for clause in clauses
+        ]
+    )
+    named = any(clause.name is ClauseName.HOST and isinstance(clause.argument, str) for clause in clauses)
+    return PlacementText(clauses, _by_name(clauses), soft, (*problems, *unknown), tuple(warnings), meaning, named)
 
 
 def idle_preferences(placement: PlacementText, *, mapped: bool, uniform: bool) -> tuple[str, ...]:

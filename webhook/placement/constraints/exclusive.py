@@ -71,14 +71,15 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         if pool.mode == "Exclusive":
             own += ((pool.namespace, pool.name),)
     # To create a DaemonSet with such a toleration takes a right, which is checked when the DaemonSet is submitted.
-    checked = ask.spec.tolerations and not of_daemon_set(ask.references)
-    wrong = foreign_tolerations(ask.spec.tolerations or (), own) if checked else ()
+    wrong = foreign_tolerations(ask.spec.tolerations or (), own)
+    if wrong and of_daemon_set(ask.references):
+        wrong = []
     return (*wrong, NoForeignExclusiveHosts(own)) if world.inventory.pools.exclusive() else wrong
 
 
 def foreign_tolerations(tolerations: Sequence[Toleration], own: Collection[Name]) -> list[Problem]:
     """A problem for each toleration of the exclusive taint of a pool that is not in ``own``."""
-    if not any(toleration.key == keys.EXCLUSIVE for toleration in tolerations):
+    if keys.EXCLUSIVE not in [toleration.key for toleration in tolerations]:
         return []
     values = {keys.exclusive(*name) for name in own}
     message = f"only the webhook tolerates {keys.EXCLUSIVE}: name the exclusive HostPool with host(...) instead"

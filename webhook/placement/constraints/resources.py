@@ -13,7 +13,7 @@ from msgspec import Struct
 from webhook.placement.annotations.hardware import SEVERAL
 from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Reason, Spread
 from webhook.placement.inventory.objects import Tally
-from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.quantity import NANO, format_quantity
 from webhook.placement.kube.resource_name import CPU, MEMORY
 from webhook.placement.provision.effects import Effect, SetResources
@@ -95,7 +95,10 @@ class Room(Struct, frozen=True, gc=False):
         """Nodes with room for these requests."""
         capacity = world.inventory.nodes.capacity
         fitting = capacity.fits(requests)
-        return fitting & (capacity.fits_free(requests) | ~self.pinned) if self.pinned else fitting
+        for slot in slots(self.pinned & fitting):
+            if not capacity.holds(slot, requests):
+                fitting &= ~(1 << slot)
+        return fitting
 
     def _wanted(self) -> str:
         """The requests in words."""

@@ -19,6 +19,7 @@ from webhook.placement.kube.pod import Toleration
 from webhook.placement.kube.selector import matching_all, requirements_of
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault, Problem
 
 TOLERATIONS: Final = "spec.tolerations["
@@ -32,7 +33,7 @@ def refuse_tolerations(ask: Ask, constraints: Iterable[Constraint], world: World
     """
     spec = ask.spec
     tolerations = spec.tolerations or ()
-    if not (tolerations or spec.node_name) or of_daemon_set(ask.references):
+    if not (spec.node_name or _may_open(tolerations)) or of_daemon_set(ask.references):
         return
     yield from foreign_tolerations(tolerations, own_pools(ask))
     if spec.node_name and world.named(spec.node_name) & foreign_hosts(own_pools(ask), world):
@@ -40,6 +41,14 @@ def refuse_tolerations(ask: Ask, constraints: Iterable[Constraint], world: World
     message = "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool"
     if opened(ask, constraints, world):
         yield from (Problem(f"{TOLERATIONS}{at}]", message, fault=Fault.FORBIDDEN) for at in opening(ask, world))
+
+
+def _may_open(tolerations: Iterable[Toleration]) -> bool:
+    """Whether one of the tolerations is of any taint, or of that of exclusive hosts; few pods have such."""
+    for toleration in tolerations:  # noqa: SIM110 -- a generator takes three times as long
+        if not toleration.key or toleration.key == keys.EXCLUSIVE:
+            return True
+    return False
 
 
 def opening(ask: Ask, world: World) -> list[int]:

@@ -1,7 +1,6 @@
 """The verdict on a pod: constraints of all families, the nodes that meet each, and those that meet all."""
 
 import functools
-import itertools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -87,7 +86,7 @@ class Parsed(NamedTuple):
 
 def standing_of(ask: Ask, world: World) -> Parsed:
     """What the pod asks of the ``FAMILIES``, which do not depend on what others add to the pod."""
-    return _sorted(itertools.chain.from_iterable(parse(ask, world) for parse in FAMILIES))
+    return _sorted([found for parse in FAMILIES for found in parse(ask, world)])
 
 
 def constraints_of(ask: Ask, world: World) -> Parsed:
@@ -97,7 +96,7 @@ def constraints_of(ask: Ask, world: World) -> Parsed:
     if not (ask.spec.topology_spread_constraints or (affinity and affinity.pod_anti_affinity)) or found.problems:
         return found
     finished = finish(ask, found.constraints, world)
-    last = _sorted(itertools.chain.from_iterable(parse(ask, world, finished) for parse in LAST))
+    last = _sorted([found for parse in LAST for found in parse(ask, world, finished)])
     return Parsed(found.constraints + last.constraints, last.problems, found.warnings + last.warnings)
 
 
@@ -113,7 +112,7 @@ def _sorted(parsed: Iterable[Constraint | Problem | str]) -> Parsed:
             warnings.append(found)
         else:
             constraints.append(found)
-    return Parsed(tuple(constraints), tuple(problems), tuple(dict.fromkeys(warnings)))
+    return Parsed(tuple(constraints), tuple(problems), tuple(dict.fromkeys(warnings)) if warnings else ())
 
 
 def judge(constraints: Sequence[Constraint], world: World) -> Verdict:

@@ -112,6 +112,13 @@ class Capacity:
             found &= from_mask(allocatable - used >= min(amount, _CEILING))
         return found
 
+    def holds(self, slot: int, tally: Tally) -> bool:
+        """Whether the free amounts on ``slot`` include all of ``tally``: :meth:`fits_free` for one node."""
+        for resource, amount in tally.items():  # noqa: SIM110 -- a generator takes twice as long
+            if self.free(resource, slot) < min(amount, _CEILING):
+                return False
+        return True
+
     def copies(self, tally: Tally, *, free: Bits = 0) -> Row:
         """How many times each slot could hold all of ``tally``, whose amounts are 1 or more.
 

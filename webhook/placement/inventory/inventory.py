@@ -215,10 +215,15 @@ class Inventory:
         """The live pods of the job; without pods for an unknown job."""
         return self._job_pods.get((namespace, job), _NO_PODS)
 
-    def tells_apart(self, namespace: str, job: str) -> bool:
-        """Whether decisions depend on a pod's processing element: one of the job is isolated, or bound to cpus."""
+    def tells_apart(self, namespace: str, job: str, pe: str) -> bool:
+        """Whether it matters for decisions which processing element of the job a pod without ``hostIsolation`` is.
+
+        It does if this processing element is isolated, or any of the job is bound to cpus.
+        """
         model = self.jobs.get((namespace, job))
-        return bool(self.job_pods(namespace, job).isolated or (model and (model.isolated or True in model.binding(""))))
+        if model and (True in model.binding("") or pe in [found.pe for found in model.isolated]):
+            return True
+        return pe in [isolated for isolated, _ in self.job_pods(namespace, job).isolations()]
 
     def jobs_with_pods(self) -> Iterator[tuple[Name, JobPods]]:
         """Every job with live pods, by namespace and name, and these pods."""

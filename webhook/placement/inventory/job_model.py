@@ -25,7 +25,7 @@ class JobModel:
     A placement text with problems is left out: pods with that text are refused, so the job has no such pods.
     """
 
-    __slots__ = ("_cpu_bound", "_groups", "elements", "isolated", "name")
+    __slots__ = ("_bindings", "_cpu_bound", "_groups", "elements", "isolated", "name")
 
     def __init__(self, job: StreamsJob) -> None:
         self.name = job.name
@@ -37,10 +37,13 @@ class JobModel:
             if clause.name is ClauseName.ISOLATION
         )
         self._cpu_bound = {element.name: element.cpu_bound for element in job.elements}
+        self._bindings = frozenset(self._cpu_bound.values())
         self._groups = _groups(tokens_of(clauses) for clauses in self.elements.values())
 
     def binding(self, pe: str) -> frozenset[bool]:
         """The different values of ``cpu_bound`` of all elements other than ``pe``."""
+        if len(self._bindings) == 1 and len(self._cpu_bound) > 1:
+            return self._bindings
         return frozenset(bound for name, bound in self._cpu_bound.items() if name != pe)
 
     def group(self, tokens: Iterable[str]) -> frozenset[str]:

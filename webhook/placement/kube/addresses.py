@@ -17,6 +17,9 @@ NAME_LIMIT = 253
 _KEPT_LENGTH = 64
 """Characters of a text whose address is cached: enough for IPv6 with a zone; longer texts must not fill memory."""
 
+_DOTTED = "0123456789."
+"""The characters of IPv4 addresses."""
+
 _PREFIX_LIMIT = 128
 _PREFIX = re.compile(r"[0-9]{1,3}", re.ASCII)
 _ZONE = re.compile(r"[^\s/%]+", re.ASCII)
@@ -40,10 +43,14 @@ def parse_address(text: str) -> Address | None:
 
 
 def _parse(text: str) -> Address | None:
+    if ":" in text:
+        return _parse_ipv6(text)
+    if text.strip(_DOTTED):  # most texts are names of nodes, and an exception takes long
+        return None
     try:
         return Address(str(ipaddress.IPv4Address(text)))
     except ValueError:
-        return _parse_ipv6(text)
+        return None
 
 
 _kept = functools.lru_cache(4096)(_parse)

@@ -100,7 +100,7 @@ def _with(spec: PodSpec, place: Place, resources: Resources) -> PodSpec:
 
 def host_ports(spec: PodSpec) -> Iterator[int]:
     """Ports of the node that the pod takes: its ``hostPort``s, and with ``hostNetwork`` all ports of containers."""
-    for _, container in places(spec):
+    for container in (*(spec.containers or ()), *(spec.init_containers or ())):
         for port in container.ports or ():
             number = port.host_port or (port.container_port if spec.host_network else None)
             if number:

@@ -79,6 +79,8 @@ def _sorted(term: NodeTerm) -> NodeTerm:
 def _ordered(requirements: Sequence[Requirement] | None) -> tuple[Requirement, ...] | None:
     if not requirements:
         return None
+    if len(requirements) == 1:
+        return tuple(requirements)
     return tuple(sorted(requirements, key=lambda need: (need.key, need.operator, need.values or ())))
 
 

@@ -54,7 +54,7 @@ def _aggregated(spec: PodSpec, invalid: list[Invalid]) -> Nanos:
     total: Nanos = {}
     for place, container in enumerate(spec.containers or ()):
         if container.resources is not None:
-            _add(total, _asked(container.resources, f"spec.containers[{place}].resources", invalid))
+            _add(total, _asked(container.resources, "spec.containers", place, invalid))
     if spec.init_containers:
         _start(spec, total, invalid)
     return total
@@ -97,7 +97,7 @@ def _start(spec: PodSpec, total: Nanos, invalid: list[Invalid]) -> None:
         if container.resources is None:
             asked: Nanos = {}
         else:
-            asked = _asked(container.resources, f"spec.initContainers[{place}].resources", invalid)
+            asked = _asked(container.resources, "spec.initContainers", place, invalid)
         if container.restart_policy == _SIDECAR:
             _add(sidecars, asked)
         else:
@@ -121,16 +121,18 @@ def _override(total: Nanos, resources: Resources, invalid: list[Invalid]) -> Non
     total.update(_parsed(limits, "spec.resources.limits", invalid))
 
 
-def _asked(resources: Resources, path: str, invalid: list[Invalid]) -> Nanos:
-    """A container's requests; a resource with only a limit requests that limit."""
-    requests = resources.requests
-    asked = _parsed(requests, f"{path}.requests", invalid) if requests else {}
+def _asked(resources: Resources, containers: str, place: int, invalid: list[Invalid]) -> Nanos:
+    """The requests of the container at that place; a resource with only a limit requests that limit."""
+    requests, wrong = resources.requests, list[Invalid]()
+    asked = _parsed(requests, "requests", wrong) if requests else {}
     if resources.limits:
         limits = resources.limits
         if requests:
             limits = {name: amount for name, amount in limits.items() if name not in requests}
         if limits:
-            asked.update(_parsed(limits, f"{path}.limits", invalid))
+            asked.update(_parsed(limits, "limits", wrong))
+    if wrong:
+        invalid += [(f"{containers}[{place}].resources.{path}", amount) for path, amount in wrong]
     return asked
 
 

@@ -7,7 +7,7 @@ terms or constraints would take far longer. Each limit is several times what the
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from webhook.placement.kube.pod import Affinity, NodeTerm, Pod, PodAffinity, PodSpec, required_terms
+from webhook.placement.kube.pod import NodeTerm, Pod, PodAffinity, PodSpec, required_terms
 from webhook.placement.text.problem import Problem
 
 WORDS_LIMIT: Final = 20_000
@@ -24,18 +24,23 @@ def oversized(pod: Pod) -> tuple[Problem, ...]:
     """A problem for each part of the pod's spec that is over its limit."""
     spec = pod.spec or _SPEC
     return tuple(
-        Problem(field, f"has {found} {what}, at most {limit} are allowed in a pod that asks for placement")
-        for field, what, limit, count in _LIMITS
-        if (found := count(spec)) > limit
+        [
+            Problem(field, f"has {found} {what}, at most {limit} are allowed in a pod that asks for placement")
+            for field, what, limit, count in _LIMITS
+            if (found := count(spec)) > limit
+        ]
     )
 
 
 def words(terms: Iterable[NodeTerm]) -> int:
     """The number of expressions in the node terms and of values in these, counted together as for ``WORDS_LIMIT``."""
     return sum(
-        len(needs) + sum([len(need.values or ()) + _COMPARISON.get(need.operator, 0) for need in needs])
-        for term in terms
-        for needs in (term.match_expressions or (), term.match_fields or ())
+        [
+            1 + len(need.values or ()) + _COMPARISON.get(need.operator, 0)
+            for term in terms
+            for needs in (term.match_expressions, term.match_fields)
+            for need in needs or ()
+        ]
     )
 
 
@@ -47,7 +52,9 @@ def _node_words(spec: PodSpec) -> int:
 
 
 def _pod_terms(spec: PodSpec) -> int:
-    affinity = spec.affinity or Affinity()
+    affinity = spec.affinity
+    if affinity is None:
+        return 0
     kinds: Iterator[PodAffinity] = filter(None, (affinity.pod_affinity, affinity.pod_anti_affinity))
     return sum(len(kind.required or ()) + len(kind.preferred or ()) for kind in kinds)
 
@@ -65,7 +72,7 @@ def _amounts(spec: PodSpec) -> int:
 
 
 def _ports(spec: PodSpec) -> int:
-    return sum(len(one.ports or ()) for one in (*(spec.containers or ()), *(spec.init_containers or ())))
+    return sum([len(one.ports or ()) for one in (*(spec.containers or ()), *(spec.init_containers or ()))])
 
 
 _LIMITS: Final[tuple[tuple[str, str, int, Callable[[PodSpec], int]], ...]] = (

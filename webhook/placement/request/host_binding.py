@@ -221,7 +221,12 @@ _ATTACHED: Final = tuple(zip(Volume.__struct_fields__, Volume.__struct_encode_fi
 """Kinds of volumes that tie a pod to nodes: the field of ``Volume``, and its name in the pod's JSON."""
 
 
+_UNATTACHED: Final = Volume()
+
+
 def _volumes(volumes: Iterable[Volume]) -> Iterator[str]:
     """The volumes that the scheduler binds, or for which it finds a node that can attach the volume."""
     for volume in volumes:
+        if volume == _UNATTACHED:
+            continue
         yield from (f"a volume of {kind}" for name, kind in _ATTACHED if getattr(volume, name) is not None)

@@ -1,9 +1,10 @@
 """Cache of the answers to pods that ask the same of an unchanged cluster, as the pods of one template do.
 
-The key of an answer is everything that the decision read of the pod. Each answer is kept with the versions (``Stamp``)
-of everything that the decision read of the inventory, and is used only while none of these versions has changed. No
-answer is kept that depends on something without a cheap version: of pods bound to a node (free room changes with every
-pod of the cluster), of pools that are yet to get their hosts, of pods reviewed before.
+The key of an answer is everything that the decision read of the pod. Of its placement that is the meaning, so texts
+about different operators have one answer; an answer that quotes the text is kept for that text alone. Each answer is
+kept with the versions (``Stamp``) of everything that the decision read of the inventory, and is used only while none of
+these versions has changed. No answer is kept that depends on something without a cheap version: of pods bound to a node
+(free room changes with every pod of the cluster), of pools that are yet to get their hosts, of pods reviewed before.
 """
 
 from collections.abc import Hashable, Mapping
@@ -11,6 +12,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from webhook.placement.annotations.placement_text import read_placement
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import Metadata, Pod
 from webhook.placement.provision.intended_hardware import owners
@@ -57,18 +59,25 @@ class Memo(Generic[_Answer]):
         """The number of answers that are kept."""
         return len(self._kept)
 
-    def find(self, inventory: Inventory, key: Key) -> _Answer | None:
-        """The answer kept under the key; ``None`` if there is none, or if something that it depends on has changed."""
-        kept = self._kept.get(key) if inventory is self._inventory else None
+    def find(self, inventory: Inventory, key: Key, text: str = "") -> _Answer | None:
+        """The answer kept under the key, for any text or for this placement text.
+
+        ``None`` if there is none, or if something that it depends on has changed.
+        """
+        if inventory is not self._inventory:
+            return None
+        kept = self._kept.get(key) or self._kept.get((key, text))
         if kept is None:
             return None
         stamp, devices, answer = kept
         return answer if stamp == _stamp(inventory, key, devices, all_pods=stamp[-1] >= 0) else None
 
-    def keep(self, world: World, key: Key, ask: Ask, answer: _Answer) -> None:
-        """Keep the answer to ``ask``, unless it depends on something that has no version."""
-        named = any(isinstance(clause.argument, str) for clause in ask.of(ClauseName.HOST))
-        if ask.spec.node_name or named or world.predicted:
+    def keep(self, world: World, key: Key, ask: Ask, answer: _Answer, text: str | None = None) -> None:
+        """Keep the answer to ``ask``, unless it depends on something that has no version.
+
+        ``text`` is the placement text, if the answer quotes it: other texts of the same meaning have another answer.
+        """
+        if world.predicted:
             return
         if world.inventory is not self._inventory or len(self._kept) >= SIZE:
             self._inventory = world.inventory
@@ -78,7 +87,12 @@ class Memo(Generic[_Answer]):
             spread or not _TOGETHER.isdisjoint(ask.by_name) or ask.mapping.uniform != "none" or ask.provision.cpu_bound
         )
         devices = tuple([wish.resource for wish in ask.provision.wanted])
-        self._kept[key] = _stamp(world.inventory, key, devices, all_pods=together), devices, answer
+        stamp = _stamp(world.inventory, key, devices, all_pods=together)
+        if text is None:
+            self._kept[key] = stamp, devices, answer
+        else:
+            self._kept.pop(key, None)  # of an earlier state of the cluster, in which the answer quoted nothing
+            self._kept[key, text] = stamp, devices, answer
 
 
 def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
@@ -89,13 +103,18 @@ def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
     it, the pod's other labels where it has topology spread constraints. The spec is in the key as its JSON: pods of a
     template have the same, and bytes are quickly made and compared.
     """
+    if pod.spec and pod.spec.node_name:
+        return None
     metadata = pod.metadata or _NO_METADATA
     labels, annotations = metadata.labels or {}, metadata.annotations or {}
     said = []
+    placement = read_placement(annotations.get(keys.PLACEMENT), annotations.get(keys.PREFERRED))
+    if placement.names_node:
+        return None
     for key, text in annotations.items():
         if key.startswith(keys.PREFIX):
             if key in _WRITTEN:
-                said.append((key, text))
+                said.append((key, text if key != keys.PLACEMENT or placement.problems else placement.meaning))
             elif key not in keys.FOREIGN:
                 return None
     for key in labels:
@@ -104,13 +123,13 @@ def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
     spec = _ENCODE(pod.spec)
     if len(spec) > LENGTH_LIMIT:
         return None
-    job, text = labels.get(keys.JOB), annotations.get(keys.PLACEMENT, "")
-    apart = ClauseName.ISOLATION in text or inventory.tells_apart(namespace, job or "")
+    job, pe = labels.get(keys.JOB), labels.get(keys.PE)
+    apart = ClauseName.ISOLATION in placement.by_name or inventory.tells_apart(namespace, job or "", pe or "")
     references = metadata.owner_references
     return (
         namespace,
         job,
-        labels.get(keys.PE) if apart else None,
+        pe if apart else None,
         tuple(said),
         metadata.labels is None,
         metadata.annotations is None,

@@ -101,7 +101,8 @@ class _Parser:
         try:
             if self.reader.following in {":", ".", "::", "["} and self.reader.token.kind is TokenKind.NAME:
                 operator = _operator(self.reader)
-                self.reader.expect(":", expected=f'":" after the operator {quote(operator)}')
+                if not self.reader.take(":"):
+                    raise self.reader.unexpected(f'":" after the operator {quote(operator)}')
         except GrammarError as error:
             self.reader.recover(error, start)
         else:
@@ -176,22 +177,28 @@ def _clause(reader: Reader, operator: str) -> Clause:
 
 def _argument(reader: Reader, name: ClauseName) -> str | PoolName:
     """Read the argument in parentheses: a string or, for ``host``, the name of a host pool."""
-    reader.expect("(", expected=f'"(" after "{name}"')
-    wanted = f'a string{" or a host pool name" if name is ClauseName.HOST else ""} after "{name}("'
+    if not reader.take("("):
+        raise reader.unexpected(f'"(" after "{name}"')
     argument: str | PoolName
     if reader.token.kind is TokenKind.STRING:
         argument = reader.read().value
     elif bare := _unquoted(reader, name):
         found = quote(bare)
         raise GrammarError(
-            reader.token.offset, f"expected {wanted}, found {found}: write it in quotes: {name}({found})"
+            reader.token.offset, f"expected {_wanted(name)}, found {found}: write it in quotes: {name}({found})"
         )
     elif name is ClauseName.HOST and reader.token.kind in {TokenKind.NAME, TokenKind.DEFAULT}:
         argument = _pool(reader)
     else:
-        raise reader.unexpected(wanted)
-    reader.expect(")", expected=f'")" to close "{name}("')
+        raise reader.unexpected(_wanted(name))
+    if not reader.take(")"):
+        raise reader.unexpected(f'")" to close "{name}("')
     return argument
+
+
+def _wanted(name: ClauseName) -> str:
+    """What has to follow the opening parenthesis of a clause, in words."""
+    return f'a string{" or a host pool name" if name is ClauseName.HOST else ""} after "{name}("'
 
 
 def _unquoted(reader: Reader, name: ClauseName) -> str:
