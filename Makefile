@@ -63,8 +63,9 @@ format: $(VENV)/dev.stamp               ## let the formatter have its way
 bench: $(VENV)/run.stamp                ## throughput, latency and memory against a bare echo; needs wrk
 	$(BIN)/python -m bench
 
-bench-e2e: $(VENV)/dev.stamp            ## what admission costs through a real API server, in four minutes
+bench-e2e: $(VENV)/dev.stamp            ## what admission costs through a real API server, those who ask and the others, in 15 minutes
 	$(BIN)/python -m bench.e2e
+	$(BIN)/python -m bench.e2e.bystanders --results bench/RESULTS-bystanders.md
 
 crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python
 	$(BIN)/python -m tools.crds
