@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import itertools
 import threading
+import weakref
 from typing import Final, Self
 
 from tests.e2e.api import Api
@@ -29,7 +30,9 @@ class ServiceProxy:
         self.troubles: list[str] = []
         """Why some address cannot be listened on, such as a port below 1,024 without privileges."""
         self._listeners: dict[Address, asyncio.Server] = {}
-        self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._connections: set[asyncio.Task[None]] = set()
+        self._transports: weakref.WeakSet[asyncio.WriteTransport] = weakref.WeakSet()
+        """Those that are closing stay until the other side has read what was sent."""
         self._turn = itertools.count()
         self._news = asyncio.Event()
         self._over = False
@@ -70,11 +73,12 @@ class ServiceProxy:
             await self._follow()
         for listener in self._listeners.values():
             listener.close()
-        ending = dict(self._connections)
-        for task, writer in ending.items():
+        ending = [*self._connections]
+        for task in ending:
             task.cancel()
-            writer.transport.abort()  # what was not sent yet would keep it open longer than the loop runs
         await asyncio.gather(*ending, return_exceptions=True)
+        for transport in self._transports:
+            transport.abort()  # what was not sent yet would keep it open longer than the loop runs
         await asyncio.sleep(0)  # the transports close their sockets in a callback
 
     async def _follow(self) -> None:
@@ -89,8 +93,9 @@ class ServiceProxy:
     async def _listen(self, address: Address) -> None:
         def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.create_task(self._forward(address, reader, writer))
-            self._connections[task] = writer
-            task.add_done_callback(self._connections.pop)
+            self._connections.add(task)
+            self._transports.add(writer.transport)
+            task.add_done_callback(self._connections.discard)
 
         try:
             self._listeners[address] = await asyncio.start_server(serve, *address)
@@ -105,12 +110,9 @@ class ServiceProxy:
             if targets is None:
                 return
             upstream, back = await asyncio.open_connection(*targets[next(self._turn) % len(targets)])
+            self._transports.add(back.transport)
             with contextlib.closing(back):
-                try:
-                    await asyncio.gather(_pump(reader, back), _pump(upstream, writer))
-                except asyncio.CancelledError:
-                    back.transport.abort()
-                    raise
+                await asyncio.gather(_pump(reader, back), _pump(upstream, writer))
 
 
 async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
