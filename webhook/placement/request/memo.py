@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from webhook.placement.annotations.placement_text import read_placement
+from webhook.placement.annotations.placement_text import PlacementText, read_placement
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import Metadata, Pod
 from webhook.placement.provision.intended_hardware import owners
@@ -107,19 +107,10 @@ def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
         return None
     metadata = pod.metadata or _NO_METADATA
     labels, annotations = metadata.labels or {}, metadata.annotations or {}
-    said = []
     placement = read_placement(annotations.get(keys.PLACEMENT), annotations.get(keys.PREFERRED))
-    if placement.names_node:
+    said = None if placement.names_node else _said(annotations, placement)
+    if said is None or any(key.startswith(keys.PREFIX) and key not in _OWN for key in labels):
         return None
-    for key, text in annotations.items():
-        if key.startswith(keys.PREFIX):
-            if key in _WRITTEN:
-                said.append((key, text if key != keys.PLACEMENT or placement.problems else placement.meaning))
-            elif key not in keys.FOREIGN:
-                return None
-    for key in labels:
-        if key.startswith(keys.PREFIX) and key not in _OWN:
-            return None
     spec = _ENCODE(pod.spec)
     if len(spec) > LENGTH_LIMIT:
         return None
@@ -130,7 +121,7 @@ def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
         namespace,
         job,
         pe if apart else None,
-        tuple(said),
+        said,
         metadata.labels is None,
         metadata.annotations is None,
         tuple([(owner.api_version, owner.kind) for owner in references if owner.controller]) if references else (),
@@ -138,6 +129,18 @@ def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
         tuple(sorted(labels.items())) if pod.spec and pod.spec.topology_spread_constraints else None,
         spec,
     )
+
+
+def _said(annotations: Mapping[str, str], placement: PlacementText) -> tuple[Hashable, ...] | None:
+    """The annotations of ours, the placement by its meaning; ``None`` if there are some that nobody may write."""
+    said: list[Hashable] = []
+    for key, text in annotations.items():
+        if key.startswith(keys.PREFIX):
+            if key in _WRITTEN:
+                said.append((key, text if key != keys.PLACEMENT or placement.problems else placement.meaning))
+            elif key not in keys.FOREIGN:
+                return None
+    return tuple(said)
 
 
 def _known_by_owner(annotations: Mapping[str, str], namespace: str, job: str, inventory: Inventory) -> bool:
