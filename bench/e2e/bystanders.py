@@ -32,7 +32,7 @@ import uvloop
 from msgspec import Struct
 
 from bench import machine
-from bench.e2e import usage
+from bench.e2e import counters, usage
 from bench.e2e.cluster import process_ids
 from tests.e2e import binaries
 from tests.e2e.api import Api, Object
@@ -71,7 +71,6 @@ _SETTLE: Final = 4.0
 _EVALUATION: Final = re.compile(
     r"^apiserver_admission_match_condition_evaluation_seconds_sum\{(.*)\} (\S+)$", re.MULTILINE
 )
-_LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
 
 T = TypeVar("T")
 
@@ -258,7 +257,7 @@ class _Bench(Struct, frozen=True):
         """Seconds that match conditions have taken so far, by entry of a webhook or policy."""
         found = dict[str, float]()
         for labels, value in _EVALUATION.findall(str(self.plane.admin.get("/metrics"))):
-            named = dict(_LABEL.findall(labels))
+            named = dict(counters.LABEL.findall(labels))
             name = f"{named['name']} ({named['type']})".removeprefix("streams-placement-")
             if "placement" in labels:
                 found[name] = found.get(name, 0.0) + float(value)

@@ -10,7 +10,8 @@ from tests.e2e.api import Api
 
 _FAMILY: Final = "apiserver_admission_webhook_admission_duration_seconds_"
 _LINE: Final = re.compile(rf"^{_FAMILY}(sum|count)\{{(.*)\}} (\S+)$", re.MULTILINE)
-_LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
+LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
+"""A label of a line in Prometheus' text format."""
 
 
 class Calls(Struct, frozen=True):
@@ -29,7 +30,7 @@ def read(text: str) -> dict[str, Calls]:
     """The same from a page in Prometheus' text format."""
     found: dict[str, dict[str, float]] = {}
     for kind, labels, value in _LINE.findall(text):
-        named = dict(_LABEL.findall(labels))
+        named = dict(LABEL.findall(labels))
         sums = found.setdefault(f"{named['name']} {named['type']}", {"sum": 0.0, "count": 0.0})
         sums[kind] += float(value)  # a line for each operation, and for refusals
     return {name: Calls(sums["count"], sums["sum"]) for name, sums in found.items()}

@@ -67,7 +67,7 @@ request.userInfo.username in ['system:serviceaccount:kube-system:daemon-set-cont
 
 {{/* Workloads of which a policy refuses some: their pods ask, or tolerate the taint of exclusive hosts by its key. */}}
 {{- define "streams-placement.asksOrTolerates" -}}
-{{ include "streams-placement.template" . }} || {{ include "streams-placement.templates" . }}.exists(p, p.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == 'streams.ibm.com/exclusive'))
+{{ include "streams-placement.template" . }} || {{ include "streams-placement.templates" . }}.exists(p, p.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofTheTaint" . }}))
 {{- end -}}
 
 {{/* New pods of which a policy refuses some: they ask and were not seen, or tolerate that taint. */}}
@@ -92,7 +92,7 @@ request.operation != 'UPDATE' || object.metadata.?labels != oldObject.metadata.?
 
 {{/* Pods that tolerate the taint of exclusive hosts by its key. */}}
 {{- define "streams-placement.tolerates" -}}
-object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == 'streams.ibm.com/exclusive')
+object.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofTheTaint" . }})
 {{- end -}}
 
 {{/* Whether whoever asks may tolerate exclusive hosts. They belong to no namespace, so neither does the right. It stands last in a condition: then the authorizer is asked about few. */}}
@@ -107,6 +107,11 @@ authorizer.group('streams.ibm.com').resource('streamshostpools').check('tolerate
 !({{ include "streams-placement.asks" . }})
 {{- end -}}
 
+{{/* A toleration of exclusive hosts by the key of their taint, t. */}}
+{{- define "streams-placement.ofTheTaint" -}}
+t.?key.orValue('') == 'streams.ibm.com/exclusive'
+{{- end -}}
+
 {{/* A toleration of everything, t. */}}
 {{- define "streams-placement.ofEverything" -}}
 t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists'
@@ -117,7 +122,7 @@ t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists'
 object.spec.?nodeName.orValue('') != '' || object.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }})
 {{- end -}}
 
-{{/* Who may not go them. */}}
+{{/* Whoever may not go round: all but the DaemonSet controller and users with the right to tolerate exclusive hosts. */}}
 {{- define "streams-placement.guard" -}}
 !({{ include "streams-placement.ofDaemonSet" . }}) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
