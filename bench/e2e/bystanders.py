@@ -11,16 +11,12 @@ all processes together take for a request.
 
 import argparse
 import asyncio
-import contextlib
 import json
-import os
 import re
-import signal
 import ssl
 import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,12 +29,12 @@ from msgspec import Struct
 
 from bench import machine
 from bench.e2e import counters, usage
+from bench.e2e.chart import RESOURCES, Chart
 from bench.e2e.cluster import process_ids
 from tests.e2e import binaries
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.rendering import render as render_chart
-from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
@@ -65,23 +61,12 @@ ELSEWHERE: Final = {"webhook": {"namespaceSelector": {"matchLabels": {"example.c
 
 RESULTS: Final = Path(__file__).parents[1] / "RESULTS-bystanders.md"
 
-_SETTLE: Final = 4.0
-"""Seconds after a change of the state until the API server and the processes have noticed it."""
-
 _EVALUATION: Final = re.compile(
     r"^apiserver_admission_match_condition_evaluation_seconds_sum\{(.*)\} (\S+)$", re.MULTILINE
 )
 
 T = TypeVar("T")
 
-_GROUP: Final = "/apis/admissionregistration.k8s.io/v1"
-_RESOURCES: Final = {
-    "MutatingWebhookConfiguration": "mutatingwebhookconfigurations",
-    "ValidatingWebhookConfiguration": "validatingwebhookconfigurations",
-    "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
-    "ValidatingAdmissionPolicy": "validatingadmissionpolicies",
-}
-_KINDS: Final = tuple(_RESOURCES.values())
 _PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
 _LEASES: Final = f"/apis/coordination.k8s.io/v1/namespaces/{SPACE}/leases"
 _DEPLOYMENTS: Final = f"/apis/apps/v1/namespaces/{SPACE}/deployments"
@@ -123,14 +108,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         namespace(plane.admin, SPACE)
         with kubelet(plane) as running:
             install(plane, running, QUICK)
-            chart = _Chart(plane.admin, running)
+            chart = Chart(plane.admin, running)
             bench = _Bench(plane, process_ids(plane, running), chosen.count, chosen.singles)
             bench.turn()  # the first requests of all find small heaps
             for number in range(chosen.rounds):
                 for state in list(STATES)[:: 1 if number % 2 else -1]:
-                    with chart.in_state(state):
-                        seen[state].append(bench.turn())
+                    _enter(chart, state)
+                    seen[state].append(bench.turn())
                 sys.stderr.write(f"round {number + 1} of {chosen.rounds}\n")
+            chart.present()
             costs = bench.costs()
     page = render(seen, costs, chosen)
     print(page)
@@ -139,69 +125,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-class _Chart:
-    """The installed chart, whose admission objects can be taken away and whose processes can be stopped."""
-
-    def __init__(self, admin: Api, running: Kubelet) -> None:
-        self._admin = admin
-        self._running = running
-        self._objects = [
-            (kind, each)
-            for kind in _KINDS
-            for each in admin.get(f"{_GROUP}/{kind}")["items"]
-            if "streams-placement" in each["metadata"]["name"]
-        ]
-
-    @contextlib.contextmanager
-    def in_state(self, state: str) -> Iterator[None]:
-        """The cluster in that state until the context ends."""
-        if state == "chart":
-            yield
-            return
-        self._delete(self._objects)
-        pids = self._pids() if state == "without" else []
-        for pid in pids:
-            os.kill(pid, signal.SIGSTOP)
-        others = _elsewhere() if state == "elsewhere" else []
-        self._create(others)
-        time.sleep(_SETTLE)
-        try:
-            yield
-        finally:
-            for pid in pids:
-                os.kill(pid, signal.SIGCONT)
-            self._delete(others)
-            self._create(self._objects)
-            time.sleep(2 * _SETTLE)
-
-    def _delete(self, objects: Sequence[tuple[str, Object]]) -> None:
-        for kind, each in objects:
-            self._admin.delete(f"{_GROUP}/{kind}/{each['metadata']['name']}")
-
-    def _create(self, objects: Sequence[tuple[str, Object]]) -> None:
-        for kind, each in reversed(objects):
-            self._admin.call("POST", f"{_GROUP}/{kind}", new_object(each))
-
-    def _pids(self) -> list[int]:
-        found = (worker.process for worker in self._running.workers.values())
-        return [process.pid for process in found if process and process.pid]
+def _enter(chart: Chart, state: str) -> None:
+    """Make the cluster be in that state."""
+    if state == "chart":
+        chart.present()
+    else:
+        chart.absent(_elsewhere() if state == "elsewhere" else [], running=state != "without")
 
 
 def _elsewhere() -> list[tuple[str, Object]]:
     """The chart's admission objects, for other namespaces."""
-    found = ((_RESOURCES.get(each["kind"]), each) for each in render_chart(ELSEWHERE))
+    found = ((RESOURCES.get(each["kind"]), each) for each in render_chart(ELSEWHERE))
     known = [(resource, each) for resource, each in found if resource]
-    return sorted(known, key=lambda pair: _KINDS.index(pair[0]))
-
-
-def new_object(stored: Object) -> Object:
-    """The object as it can be created again."""
-    metadata = {key: stored["metadata"][key] for key in ("name", "labels", "annotations") if key in stored["metadata"]}
-    return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        **{key: value for key, value in stored.items() if key not in ("metadata", "status")},
-        "metadata": metadata,
-    }
+    return sorted(known, key=lambda pair: list(RESOURCES.values()).index(pair[0]))
 
 
 class _Bench(Struct, frozen=True):

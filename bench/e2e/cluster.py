@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from bench.e2e import echo as echo_server
 from bench.e2e import peers, pods
+from bench.e2e.chart import Chart
 from bench.e2e.load import Load, clients
 from bench.e2e.orders import Order
 from bench.e2e.variants import OURS, VARIANTS, Variant
@@ -40,6 +41,7 @@ class Cluster(Struct, frozen=True):
     """Everything that runs: ``pids`` by what they do, ``echo`` directly and by its Service."""
 
     admin: Api
+    chart: Chart
     load: Load
     pids: Mapping[str, Sequence[int]]
     echo: str
@@ -67,6 +69,7 @@ def cluster(folder: Path, nodes: int) -> Iterator[Cluster]:
             _wait_for(load, variant)
         yield Cluster(
             admin=plane.admin,
+            chart=Chart(plane.admin, running),
             load=load,
             pids={**process_ids(plane, running), "echo": [echo], "clients": [load.pid]},
             echo=f"https://{loopback(address)}:{peers.TARGET_PORT}{echo_server.PATH}",

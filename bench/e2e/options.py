@@ -30,7 +30,7 @@ class Options(Struct, frozen=True):
     pods: int = 1000
     singles: int = 150
     clients: int = 20
-    seconds: int = 240
+    seconds: int = 480
     results: Path | None = None
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from bench.e2e.chart import GROUP
 from bench.e2e.echo import PATCH_PATH, PATH
 from bench.e2e.pods import FAST
 from bench.e2e.variants import ECHO, OTHER, POLICY, SAME, Variant
@@ -26,8 +27,6 @@ SERVICE: Final = "echo"
 
 TARGET_PORT: Final = 8443
 """The port of the webhook's own container, too."""
-
-GROUP: Final = "admissionregistration.k8s.io"
 
 _ENTRY: Final = "pods.placement.streams.ibm.com"
 """The chart's entry for pods that ask for hosts."""

@@ -21,12 +21,10 @@ _NOTES = """
 - All variants create the same pods of 4 KB, but for the prefix of annotations and labels: four templates of
   constraints, and a quarter of the pods with a text that no other pod has. They are deleted after each turn.
 - Nobody schedules them (`schedulerName: nobody`): only the creation is measured.
-- "No webhook" are pods that do not ask for hosts, in a cluster with the chart in it: the API server evaluates the
-  chart's conditions and policies for these, too, and the webhook's watch sees them.
+- Only "streams-placement" has the chart: for all others its admission objects are deleted, and its processes stopped.
+  So "no webhook" is a cluster that has nothing of the product, and what is added is all that it costs.
 - The chart is as it is by default but for one process instead of two. The echo has copies of its mutating entry: once
   it allows all pods, once it answers with one constant patch, which is the least that anything that changes pods costs.
-- The chart is there for the echo's pods, too: the API server evaluates its conditions for them besides those of the
-  echo's entry, so an echo without the chart would cost less than these figures say.
 - Between the API server and a webhook stands the test bench's own stand-in for kube-proxy, a program in Python, for
   the echo, too. Its CPU time includes that of the program that measures.
 - etcd does not wait for the disk; with one that does, a creation takes longer, and a webhook adds a smaller share.

@@ -46,6 +46,7 @@ def measure(cluster: Cluster, chosen: Options, tell: Callable[[str], None]) -> l
             break
         slots += _round(cluster, chosen, number)
         tell(f"round {number} of {chosen.rounds}: {_in_words(slots, number, chosen.clients)}")
+    cluster.chart.present()
     return slots
 
 
@@ -54,6 +55,7 @@ def _round(cluster: Cluster, chosen: Options, number: int) -> Iterator[Slot]:
     # After those of the warm-ups, and none twice: what was kept of a text must not serve another round.
     first = warm_ups(chosen) + (number - 1) * (chosen.pods + chosen.singles)
     for variant in turns(number):
+        cluster.chart.present() if variant.chart else cluster.chart.absent()
         yield _slot(cluster, variant, number, Order("create", chosen.singles, 1, variant.name, first))
         many = Order("create", chosen.pods, chosen.clients, variant.name, first + chosen.singles)
         yield _slot(cluster, variant, number, many)
@@ -66,10 +68,13 @@ def warm_ups(chosen: Options) -> int:
 
 
 def turns(number: int) -> Sequence[Variant]:
-    """The order in a round: another one begins each time, and every other round goes backwards."""
-    variants = list(VARIANTS.values())
-    start = number % len(variants)
-    turned = variants[start:] + variants[:start]
+    """The order in a round: another one of those without the chart begins each time, every other round goes backwards.
+
+    Those with the chart are the last of one round and the first of the next, so that it comes and goes seldom.
+    """
+    without = [each for each in VARIANTS.values() if not each.chart]
+    start = number // 2 % len(without)
+    turned = [*without[start:], *without[:start], *(each for each in VARIANTS.values() if each.chart)]
     return turned[::-1] if number % 2 else turned
 
 

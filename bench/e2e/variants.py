@@ -15,13 +15,17 @@ OTHER: Final = "example.invalid/"
 
 
 class Variant(Struct, frozen=True):
-    """One of the compared: ``reviews`` and ``patched`` are what must become of every creation."""
+    """One of the compared: ``reviews`` and ``patched`` are what must become of every creation.
+
+    In the turns of those without ``chart`` its admission objects are not there, and its processes do not run.
+    """
 
     name: str
     title: str
     prefix: str
     reviews: int
     patched: bool
+    chart: bool = False
 
     @property
     def namespace(self) -> str:
@@ -30,7 +34,7 @@ class Variant(Struct, frozen=True):
 
 
 NONE: Final = Variant("none", "no webhook", OTHER, 0, patched=False)
-OURS: Final = Variant("ours", "streams-placement", keys.PREFIX, 1, patched=True)
+OURS: Final = Variant("ours", "streams-placement", keys.PREFIX, 1, patched=True, chart=True)
 ECHO: Final = Variant("echo", "bare echo", OTHER, 1, patched=False)
 SAME: Final = Variant("same", "echo of one constant patch", OTHER, 1, patched=True)
 POLICY: Final = Variant("rule", "MutatingAdmissionPolicy", OTHER, 0, patched=True)

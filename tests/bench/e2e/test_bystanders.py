@@ -2,7 +2,8 @@
 
 from argparse import Namespace
 
-from bench.e2e.bystanders import STATES, Figures, cost_table, new_object, render, table
+from bench.e2e.bystanders import STATES, Figures, cost_table, render, table
+from bench.e2e.chart import new_object
 
 SEEN = {
     state: [{"Leases": Figures(100.0 / number, float(number), 2.0 * number)}] for number, state in enumerate(STATES, 1)

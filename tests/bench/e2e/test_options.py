@@ -1,5 +1,6 @@
 """The command line of the benchmark through an API server."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,11 @@ def test_every_variant_has_one_turn_in_a_round() -> None:
 
 def test_every_variant_is_the_first_of_a_round_at_some_time() -> None:
     assert {turns(number)[0].name for number in range(1, 11)} == VARIANTS.keys()
+
+
+def test_the_chart_comes_or_goes_once_in_a_round() -> None:
+    there = [each.chart for number in range(1, 11) for each in turns(number)]
+    assert sum(one is not other for one, other in pairwise(there)) == 10
 
 
 def test_warm_ups_have_numbers_of_their_own_however_few_pods_there_are() -> None:
