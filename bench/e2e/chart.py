@@ -1,7 +1,5 @@
 """The installed chart, whose admission objects can be taken away and whose processes can be stopped."""
 
-import os
-import signal
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -44,7 +42,7 @@ class Chart:
         if not self._own:
             raise Trouble("the chart has no admission objects")
         self._there: Sequence[tuple[str, Object]] = self._own
-        self._stopped: list[int] = []
+        self._running = True
 
     def present(self) -> None:
         """The whole chart, and its processes."""
@@ -55,29 +53,18 @@ class Chart:
         self._become(others, running=running)
 
     def _become(self, wanted: Sequence[tuple[str, Object]], *, running: bool) -> None:
-        if wanted == self._there and running is not bool(self._stopped):
+        if wanted == self._there and running is self._running:
             return
         for resource, each in self._there:
             self._admin.delete(f"{_PATH}/{resource}/{each['metadata']['name']}")
-        self._run() if running else self._stop()
+        if running is not self._running:
+            for worker in self._kubelet.workers.values():
+                worker.resume() if running else worker.pause()
+            self._running = running
         for resource, each in reversed(wanted):
             self._admin.call("POST", f"{_PATH}/{resource}", new_object(each))
         self._there = wanted
         time.sleep(_BACK if wanted is self._own else _GONE)
-
-    def _stop(self) -> None:
-        if not self._stopped:
-            found = (worker.process for worker in self._kubelet.workers.values())
-            self._stopped = [process.pid for process in found if process and process.pid]
-            self._signal(signal.SIGSTOP)
-
-    def _run(self) -> None:
-        self._signal(signal.SIGCONT)
-        self._stopped = []
-
-    def _signal(self, number: signal.Signals) -> None:
-        for pid in self._stopped:
-            os.kill(pid, number)
 
 
 def new_object(stored: Object) -> Object:

@@ -1,6 +1,8 @@
 """The thread for one pod of ``kubelet``: prepares volumes, runs the process and its probes, writes the status."""
 
 import contextlib
+import os
+import signal
 import http.client
 import threading
 import time
@@ -49,6 +51,7 @@ class PodWorker:
         self._start_again = 0.0
         self._news = threading.Event()
         self._over = False
+        self._paused = False
         self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
 
     def start(self) -> None:
@@ -65,6 +68,20 @@ class PodWorker:
         self._over = True
         self._news.set()
         self._thread.join(seconds)
+
+    def pause(self) -> None:
+        """Stop the process where it is; no probe notices."""
+        self._paused = True
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let the process go on."""
+        self._signal(signal.SIGCONT)
+        self._paused = False
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self.running and self.process and self.process.pid:
+            os.kill(self.process.pid, number)
 
     @property
     def alive(self) -> bool:
@@ -100,6 +117,8 @@ class PodWorker:
             return _TURN_SECONDS
         if self.process is None or not self.process.alive:
             return self._start(pod, run)
+        if self._paused:
+            return _TURN_SECONDS
         assert self._checks is not None  # made with the process
         pause = self._checks.ask()
         self._status.started, self._status.ready = self._checks.started, self._checks.ready
