@@ -1,9 +1,9 @@
 """The thread for one pod of ``kubelet``: prepares volumes, runs the process and its probes, writes the status."""
 
 import contextlib
+import http.client
 import os
 import signal
-import http.client
 import threading
 import time
 from collections.abc import Callable
