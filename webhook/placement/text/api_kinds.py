@@ -53,6 +53,7 @@ NAMESPACE: Final = ApiKind("", "Namespace", "namespaces")
 HOST_POOL: Final = ApiKind(API_GROUP, "HostPool", "streamshostpools")
 STREAMS_JOB: Final = ApiKind(API_GROUP, "Job", "streamsjobs")
 """The Job of Streams; that of ``batch`` is another kind."""
+PROCESSING_ELEMENT: Final = ApiKind(API_GROUP, "ProcessingElement", "streamspes")
 HPA_INTENT: Final = ApiKind(API_GROUP, "HPAIntent", "streamshpaintents")
 
 DEPLOYMENT: Final = ApiKind("apps", "Deployment", "deployments")
