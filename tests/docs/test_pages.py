@@ -15,7 +15,7 @@ from webhook.cluster.objects import report
 from webhook.cluster.snapshot import folder, yaml_documents
 from webhook.controller import hostpools
 from webhook.placement.annotations import hardware_text
-from webhook.placement.inventory import intent, pool_spec
+from webhook.placement.inventory import intent, job_spec, pool_spec
 from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.policy import POOLS
 from webhook.placement.kube import node_terms as nodeterms

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from webhook.placement.inventory.job_resources import problems_of_resources
@@ -70,7 +70,7 @@ def _checkpoints(repository: CheckpointRepository, path: str) -> Iterator[Proble
         yield from at_least(f"{path}.redis.shardCount", redis.shard_count, 1)
 
 
-def one_of(path: str, stated: dict[str, bool | None], what: str) -> Iterator[Problem]:
+def one_of(path: str, stated: Mapping[str, bool | None], what: str) -> Iterator[Problem]:
     """A problem if more than one of the alternatives is stated."""
     names = [name for name, there in stated.items() if there]
     if len(names) > 1:
