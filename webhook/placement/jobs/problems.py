@@ -194,13 +194,13 @@ def _pools(job: str, pools: tuple[HostPoolSpec, ...]) -> Iterator[Problem]:
             yield replace(problem, field=path + problem.field.removeprefix("spec"))
     named = [(pool.name, f"spec.hostPools[{place}].name") for place, pool in enumerate(pools) if pool.name]
     yield from _twice([name for name, _ in named], [path for _, path in named])
-    objects = [poolobject_name(job, name) for name, _ in named]
+    objects = [pool_object_name(job, name) for name, _ in named]
     distinct = {name for name, _ in named}
     if len(distinct) == len(named):
-        yield from _twice(objects, [path for _, path in named], "makes the HostPool object ")
+        yield from _twice(objects, [path for _, path in named], "makes the HostPool object {name}, as {earlier} does")
 
 
-def poolobject_name(job: str, pool: str) -> str:
+def pool_object_name(job: str, pool: str) -> str:
     """The name of the HostPool object of a Job's pool: the Job, and the pool's name in lower case.
 
     What a name of an object cannot hold becomes a hyphen.
@@ -230,12 +230,14 @@ def _operator(operator: OperatorSpec, path: str) -> Iterator[Problem]:
     probe, wrong = parse_placement(f"{operator.name}: hostIsolation", path)
     if wrong or len(probe) != 1 or probe[0].operator != operator.name:
         yield Problem(f"{path}.name", f"{quote(operator.name)} is no name of an operator, such as Main.Sink[0]")
-    clauses, problems = parse_placement(operator.placement or "", f"{path}.placement")
+    if not operator.placement:
+        return
+    clauses, problems = parse_placement(operator.placement, f"{path}.placement")
     yield from problems
     for clause in clauses if not problems else ():
         if clause.operator and clause.operator != operator.name:
             message = f"{quote(clause.operator)} is another operator: each has a placement of its own"
-            yield Problem(f"{path}.placement", message, operator.placement or "", clause.offset)
+            yield Problem(f"{path}.placement", message, operator.placement, clause.offset)
 
 
 def _template(template: object, path: str) -> Iterator[Problem]:
@@ -292,12 +294,10 @@ def _bound(element: ElementSpec) -> bool:
     return isinstance(annotations, dict) and annotations.get(keys.BIND) == "true"
 
 
-def _twice(names: Iterable[str], paths: Iterable[str], what: str = "") -> Iterator[Problem]:
+def _twice(names: Iterable[str], paths: Iterable[str], message: str = "{name} is also {earlier}") -> Iterator[Problem]:
     """A problem for each name that stands earlier in the list."""
     first: dict[str, str] = {}
     for name, path in zip(names, paths, strict=True):
         earlier = first.setdefault(name, path)
         if earlier != path:
-            yield Problem(
-                path, f"{what}{quote(name)} is also that of {earlier}" if what else f"{quote(name)} is also {earlier}"
-            )
+            yield Problem(path, message.format(name=quote(name), earlier=earlier))
