@@ -128,6 +128,12 @@ class Settings(BaseSettings):
     replace_unlabelled: bool = Field(
         default=False, description="Whether a pool's host that has lost a tag of the pool is replaced."
     )
+    runtime_image: str = Field(
+        "us.icr.io/spl_team/streams-runtime:6.{buildType}",
+        min_length=1,
+        max_length=1024,
+        description="Image of the Streams runtime, for processing elements without a template; {buildType} is debug or release.",
+    )
     lease_namespace: str | None = Field(
         None,
         max_length=63,
