@@ -13,6 +13,7 @@ from tests.e2e.chart.jobs import BUNDLE, CLAIM, ELEMENTS, FULL, JOBS, TEMPLATE, 
 from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.polling import until
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
+from webhook.placement.jobs.problems import problems_of_job
 
 DEFAULTS: Final = {"submissionTimeOutInSeconds": 300, "transportCertificateValidityInDays": 30}
 
@@ -45,7 +46,8 @@ GOOD: Final[dict[str, Spec]] = {
     "release, and no word of valgrind": of(buildType="release", runWithValgrind=False),
     "everything said no to": {"fusion": {"automatic": False, "legacy": False}, "threadingModel": {"manual": False}},
     "1000 elements of 4 operators": {
-        "processingElements": [{"operators": [{"name": f"o{at}"} for at in range(4)]} for _ in range(1000)]
+        "bundle": BUNDLE,
+        "processingElements": [{"operators": [{"name": f"o{at}_{one}"} for one in range(4)]} for at in range(1000)],
     },
     "a template of its own": of(template={**TEMPLATE, "spec": {**TEMPLATE["spec"], "restartPolicy": "Never"}}),
 }
@@ -129,10 +131,22 @@ BAD: Final[dict[str, tuple[Spec, str]]] = {
 }
 
 
+def refused_by_admission(spec: Spec) -> list[str]:
+    try:
+        return [problem.field for problem in problems_of_job("parallel", msgspec.convert(spec, JobSpec))]
+    except msgspec.ValidationError as error:
+        return [str(error)]
+
+
 @pytest.mark.parametrize("spec", GOOD.values(), ids=GOOD)
-def test_a_good_job_is_taken_as_it_stands(jobs: Api, spec: Spec) -> None:
+def test_a_good_job_is_taken_by_both_as_it_stands(jobs: Api, spec: Spec) -> None:
     assert ask(jobs, spec) == DEFAULTS | spec
-    msgspec.convert(spec, JobSpec)
+    assert refused_by_admission(spec) == []
+
+
+@pytest.mark.parametrize("spec", [spec for spec, _ in BAD.values()], ids=BAD)
+def test_what_the_api_server_refuses_admission_refuses_as_well(spec: Spec) -> None:
+    assert refused_by_admission(spec)
 
 
 @pytest.mark.parametrize(("spec", "said"), BAD.values(), ids=BAD)

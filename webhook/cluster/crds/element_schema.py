@@ -8,13 +8,12 @@ from typing import Final
 
 from webhook.cluster.crds.element_patterns import ABSOLUTE_PATH, OBJECT_NAME, QUANTITY, RELATIVE_PATH
 from webhook.cluster.crds.openapi import Schema, listed, mapped, number, obj, open_object, rule, switch, text
+from webhook.placement.jobs.option_problems import BUILD_TYPES, PULL_POLICIES, SECURITY_TYPES, TRACE_LEVELS
+from webhook.placement.jobs.problems import OPERATOR_LIMIT
 from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.kube.quantity import LENGTH_LIMIT
 from webhook.placement.spl.placement import TEXT_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
-
-OPERATOR_LIMIT: Final = 1000
-"""Operators of one processing element."""
 
 PATH_LIMIT: Final = 4096
 """Characters of a path (Linux, ``PATH_MAX``)."""
@@ -28,12 +27,6 @@ RESOURCE_LIMIT: Final = 64
 _KEY_LIMIT: Final = NAME_LIMIT + 1 + LABEL_LIMIT
 _COUNT_LIMIT: Final = 1000
 """Replicas and shards of Redis servers."""
-
-BUILD_TYPES: Final = ("debug", "release")
-PULL_POLICIES: Final = ("Always", "IfNotPresent")
-SECURITY_TYPES: Final = ("none", "TLSv1.2")
-TRACE_LEVELS: Final = ("OFF", "ERROR", "WARN", "INFO", "DEBUG", "TRACE")
-"""Trace levels of SPL."""
 
 RULES: Final = "x-kubernetes-validations"
 

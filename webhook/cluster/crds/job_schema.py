@@ -24,14 +24,11 @@ from webhook.cluster.crds.hostpool_schema import FIELDS as POOL_FIELDS
 from webhook.cluster.crds.hostpool_schema import STATIC_RULES as POOL_RULES
 from webhook.cluster.crds.openapi import Schema, listed, mapped, number, obj, rule, switch, text
 from webhook.placement.inventory.job_spec import CERTIFICATE_DAYS, ELEMENT_LIMIT, SUBMISSION_SECONDS
-from webhook.placement.inventory.policy import POOLS
+from webhook.placement.jobs.problems import FUSION_TYPES, POOL_LIMIT
 from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
 
 PHASES: Final = ("Submitting", "Running", "Degraded", "Failed", "Completed", "Deleting")
-
-JOB_POOL_LIMIT: Final = POOLS
-"""HostPools of one Job: as many as a namespace may have, unless the setting ``poolQuota`` says otherwise."""
 
 _SUBMISSION_LIMIT: Final = 604_800
 """The longest submission in seconds: a week."""
@@ -48,7 +45,6 @@ _URL_LIMIT: Final = 2048
 _INDEX_LENGTH: Final = len(f"-{ELEMENT_LIMIT - 1}")
 """Characters that the name of a processing element has more than that of its Job, if the Job does not name it."""
 
-_FUSIONS: Final = ("noChannelInfluence", "channelIsolation", "channelExlocation")
 
 
 def _chosen(field: str) -> str:
@@ -162,7 +158,7 @@ _BUNDLE: Final = obj(
 _FUSION: Final = obj(
     "How operators are fused into processing elements.",
     {
-        "type": text("What parallel regions do to fusion.", enum=list(_FUSIONS)),
+        "type": text("What parallel regions do to fusion.", enum=list(FUSION_TYPES)),
         "automatic": switch("Automatic fusion."),
         "legacy": switch("Legacy fusion."),
         "manual": number("The number of processing elements.", at_least=1, maximum=ELEMENT_LIMIT),
@@ -221,7 +217,7 @@ _SPEC: Final = obj(
             default=CERTIFICATE_DAYS,
         ),
         "resources": resources_schema("Compute resources of the whole Job, divided by the number of its elements."),
-        "hostPools": listed("The HostPools of the Job.", _POOL, kind="map", limit=JOB_POOL_LIMIT)
+        "hostPools": listed("The HostPools of the Job.", _POOL, kind="map", limit=POOL_LIMIT)
         | {"x-kubernetes-list-map-keys": ["name"]},
         "processingElements": listed(
             "The processing elements; their place in the list is their index.",
