@@ -75,8 +75,9 @@ def _of_job(review: Review, new: SubmittedElement, policy: Policy, job: JobModel
     """The answer about a ProcessingElement of that Job; ``None`` if there is no such Job."""
     if job is not None and not job.deleting:
         return allowed(review)
-    what = "this namespace has no Job" if job is None else "is being deleted: Job"
-    return answered(review, [Problem("spec.job", f"{what} {quote(new.spec.job)}", fault=Fault.FORBIDDEN)], policy)
+    named = quote(new.spec.job)
+    message = f"this namespace has no Job {named}" if job is None else f"Job {named} is being deleted"
+    return answered(review, [Problem("spec.job", message, fault=Fault.FORBIDDEN)], policy)
 
 
 def _unchanged(review: Review, decoder: msgspec.json.Decoder[_Submitted], new: _Submitted) -> bool:
