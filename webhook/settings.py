@@ -75,7 +75,12 @@ class Settings(BaseSettings):
     )
     unsatisfiable_pods: Literal["wait", "refuse"] = Field(
         "wait",
-        description="What happens to a pod that a controller of Kubernetes makes while no node can run it.",
+        description="What happens to a pod that a controller makes while no node can run it.",
+    )
+    controller_account: str = Field(
+        "",
+        max_length=1024,
+        description="User name of the controller, which makes the pods of ProcessingElements; nobody's, if empty.",
     )
     verify_pods: bool = Field(
         default=True, description="Whether /validate refuses pods that have lost what their constraints require."
@@ -185,6 +190,7 @@ def policy_of(settings: Settings) -> Policy:
         strict=settings.strict,
         spared=excluded if everybody else None,
         excluded=excluded,
+        controller_account=settings.controller_account,
     )
 
 

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.admission.pool_use import with_rights_to
 from webhook.admission.responses import Answer, JobQuestion, JobRef, allowed, answered
 from webhook.admission.review import MALFORMED, Review
 from webhook.placement.inventory.inventory import Inventory
@@ -17,7 +18,7 @@ from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.inventory.objects import StreamsJob
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.problems import problems_of_element, problems_of_job, undeclared_pools
+from webhook.placement.jobs.problems import foreign_pools, problems_of_element, problems_of_job, undeclared_pools
 from webhook.placement.kube.pod import Metadata
 from webhook.placement.text.problem import Fault, Problem, quote
 
@@ -43,13 +44,20 @@ _ELEMENT: Final = msgspec.json.Decoder(SubmittedElement)
 
 
 def submitted_job(review: Review, inventory: Inventory, policy: Policy) -> Answer:
-    """Check a Job that is created, or whose spec changes."""
+    """Check a Job that is created, or whose spec changes.
+
+    Whoever submits it has to have the right to use the HostPools that it does not declare itself: its pods are the
+    controller's.
+    """
     new = _JOB.decode(review.object)
     if new.metadata.deletion_timestamp or _unchanged(review, _JOB, new):
         return allowed(review)
-    known = {pool.spl_name for pool in inventory.pools.values() if pool.namespace == review.namespace and not pool.job}
-    name = new.metadata.name or ""
-    return answered(review, [*problems_of_job(name, new.spec), *undeclared_pools(new.spec, known)], policy)
+    known = {
+        pool.spl_name: pool.name for pool in inventory.pools.of_namespace(review.namespace).values() if not pool.job
+    }
+    problems = [*problems_of_job(new.metadata.name or "", new.spec), *undeclared_pools(new.spec, known.keys())]
+    uses = [(known[pool], clause.text) for pool, clause in foreign_pools(new.spec) if pool in known]
+    return with_rights_to(answered(review, problems, policy), review, uses, "spec.processingElements", policy)
 
 
 def submitted_element(review: Review, inventory: Inventory, policy: Policy) -> Answer:
@@ -75,8 +83,9 @@ def _of_job(review: Review, new: SubmittedElement, policy: Policy, job: JobModel
     """The answer about a ProcessingElement of that Job; ``None`` if there is no such Job."""
     if job is not None and not job.deleting:
         return allowed(review)
-    what = "this namespace has no Job" if job is None else "is being deleted: Job"
-    return answered(review, [Problem("spec.job", f"{what} {quote(new.spec.job)}", fault=Fault.FORBIDDEN)], policy)
+    named = quote(new.spec.job)
+    message = f"this namespace has no Job {named}" if job is None else f"Job {named} is being deleted"
+    return answered(review, [Problem("spec.job", message, fault=Fault.FORBIDDEN)], policy)
 
 
 def _unchanged(review: Review, decoder: msgspec.json.Decoder[_Submitted], new: _Submitted) -> bool:

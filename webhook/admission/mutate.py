@@ -148,7 +148,7 @@ def _asked(pod: Pod, review: Review, inventory: Inventory, policy: Policy, known
 
 
 def _may_wait(pod: Pod, review: Review, policy: Policy) -> bool:
-    return policy.unsatisfiable_pods == "wait" and controlled(review, pod.metadata)
+    return policy.unsatisfiable_pods == "wait" and controlled(review, pod.metadata, policy)
 
 
 def _answer(review: Review, ruling: Ruling) -> Answer:

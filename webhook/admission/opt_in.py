@@ -14,6 +14,7 @@ from webhook.admission.responses import JobRef
 from webhook.admission.review import Review
 from webhook.placement.annotations.placement_text import read_placement
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.owner import is_daemon_set, of_daemon_set
 from webhook.placement.kube.pod import Metadata, OwnerReference, Pod
 from webhook.placement.provision.intended_hardware import consumes
@@ -49,12 +50,15 @@ def concerned(pod: Pod, namespace: str, inventory: Inventory) -> bool:
     return opted_in(pod) or consumes(pod.metadata or NO_METADATA, namespace, inventory.intents)
 
 
-def controlled(review: Review, metadata: Metadata | None) -> bool:
-    """Whether a controller of Kubernetes creates the pod for a workload that was decided about when it was submitted.
+def controlled(review: Review, metadata: Metadata | None, policy: Policy) -> bool:
+    """Whether a controller creates the pod for a workload, or Job of Streams, that was reviewed when it was submitted.
 
-    The account of a controller creates other pods as well, so the pod's owner must be such a workload, too.
+    The account of a controller creates other pods as well, so the pod's owner must be such a workload, too. Pods of
+    ProcessingElements are made by the product's own controller.
     """
     owners = (metadata.owner_references if metadata else None) or ()
+    if any(map(_of_element, owners)):
+        return bool(policy.controller_account) and review.user.username == policy.controller_account
     owned = any(owner.controller and owner.kind in _OWNERS for owner in owners)
     return owned and review.user.is_kubernetes_controller
 

@@ -162,7 +162,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
 
 def _said(cause: str, shares: Tally) -> str:
     """The resources that a Job or its processing element states, as a clause."""
-    return f"{cause}: {enumerated(ordered(shares), SAID, lambda name: f'{name} {amount(name, shares[name])}')}"
+    return f"{enumerated(ordered(shares), SAID, lambda name: f'{name} {amount(name, shares[name])}')} ({cause})"
 
 
 def _by_resource(grants: Iterable[SetResources]) -> dict[str, tuple[SetResources, ...]]:

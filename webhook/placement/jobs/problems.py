@@ -114,6 +114,14 @@ def undeclared_pools(spec: JobSpec, known: Collection[str]) -> Iterator[Problem]
                 yield Problem(path, message, text, clause.offset)
 
 
+def foreign_pools(spec: JobSpec) -> Iterator[tuple[str, Clause]]:
+    """The name of each pool that the Job uses and does not declare, with the clause that says so."""
+    declared = {pool.name for pool in spec.host_pools or ()} | {DEFAULT_POOL}
+    for _, clause, _ in _placements(spec.processing_elements or ()):
+        if isinstance(clause.argument, PoolName) and clause.argument.name not in declared:
+            yield clause.argument.name, clause
+
+
 def _placements(elements: Iterable[ElementSpec]) -> Iterator[tuple[str, Clause, str]]:
     """Every clause of every operator: the path of the text, the clause, and the text."""
     for place, element in enumerate(elements):

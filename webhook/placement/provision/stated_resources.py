@@ -19,7 +19,7 @@ from webhook.placement.provision.effects import SetResources
 from webhook.placement.provision.grants import BINDING, granted
 from webhook.placement.provision.worker import worker
 from webhook.placement.text import keys
-from webhook.placement.text.problem import Problem, counted, quote
+from webhook.placement.text.problem import Problem, quote
 
 DEFAULT: Final = Resources({CPU: "100m", MEMORY: "128Mi"})
 """What the container of a processing element requests where it says nothing (Streams instance operator)."""
@@ -30,8 +30,8 @@ DEFAULT_CAUSE: Final = "default of processing elements"
 class Stated(Struct, frozen=True, gc=False):
     """Resources for the container of a processing element.
 
-    ``cause`` is what messages call them. ``firm`` resources replace what the container asks for itself; others only
-    fill in what it does not say.
+    ``cause`` is what messages call them; a clause about them ends in it, in parentheses. ``firm`` resources replace
+    what the container asks for itself; others only fill in what it does not say.
     """
 
     resources: Resources
@@ -48,9 +48,9 @@ def stated_for(
     """
     found = model.resources(pe) if model else None
     if model and found:
-        whole = f"resources of Job {model.name} divided among {counted(len(model.elements), 'processing element')}"
+        whole = f"1/{len(model.elements)} of the resources of Job {model.name}"
         cause = whole if model.shared else f"resources of processing element {pe}"
-        if any(text.startswith(cause) for text in dropped) or any(problems_of_resources(found, "")):
+        if any(text.endswith(f"({cause})") for text in dropped) or any(problems_of_resources(found, "")):
             return None
         return Stated(found, cause)
     place = worker(spec, annotations)
@@ -97,14 +97,14 @@ def shares(stated: Stated, spec: PodSpec, place: Place, taken: Collection[str], 
             path = f"{place.path}.resources.{part}[{name}]"
             if amount is None:
                 least = format_quantity(effect.requests)
-                message = f"{quote(str(there))} is less than the {least} that {stated.cause} request"
+                message = f"{quote(str(there))} is less than {least}, the request by {stated.cause}"
                 problems.append(Problem(path, message))
             elif bound:
-                message = f"{quote(str(there))} is not {format_quantity(amount)}, as {stated.cause} have it"
+                message = f"{quote(str(there))} is not {format_quantity(amount)}, as by {stated.cause}"
                 problems.append(Problem(path, f"{message}: under {BINDING} one must go"))
             else:
                 what = f"{part} {name} {there} of {called(spec, place)}"
-                warnings.append(f"{what} become {format_quantity(amount)}: {stated.cause}")
+                warnings.append(f"{what} become {format_quantity(amount)}, by {stated.cause}")
     for effect in given:
         spec = granted(spec, effect)
     return Shares(spec, tuple(given), tuple(problems), tuple(warnings))
