@@ -106,9 +106,9 @@ def test_json_has_all_of_it(asked: list[tuple[str, str]], capsys: pytest.Capture
 WRONG: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "a misspelt Job": (
         ("paralel",),
-        'namespace default has no Job "paralel", did you mean parallel? the Jobs there are: parallel, fused',
+        'namespace default has no Job "paralel", did you mean parallel? the Jobs there are: fused, parallel',
     ),
-    "an unknown Job": (("x",), 'namespace default has no Job "x", the Jobs there are: parallel, fused'),
+    "an unknown Job": (("x",), 'namespace default has no Job "x", the Jobs there are: fused, parallel'),
     "another namespace": (
         ("x", "--namespace", "team"),
         "namespace team has no Job of Streams: give another one with --namespace",

@@ -218,7 +218,7 @@ def test_the_defaults_of_options_on_the_page_are_those_of_the_code() -> None:
     for field in msgspec.structs.fields(job_spec.ElementOptions):
         value = getattr(job_spec.DEFAULTS, field.name)
         if value is not None:
-            assert shown[field.encode_name].endswith(f"`{str(value).lower() if value in {True, False} else value}`")
+            assert shown[field.encode_name].endswith(f"`{str(value).lower() if isinstance(value, bool) else value}`")
 
 
 def test_every_phase_is_on_the_page_of_jobs() -> None:
