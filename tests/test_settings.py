@@ -37,6 +37,7 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "unknown_annotations": "refuse",
         "elastic": False,
         "unsatisfiable_pods": "wait",
+        "controller_account": "",
         "verify_pods": True,
         "exclusive_effect": "NoSchedule",
         "exclusive_strangers": "streams",
