@@ -137,7 +137,7 @@ class Settings(BaseSettings):
         "us.icr.io/spl_team/streams-runtime:6.{buildType}",
         min_length=1,
         max_length=1024,
-        description="Image of the Streams runtime, for processing elements without a template; {buildType} is debug or release.",
+        description="Image of the Streams runtime, for PEs without a template; {buildType} is debug or release.",
     )
     lease_namespace: str | None = Field(
         None,

@@ -203,5 +203,5 @@ URLS: Final = {
 
 
 @pytest.mark.parametrize(("url", "right"), URLS.items())
-def test_a_url_with_a_secret_is_one_of_the_api(url: str, right: bool) -> None:
+def test_a_url_with_a_secret_is_one_of_the_api(url: str, *, right: bool) -> None:
     assert fits(GITHUB_URL, url) == right

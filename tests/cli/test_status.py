@@ -105,8 +105,8 @@ def test_json_has_all_of_it(asked: list[tuple[str, str]], capsys: pytest.Capture
 
 WRONG: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "a misspelt Job": (
-        ("paralel",),
-        'namespace default has no Job "paralel", did you mean parallel? the Jobs there are: fused, parallel',
+        ("parallel-x",),
+        'namespace default has no Job "parallel-x", did you mean parallel? the Jobs there are: fused, parallel',
     ),
     "an unknown Job": (("x",), 'namespace default has no Job "x", the Jobs there are: fused, parallel'),
     "another namespace": (
@@ -153,9 +153,7 @@ async def command(server: ApiServer, folder: Path, *words: str) -> tuple[int, st
 def put(server: ApiServer, resource: str, name: str, spec: Json, status: Json, **labels: str) -> None:
     group = "/api/v1" if resource == "pods" else "/apis/streams.ibm.com/v1"
     metadata = {"name": name, "namespace": "default", "labels": {f"streams.ibm.com/{k}": v for k, v in labels.items()}}
-    server.put(
-        f"{group}/namespaces/default/{resource}/{name}", {"metadata": metadata, "spec": spec, "status": status}
-    )
+    server.put(f"{group}/namespaces/default/{resource}/{name}", {"metadata": metadata, "spec": spec, "status": status})
 
 
 @pytest.mark.integration
@@ -164,16 +162,15 @@ async def test_a_job_is_read_from_an_api_server(server: ApiServer, tmp_path: Pat
     put(server, "streamshostpools", "parallel-p", {"name": "P", "job": "parallel"}, {"phase": "Ready"})
     put(server, "streamspes", "parallel-0", {"job": "parallel"}, {"phase": "Running", "pod": "parallel-0-1"})
     put(server, "pods", "parallel-0-1", {"nodeName": "bar"}, {}, job="parallel")
-    assert await command(server, tmp_path, "parallel") == (
-        0,
+    shown = (
         "Job default/parallel: Submitting\n"
         "| 2 processing elements: 1 Absent, 1 Running\n"
         "+- HostPool parallel-p (P): Ready\n"
         "+- ProcessingElement parallel-0: Running, parallel-0-1 on bar\n"
         "`- ProcessingElement parallel-1: Absent\n"
-        "     has not been created yet\n",
-        "",
+        "     has not been created yet\n"
     )
+    assert await command(server, tmp_path, "parallel") == (0, shown, "")
 
 
 @pytest.mark.integration

@@ -137,7 +137,7 @@ class TestWhyOneWaits:
     @pytest.mark.parametrize(
         ("state", "said"),
         [
-            ({"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}, "ImagePullBackOff: no such image"),
+            ({"waiting": {"reason": "ErrImagePull", "message": "no such image"}}, "ErrImagePull: no such image"),
             ({"waiting": {"reason": "ContainerCreating"}}, "ContainerCreating"),
             ({"waiting": {}}, "the controller's words"),
             ({"running": {}}, "the controller's words"),

@@ -127,8 +127,10 @@ def test_an_uninstallation_gives_everything_back(admin: Api, plane: ControlPlane
 
 def owned(kind: str, name: str, owner: Object, spec: Object) -> Object:
     """An object of our own group that belongs to another one, as the controller makes it."""
-    reference = {key: owner[key] for key in ("apiVersion", "kind")}
-    reference |= {key: owner["metadata"][key] for key in ("name", "uid")} | {"controller": True, "blockOwnerDeletion": True}
+    same = {key: owner[key] for key in ("apiVersion", "kind")} | {
+        key: owner["metadata"][key] for key in ("name", "uid")
+    }
+    reference = {**same, "controller": True, "blockOwnerDeletion": True}
     metadata = {"name": name, "namespace": SPACE, "ownerReferences": [reference]}
     return {"apiVersion": "streams.ibm.com/v1", "kind": kind, "metadata": metadata, "spec": spec}
 
@@ -136,11 +138,13 @@ def owned(kind: str, name: str, owner: Object, spec: Object) -> Object:
 @pytest.mark.parametrize("policy", ["Background", "Foreground"])
 def test_a_job_can_be_deleted_with_all_that_is_its_while_nothing_is_installed(admin: Api, policy: str) -> None:
     group = f"/apis/streams.ibm.com/v1/namespaces/{SPACE}"
-    job = {"apiVersion": "streams.ibm.com/v1", "kind": "Job", "metadata": {"name": "left", "namespace": SPACE}, "spec": {}}
+    metadata = {"name": "left", "namespace": SPACE}
+    job = {"apiVersion": "streams.ibm.com/v1", "kind": "Job", "metadata": metadata, "spec": {}}
     owner = admin.call("POST", f"{group}/streamsjobs", job).body
     pool = owned("HostPool", "left-p", owner, {"size": 1, "job": "left"})
     admin.call("POST", f"{group}/streamshostpools", pool)
-    element = admin.call("POST", f"{group}/streamspes", owned("ProcessingElement", "left-0", owner, {"job": "left"})).body
+    element = owned("ProcessingElement", "left-0", owner, {"job": "left"})
+    element = admin.call("POST", f"{group}/streamspes", element).body
     containers = [{"name": "pe", "image": "streams"}]
     pod = owned("Pod", "left-0-1", element, {"containers": containers, "nodeSelector": {"no": "where"}})
     pods = f"/api/v1/namespaces/{SPACE}/pods"

@@ -9,7 +9,6 @@ from typing import Final
 from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, conditions_schema
 from webhook.cluster.crds.element_patterns import GITHUB_URL
 from webhook.cluster.crds.element_schema import (
-    IDENTIFIER_LIMIT,
     MODEL,
     OPTION_RULES,
     OPTIONS,
@@ -44,7 +43,6 @@ _URL_LIMIT: Final = 2048
 
 _INDEX_LENGTH: Final = len(f"-{ELEMENT_LIMIT - 1}")
 """Characters that the name of a processing element has more than that of its Job, if the Job does not name it."""
-
 
 
 def _chosen(field: str) -> str:

@@ -1,4 +1,4 @@
-"""Functions that write parts of a structural OpenAPI schema (CustomResourceDefinitions): object, map, text, number, switch, list."""
+"""Functions that write parts of a structural OpenAPI schema (CustomResourceDefinitions), one for each type of field."""
 
 from typing import Any
 

@@ -20,9 +20,7 @@ _REASON_LIMIT, _MESSAGE_LIMIT = 1024, 32_768
 
 SPEC_RULES: Final = [
     *OPTION_RULES,
-    rule(
-        "self.job == oldSelf.job", "cannot be changed: create another ProcessingElement instead", fieldPath=".job"
-    ),
+    rule("self.job == oldSelf.job", "cannot be changed: create another ProcessingElement instead", fieldPath=".job"),
     rule(
         "self.launchCount >= oldSelf.launchCount",
         "cannot be lowered: every launch has a number of its own",
@@ -49,9 +47,9 @@ _SPEC: Final = obj(
     {
         **MODEL,
         "job": object_name("The Job that it belongs to.", LABEL_LIMIT),
-        "launchCount": number("The launch that is to run; raised, it makes the pod be replaced.", at_least=1, default=1),
+        "launchCount": number("The launch that is to run; raising it replaces the pod.", at_least=1, default=1),
         "contentId": text(
-            "Stands for all that determines the pod; another one makes the pod be replaced.",
+            "Stands for all that determines the pod; another one replaces it.",
             maxLength=LABEL_LIMIT,
             pattern=VALUE,
         ),

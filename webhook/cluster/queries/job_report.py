@@ -156,16 +156,17 @@ async def _all(
 ) -> list[StoredObject]:
     """All objects of a kind in the namespace; none if the kind is not defined in the cluster."""
     selectors = {"labelSelector": labels} if labels else {}
-    found = []
     try:
-        async for item in listed(reader, kind.path_in(namespace), selectors, page=page):
-            found.append(items.decode(item, StoredObject))
+        return [
+            items.decode(item, StoredObject)
+            async for item in listed(reader, kind.path_in(namespace), selectors, page=page)
+        ]
     except decoding.ERRORS as error:
         raise ApiError(Cause.UNREADABLE, f"a {kind.name} cannot be read: {decoding.reason(error)}") from None
     except ApiError as failure:
-        if failure.cause is not Cause.MISSING:
-            raise
-    return found
+        if failure.cause is Cause.MISSING:
+            return []
+        raise
 
 
 def report_of(
@@ -180,8 +181,8 @@ def report_of(
     running = {pod.name: pod for pod in pods}
     stored = {one.name: _element(one, running) for one in elements if one.spec.job == job.name}
     stated = [one.name or f"{job.name}-{place}" for place, one in enumerate(job.spec.processing_elements or ())]
-    absent = ElementReport(name="", phase=ABSENT, message="has not been created yet")
-    named = [stored.pop(name, None) or replace(absent, name=name) for name in stated]
+    absent = {name: ElementReport(name, ABSENT, message="has not been created yet") for name in stated}
+    named = [stored.pop(name, absent[name]) for name in stated]
     surplus = [replace(one, message=one.message or "is not in the list of the Job") for one in stored.values()]
     return JobReport(
         namespace=namespace,
@@ -206,13 +207,13 @@ def _pool(pool: StoredObject) -> PoolReport:
 
 def _element(element: StoredObject, pods: Mapping[str, StoredObject]) -> ElementReport:
     status = element.status
-    pod = pods.get(status.pod or "")
-    why = (status.reason("PodCreated"), pod and _why_not(pod), status.reason("Scheduled"), status.reason("Ready"))
+    pod = pods.get(status.pod or "", StoredObject())
+    why = (status.reason("PodCreated"), _why_not(pod), status.reason("Scheduled"), status.reason("Ready"))
     return ElementReport(
         name=element.name,
         phase=status.phase or UNKNOWN,
         pod=status.pod or "",
-        node=(pod and pod.spec.node_name) or status.node or "",
+        node=pod.spec.node_name or status.node or "",
         launch_count=status.launch_count or 0,
         restarts=status.restarts or 0,
         message=_message(element, next(filter(None, why), "")),
