@@ -127,10 +127,9 @@ def test_an_uninstallation_gives_everything_back(admin: Api, plane: ControlPlane
 
 def owned(kind: str, name: str, owner: Object, spec: Object) -> Object:
     """An object of our own group that belongs to another one, as the controller makes it."""
-    same = {key: owner[key] for key in ("apiVersion", "kind")} | {
-        key: owner["metadata"][key] for key in ("name", "uid")
-    }
-    reference = {**same, "controller": True, "blockOwnerDeletion": True}
+    named = {key: owner["metadata"][key] for key in ("name", "uid")}
+    reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], **named}
+    reference |= {"controller": True, "blockOwnerDeletion": True}
     metadata = {"name": name, "namespace": SPACE, "ownerReferences": [reference]}
     return {"apiVersion": "streams.ibm.com/v1", "kind": kind, "metadata": metadata, "spec": spec}
 
