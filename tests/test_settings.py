@@ -51,7 +51,7 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "authorize_pools": False,
         "replace_unusable_after": 0.0,
         "replace_unlabelled": False,
-        "runtime_image": "us.icr.io/spl_team/streams-runtime:6.{buildType}",
+        "runtime_image": "streams-runtime:{buildType}",
         "lease_namespace": None,
         "lease_name": "streams-placement-controller",
     }

@@ -134,10 +134,11 @@ class Settings(BaseSettings):
         default=False, description="Whether a pool's host that has lost a tag of the pool is replaced."
     )
     runtime_image: str = Field(
-        "us.icr.io/spl_team/streams-runtime:6.{buildType}",
+        "streams-runtime:{buildType}",
         min_length=1,
         max_length=1024,
-        description="Image of the Streams runtime, for PEs without a template; {buildType} is debug or release.",
+        description="Image of the Streams runtime, for processing elements without a template; {buildType} is debug or "
+        "release.",
     )
     lease_namespace: str | None = Field(
         None,

@@ -241,7 +241,7 @@ _STATUS: Final = obj(
         "conditions": conditions_schema(
             "The Job's conditions.",
             "One aspect of the Job.",
-            "Submitted once all pools and pods were there in time, or Ready while all processing elements run.",
+            "Submitted once all pools and processing elements are made, or Ready while all of these run.",
         ),
         "observedGeneration": OBSERVED_GENERATION,
     },

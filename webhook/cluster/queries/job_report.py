@@ -181,7 +181,7 @@ def report_of(
     running = {pod.name: pod for pod in pods}
     stored = {one.name: _element(one, running) for one in elements if one.spec.job == job.name}
     stated = [one.name or f"{job.name}-{place}" for place, one in enumerate(job.spec.processing_elements or ())]
-    absent = {name: ElementReport(name, ABSENT, message="has not been created yet") for name in stated}
+    absent = {name: ElementReport(name, ABSENT, message="there is no such object") for name in stated}
     named = [stored.pop(name, absent[name]) for name in stated]
     surplus = [replace(one, message=one.message or "is not in the list of the Job") for one in stored.values()]
     return JobReport(
