@@ -2,13 +2,15 @@
 
 import http
 import json
+import subprocess
+import sys
 from typing import Any, Final
 
 import msgspec
 import pytest
 
 from tests.e2e.api import MERGE, Api, RefusedError
-from tests.e2e.chart.hostpools import SPACE
+from tests.e2e.chart.hostpools import POOLS, SPACE, pool
 from tests.e2e.chart.jobs import BUNDLE, CLAIM, ELEMENTS, FULL, JOBS, TEMPLATE, Spec, element, job, of, operators
 from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.polling import until
@@ -313,4 +315,29 @@ def test_kubectl_shows_where_a_processing_element_runs(unattended: BarePlane, jo
     assert (row.split()[:6], row.split()[7:]) == (
         ["shown-0", "parallel", "Pending", "foo", "shown-0-3", "2"],
         ["no", "node"],
+    )
+
+
+def test_the_command_status_shows_what_the_api_server_has(unattended: BarePlane, jobs: Api) -> None:
+    spec = {"hostPools": [{"name": "P"}], "processingElements": [{}, {}]}
+    jobs.call("POST", JOBS, job(spec, "tree"))
+    jobs.call("POST", POOLS, pool("tree-p", {"name": "P", "job": "tree", "size": 1}))
+    jobs.call("POST", ELEMENTS, element({"job": "tree"}, "tree-0"))
+    told = {"phase": "Pending", "conditions": [{**condition("quota exceeded"), "type": "PodCreated"}]}
+    jobs.call("PATCH", f"{ELEMENTS}/tree-0/status", {"status": told}, content=MERGE)
+    environment = {"KUBECONFIG": str(unattended.kubeconfig()), "PATH": "/usr/bin:/bin"}
+    command = (sys.executable, "-m", "webhook", "status", "tree", "--namespace", SPACE)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, env=environment)  # noqa: S603 -- ourselves
+    assert (done.stdout, done.stderr, done.returncode) == (
+        (
+            f"Job {SPACE}/tree: Unknown\n"
+            "| 2 processing elements: 1 Absent, 1 Pending\n"
+            "+- HostPool tree-p (P): Unknown\n"
+            "+- ProcessingElement tree-0: Pending\n"
+            "|    quota exceeded\n"
+            "`- ProcessingElement tree-1: Absent\n"
+            "     there is no such object\n"
+        ),
+        "",
+        0,
     )
