@@ -38,6 +38,7 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "elastic": False,
         "unsatisfiable_pods": "wait",
         "controller_account": "",
+        "element_requests": "cpu=100m,memory=128Mi",
         "verify_pods": True,
         "exclusive_effect": "NoSchedule",
         "exclusive_strangers": "streams",

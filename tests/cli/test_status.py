@@ -15,23 +15,23 @@ from tests.apiserver.paths import Json
 from tests.apiserver.server import ApiServer
 from webhook.cli import main
 from webhook.cli.status import tree
-from webhook.cluster.queries.job_report import ElementReport, JobReport, PoolReport, UnknownJobError
+from webhook.cluster.queries.job_view import ElementView, JobView, PoolView, UnknownJobError
 from webhook.settings import Settings
 
-DEGRADED: Final = JobReport(
+DEGRADED: Final = JobView(
     namespace="default",
     name="parallel",
     phase="Degraded",
     submitted_at="2026-09-01T08:00:00Z",
     message="1 of 3 processing elements waits: parallel-2",
     host_pools=(
-        PoolReport("parallel-mypool", "MyPool", "Ready", tuple(f"n{number}" for number in range(10))),
-        PoolReport("parallel-any", "Any", "Pending", (), "no node\nat all"),
+        PoolView("parallel-mypool", "MyPool", "Ready", tuple(f"n{number}" for number in range(10))),
+        PoolView("parallel-any", "Any", "Pending", (), "no node\nat all"),
     ),
     processing_elements=(
-        ElementReport("parallel-0", "Running", "parallel-0-1", "n0", 1),
-        ElementReport("parallel-1", "Running", "parallel-1-3", "n1", 3, 2),
-        ElementReport("parallel-2", "Pending", "parallel-2-1", "", 1, 0, "0/3 nodes are available"),
+        ElementView("parallel-0", "Running", "parallel-0-1", "n0", 1),
+        ElementView("parallel-1", "Running", "parallel-1-3", "n1", 3, 2),
+        ElementView("parallel-2", "Pending", "parallel-2-1", "", 1, 0, "0/3 nodes are available"),
     ),
 )
 
@@ -54,7 +54,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """The Jobs that the composition root was asked for."""
     seen: list[tuple[str, str]] = []
 
-    async def job_status(_: Settings, namespace: str, name: str) -> JobReport:
+    async def job_status(_: Settings, namespace: str, name: str) -> JobView:
         await asyncio.sleep(0)
         seen.append((namespace, name))
         if name != "parallel":
@@ -74,14 +74,14 @@ def test_a_tree_of_pools_and_processing_elements(
 
 
 def test_a_job_without_anything_is_one_line_and_a_count() -> None:
-    lines = tree(JobReport(namespace="team", name="new", phase="Unknown"))
+    lines = tree(JobView(namespace="team", name="new", phase="Unknown"))
     assert [line.text for line in lines] == ["Job team/new: Unknown", "| 0 processing elements"]
 
 
 def test_what_runs_is_green_what_has_failed_is_red_and_the_rest_is_yellow() -> None:
     phases = ("Running", "Completed", "Failed", "Stopped", "Pending", "Absent")
-    elements = tuple(ElementReport(phase.lower(), phase) for phase in phases)
-    lines = list(tree(JobReport(namespace="d", name="j", phase="Running", processing_elements=elements)))
+    elements = tuple(ElementView(phase.lower(), phase) for phase in phases)
+    lines = list(tree(JobView(namespace="d", name="j", phase="Running", processing_elements=elements)))
     assert lines[0].style == "green"
     assert [line.style for line in lines[2:]] == ["green", "green", "bold red", "bold red", "yellow", "yellow"]
 

@@ -6,12 +6,12 @@ from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
 from webhook.app.cluster_source import configuration_of
-from webhook.cluster.queries.job_report import JobReport, read_job_report
+from webhook.cluster.queries.job_view import JobView, read_job_view
 from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
 
-async def job_status(settings: Settings, namespace: str, name: str) -> JobReport:
+async def job_status(settings: Settings, namespace: str, name: str) -> JobView:
     """The Job with its HostPools, processing elements and pods.
 
     Raises UnknownJobError if there is no such Job, FatalError if there is no cluster or a list cannot be read.
@@ -19,6 +19,6 @@ async def job_status(settings: Settings, namespace: str, name: str) -> JobReport
     configuration = await asyncio.to_thread(configuration_of, settings)
     try:
         async with Connection(configuration) as connection:
-            return await read_job_report(ObjectClient(connection), namespace, name)
+            return await read_job_view(ObjectClient(connection), namespace, name)
     except ApiError as failure:
         raise FatalError(f"the Job could not be read: {failure}") from failure

@@ -14,7 +14,7 @@ from webhook.cli import COMMANDS, Subparsers, flags
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE
 from webhook.cli.screen import Screen
-from webhook.cluster.queries.job_report import ElementReport, JobReport, PoolReport, UnknownJobError
+from webhook.cluster.queries.job_view import ElementView, JobView, PoolView, UnknownJobError
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, escape, quote
 
@@ -41,7 +41,7 @@ _UNDER_WAY: Final = "yellow"
 """Style of every other phase: something is still to come."""
 
 
-class Line(NamedTuple):
+class TreeLine(NamedTuple):
     """A line of the tree, in printable ASCII, and its style."""
 
     text: str
@@ -70,14 +70,14 @@ def run(arguments: argparse.Namespace) -> int:
         if not _NAME.fullmatch(name):
             raise WrongUse(f"{quote(name)} is no name of an object: use a-z, 0-9, '-' and '.'")
     try:
-        report = uvloop.run(app.status.job_status(settings, arguments.namespace, arguments.job))
+        view = uvloop.run(app.status.job_status(settings, arguments.namespace, arguments.job))
     except UnknownJobError as unknown:
         raise WrongUse(_no_such_job(arguments.job, arguments.namespace, unknown.names)) from unknown
     if arguments.output == "json":
-        print(msgspec.json.format(msgspec.json.encode(report), indent=2).decode())
+        print(msgspec.json.format(msgspec.json.encode(view), indent=2).decode())
         return Exit.OK
     screen = Screen()
-    for line in tree(report):
+    for line in tree(view):
         screen.say(line.text, line.style)
     return Exit.OK
 
@@ -91,36 +91,36 @@ def _no_such_job(job: str, namespace: str, names: Sequence[str]) -> str:
     return f"namespace {namespace} has no Job {quote(job)}, {meant}the Jobs there are: {enumerated(names, _JOBS)}"
 
 
-def tree(report: JobReport) -> Iterator[Line]:
+def tree(view: JobView) -> Iterator[TreeLine]:
     """The lines of the tree: the Job, its HostPools, its processing elements, and below each why it does not run."""
-    phases = Counter(one.phase for one in report.processing_elements)
+    phases = Counter(one.phase for one in view.processing_elements)
     counts = [f"{phases[phase]} {phase}" for phase in sorted(phases)]
-    yield Line(f"Job {report.namespace}/{report.name}: {report.phase}", _style(report.phase))
-    yield Line(f"| {': '.join(filter(None, (_size(report), ', '.join(counts))))}")
-    if report.message:
-        yield Line(f"| {escape(report.message)}")
-    branches = [*map(_pool, report.host_pools), *map(_element, report.processing_elements)]
+    yield TreeLine(f"Job {view.namespace}/{view.name}: {view.phase}", _style(view.phase))
+    yield TreeLine(f"| {': '.join(filter(None, (_size(view), ', '.join(counts))))}")
+    if view.message:
+        yield TreeLine(f"| {escape(view.message)}")
+    branches = [*map(_pool, view.host_pools), *map(_element, view.processing_elements)]
     for place, (line, message) in enumerate(branches, 1):
         last = place == len(branches)
-        yield Line(f"{'`' if last else '+'}- {escape(line.text)}", line.style)
+        yield TreeLine(f"{'`' if last else '+'}- {escape(line.text)}", line.style)
         if message:
-            yield Line(f"{' ' if last else '|'}    {escape(message)}")
+            yield TreeLine(f"{' ' if last else '|'}    {escape(message)}")
 
 
-def _size(report: JobReport) -> str:
-    return counted(len(report.processing_elements), "processing element")
+def _size(view: JobView) -> str:
+    return counted(len(view.processing_elements), "processing element")
 
 
-def _pool(pool: PoolReport) -> tuple[Line, str]:
+def _pool(pool: PoolView) -> tuple[TreeLine, str]:
     hosts = f", {enumerated(pool.hosts, _HOSTS)}" if pool.hosts else ""
-    return Line(f"HostPool {pool.name} ({pool.pool}): {pool.phase}{hosts}", _style(pool.phase)), pool.message
+    return TreeLine(f"HostPool {pool.name} ({pool.pool}): {pool.phase}{hosts}", _style(pool.phase)), pool.message
 
 
-def _element(element: ElementReport) -> tuple[Line, str]:
+def _element(element: ElementView) -> tuple[TreeLine, str]:
     where = f", {element.pod} on {element.node or 'no node'}" if element.pod else ""
     restarts = f", {counted(element.restarts, 'restart')}" if element.restarts else ""
     line = f"ProcessingElement {element.name}: {element.phase}{where}{restarts}"
-    return Line(line, _style(element.phase)), element.message
+    return TreeLine(line, _style(element.phase)), element.message
 
 
 def _style(phase: str) -> str:

@@ -2,6 +2,6 @@
 
 ``review_queries`` asks them for a review; ``authorization`` (may the user use a HostPool?), ``unknown_pods``
 (what is this pod?), ``workload_sizes`` (how many pods is a workload to have?) and ``streams_jobs`` (what does a Job
-say?) each know one kind of question. ``job_report`` reads a Job with all that belongs to it, for the command
+say?) each know one kind of question. ``job_view`` reads a Job with all that belongs to it, for the command
 ``status``.
 """

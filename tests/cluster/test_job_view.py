@@ -8,14 +8,14 @@ import msgspec
 import pytest
 
 from kubeapi.client.errors import ApiError, Cause
-from webhook.cluster.queries.job_report import (
-    ElementReport,
-    JobReport,
-    PoolReport,
+from webhook.cluster.queries.job_view import (
+    ElementView,
+    JobView,
+    PoolView,
     StoredObject,
     UnknownJobError,
-    read_job_report,
-    report_of,
+    read_job_view,
+    view_of,
 )
 
 Json = dict[str, Any]
@@ -41,16 +41,16 @@ def job(*elements: Json, **status: Any) -> Json:
     return stored("parallel", {"processingElements": list(elements)} if elements else {}, status)
 
 
-def report(of: Json, *, pools: Any = (), elements: Any = (), pods: Any = ()) -> JobReport:
+def view(of: Json, *, pools: Any = (), elements: Any = (), pods: Any = ()) -> JobView:
     def read(objects: Any) -> list[StoredObject]:
         return [msgspec.convert(one, StoredObject) for one in objects]
 
-    return report_of("default", *read([of]), pools=read(pools), elements=read(elements), pods=read(pods))
+    return view_of("default", *read([of]), pools=read(pools), elements=read(elements), pods=read(pods))
 
 
-def only(*, pods: Any = (), **status: Any) -> ElementReport:
-    """The report of a processing element with that status."""
-    (found,) = report(job({}), elements=[element(**status)], pods=pods).processing_elements
+def only(*, pods: Any = (), **status: Any) -> ElementView:
+    """The view of a processing element with that status."""
+    (found,) = view(job({}), elements=[element(**status)], pods=pods).processing_elements
     return found
 
 
@@ -59,47 +59,47 @@ def test_a_job_that_runs() -> None:
     ready = {"phase": "Ready", "hosts": [{"index": 0, "name": "bar"}], "conditions": [condition("Ready", "", "True")]}
     runs = {"phase": "Running", "pod": "parallel-0-2", "launchCount": 2, "restarts": 1, "node": "old"}
     pod = stored("parallel-0-2", {"nodeName": "bar"}, {"conditions": [condition("PodScheduled", "", "True")]})
-    found = report(
+    found = view(
         job({}, phase="Running", submittedAt="2026-09-01T08:00:00Z", conditions=[condition("Ready", "", "True")]),
         pools=[stored("parallel-mypool", pool, ready)],
         elements=[element(**runs)],
         pods=[pod],
     )
-    assert found == JobReport(
+    assert found == JobView(
         namespace="default",
         name="parallel",
         phase="Running",
         submitted_at="2026-09-01T08:00:00Z",
-        host_pools=(PoolReport("parallel-mypool", "MyPool", "Ready", ("bar",)),),
-        processing_elements=(ElementReport("parallel-0", "Running", "parallel-0-2", "bar", 2, 1),),
+        host_pools=(PoolView("parallel-mypool", "MyPool", "Ready", ("bar",)),),
+        processing_elements=(ElementView("parallel-0", "Running", "parallel-0-2", "bar", 2, 1),),
     )
 
 
 def test_what_nobody_has_looked_at_yet() -> None:
-    found = report(job({}), pools=[stored("p", {"job": "parallel"})], elements=[element()])
-    assert found == JobReport(
+    found = view(job({}), pools=[stored("p", {"job": "parallel"})], elements=[element()])
+    assert found == JobView(
         namespace="default",
         name="parallel",
         phase="Unknown",
-        host_pools=(PoolReport("p", "p", "Unknown"),),
-        processing_elements=(ElementReport("parallel-0", "Unknown"),),
+        host_pools=(PoolView("p", "p", "Unknown"),),
+        processing_elements=(ElementView("parallel-0", "Unknown"),),
     )
 
 
 def test_the_words_of_a_job_and_of_a_pool_that_are_not_ready() -> None:
     waits = {"phase": "Pending", "conditions": [condition("Ready", "it needs 2 hosts")]}
-    found = report(job(conditions=[condition("Ready")]), pools=[stored("p", {"job": "parallel"}, waits)])
+    found = view(job(conditions=[condition("Ready")]), pools=[stored("p", {"job": "parallel"}, waits)])
     assert (found.message, found.host_pools[0].message) == ("Because", "it needs 2 hosts")
 
 
 def test_objects_of_other_jobs_are_left_out() -> None:
-    found = report(job(), pools=[stored("p", {}), stored("q", {"job": "other"})], elements=[element(job="other")])
+    found = view(job(), pools=[stored("p", {}), stored("q", {"job": "other"})], elements=[element(job="other")])
     assert (found.host_pools, found.processing_elements) == ((), ())
 
 
 def test_processing_elements_stand_in_the_order_of_the_list() -> None:
     listed = [{"name": "z"}, {}, {"name": "a"}]
-    found = report(job(*listed), elements=[element("removed"), element("a"), element("z")])
+    found = view(job(*listed), elements=[element("removed"), element("a"), element("z")])
     assert [(one.name, one.phase, one.message) for one in found.processing_elements] == [
         ("z", "Unknown", ""),
         ("parallel-1", "Absent", "there is no such object"),
@@ -110,7 +110,7 @@ def test_processing_elements_stand_in_the_order_of_the_list() -> None:
 
 def test_whatever_is_being_deleted_says_so() -> None:
     gone = {"deletionTimestamp": "2026-09-01T08:00:00Z"}
-    found = report(
+    found = view(
         stored("parallel", **gone),
         pools=[stored("p", {"job": "parallel"}, **gone)],
         elements=[stored("parallel-0", {"job": "parallel"}, **gone)],
@@ -174,7 +174,7 @@ class Reader:
 
 async def test_every_kind_is_listed_once() -> None:
     reader = Reader(**{JOBS: [job({})], ELEMENTS: [element(phase="Pending")]})
-    found = await read_job_report(reader, "default", "parallel")
+    found = await read_job_view(reader, "default", "parallel")
     assert [one.phase for one in found.processing_elements] == ["Pending"]
     assert [path for path, _ in reader.asked] == [JOBS, POOLS, ELEMENTS, PODS]
     assert reader.asked[-1][1]["labelSelector"] == ["streams.ibm.com/job=parallel"]
@@ -182,23 +182,23 @@ async def test_every_kind_is_listed_once() -> None:
 
 async def test_a_job_that_is_not_there_is_an_error_with_those_that_are() -> None:
     with pytest.raises(UnknownJobError) as raised:
-        await read_job_report(Reader(**{JOBS: [stored("b"), stored("a")]}), "default", "parallel")
+        await read_job_view(Reader(**{JOBS: [stored("b"), stored("a")]}), "default", "parallel")
     assert raised.value.names == ["a", "b"]
 
 
 async def test_a_kind_that_is_not_defined_has_no_objects() -> None:
     reader = Reader(**{JOBS: [job({})], ELEMENTS: ApiError(Cause.MISSING, "404")})
-    found = await read_job_report(reader, "default", "parallel")
+    found = await read_job_view(reader, "default", "parallel")
     assert [one.phase for one in found.processing_elements] == ["Absent"]
 
 
 async def test_a_list_that_is_refused_is_an_error() -> None:
     reader = Reader(**{JOBS: [job({})], PODS: ApiError(Cause.FORBIDDEN, "403: pods")})
     with pytest.raises(ApiError, match="^403: pods$"):
-        await read_job_report(reader, "default", "parallel")
+        await read_job_view(reader, "default", "parallel")
 
 
 async def test_an_object_that_cannot_be_read_is_an_error() -> None:
     reader = Reader(**{JOBS: [{"metadata": {"name": 1}}]})
     with pytest.raises(ApiError, match=r"^a Job cannot be read: metadata\.name: expected `str`, got `int`$"):
-        await read_job_report(reader, "default", "parallel")
+        await read_job_view(reader, "default", "parallel")

@@ -26,7 +26,7 @@ _POOLS: Final = 5
 """HostPools of one page: one with 5,000 hosts may have more than a megabyte."""
 
 
-class PoolReport(Struct, frozen=True, rename="camel"):
+class PoolView(Struct, frozen=True, rename="camel"):
     """A HostPool of the Job: ``name`` is that of the object, ``pool`` the one that ``host(...)`` says."""
 
     name: str
@@ -36,7 +36,7 @@ class PoolReport(Struct, frozen=True, rename="camel"):
     message: str = ""
 
 
-class ElementReport(Struct, frozen=True, rename="camel"):
+class ElementView(Struct, frozen=True, rename="camel"):
     """A processing element: ``pod`` and ``node`` are empty while it has none; ``message`` says why it does not run."""
 
     name: str
@@ -48,7 +48,7 @@ class ElementReport(Struct, frozen=True, rename="camel"):
     message: str = ""
 
 
-class JobReport(Struct, frozen=True, rename="camel"):
+class JobView(Struct, frozen=True, rename="camel"):
     """A Job with its HostPools and processing elements; ``message`` says what it waits for, or why it has failed."""
 
     namespace: str
@@ -56,8 +56,8 @@ class JobReport(Struct, frozen=True, rename="camel"):
     phase: str
     submitted_at: str = ""
     message: str = ""
-    host_pools: tuple[PoolReport, ...] = ()
-    processing_elements: tuple[ElementReport, ...] = ()
+    host_pools: tuple[PoolView, ...] = ()
+    processing_elements: tuple[ElementView, ...] = ()
 
 
 class UnknownJobError(Exception):
@@ -85,32 +85,32 @@ class _Waiting(Struct, frozen=True):
     message: str | None = None
 
 
-class _ContainerState(Struct, frozen=True):
+class _StateOfContainer(Struct, frozen=True):
     waiting: _Waiting | None = None
 
 
 class _Container(Struct, frozen=True):
-    state: _ContainerState | None = None
+    state: _StateOfContainer | None = None
 
 
-class _Named(Struct, frozen=True):
+class _NameOnly(Struct, frozen=True):
     name: str | None = None
 
 
-class _Spec(Struct, frozen=True, rename="camel"):
+class _SpecShown(Struct, frozen=True, rename="camel"):
     """``name`` is that of a pool, ``job`` that of the Job of a pool or processing element."""
 
     name: str | None = None
     job: str | None = None
-    processing_elements: tuple[_Named, ...] | None = None
+    processing_elements: tuple[_NameOnly, ...] | None = None
     node_name: str | None = None
 
 
-class _Status(Struct, frozen=True, rename="camel"):
+class _StatusShown(Struct, frozen=True, rename="camel"):
     phase: str | None = None
     conditions: tuple[_Condition, ...] | None = None
     submitted_at: str | None = None
-    hosts: tuple[_Named, ...] | None = None
+    hosts: tuple[_NameOnly, ...] | None = None
     launch_count: int | None = None
     restarts: int | None = None
     pod: str | None = None
@@ -124,11 +124,11 @@ class _Status(Struct, frozen=True, rename="camel"):
 
 
 class StoredObject(Struct, frozen=True):
-    """What is read of a Job, HostPool, ProcessingElement or pod: the fields that the report shows."""
+    """What is read of a Job, HostPool, ProcessingElement or pod: the fields that the view shows."""
 
     metadata: _Metadata = _Metadata()
-    spec: _Spec = _Spec()
-    status: _Status = _Status()
+    spec: _SpecShown = _SpecShown()
+    status: _StatusShown = _StatusShown()
 
     @property
     def name(self) -> str:
@@ -136,11 +136,11 @@ class StoredObject(Struct, frozen=True):
         return self.metadata.name
 
 
-async def read_job_report(reader: ListReader, namespace: str, name: str) -> JobReport:
+async def read_job_view(reader: ListReader, namespace: str, name: str) -> JobView:
     """Read the Job and all that belongs to it.
 
     Raises :class:`UnknownJobError`, and ApiError if something cannot be read. The kinds are listed one after the other,
-    so the report may show them at different moments.
+    so the view may show them at different moments.
     """
     jobs = {one.name: one for one in await _all(reader, STREAMS_JOB, namespace)}
     if name not in jobs:
@@ -148,7 +148,7 @@ async def read_job_report(reader: ListReader, namespace: str, name: str) -> JobR
     pools = await _all(reader, HOST_POOL, namespace, page=_POOLS)
     elements = await _all(reader, PROCESSING_ELEMENT, namespace)
     pods = await _all(reader, POD, namespace, labels=f"{keys.JOB}={name}")
-    return report_of(namespace, jobs[name], pools=pools, elements=elements, pods=pods)
+    return view_of(namespace, jobs[name], pools=pools, elements=elements, pods=pods)
 
 
 async def _all(
@@ -169,22 +169,22 @@ async def _all(
         raise
 
 
-def report_of(
+def view_of(
     namespace: str,
     job: StoredObject,
     *,
     pools: Iterable[StoredObject],
     elements: Iterable[StoredObject],
     pods: Iterable[StoredObject],
-) -> JobReport:
-    """The report of the Job: of ``pools`` and ``elements`` those that say they are the Job's."""
+) -> JobView:
+    """The view of the Job: of ``pools`` and ``elements`` those that say they are the Job's."""
     running = {pod.name: pod for pod in pods}
     stored = {one.name: _element(one, running) for one in elements if one.spec.job == job.name}
     stated = [one.name or f"{job.name}-{place}" for place, one in enumerate(job.spec.processing_elements or ())]
-    absent = {name: ElementReport(name, ABSENT, message="there is no such object") for name in stated}
+    absent = {name: ElementView(name, ABSENT, message="there is no such object") for name in stated}
     named = [stored.pop(name, absent[name]) for name in stated]
     surplus = [replace(one, message=one.message or "is not in the list of the Job") for one in stored.values()]
-    return JobReport(
+    return JobView(
         namespace=namespace,
         name=job.name,
         phase=job.status.phase or UNKNOWN,
@@ -195,8 +195,8 @@ def report_of(
     )
 
 
-def _pool(pool: StoredObject) -> PoolReport:
-    return PoolReport(
+def _pool(pool: StoredObject) -> PoolView:
+    return PoolView(
         name=pool.name,
         pool=pool.spec.name or pool.name,
         phase=pool.status.phase or UNKNOWN,
@@ -205,11 +205,11 @@ def _pool(pool: StoredObject) -> PoolReport:
     )
 
 
-def _element(element: StoredObject, pods: Mapping[str, StoredObject]) -> ElementReport:
+def _element(element: StoredObject, pods: Mapping[str, StoredObject]) -> ElementView:
     status = element.status
     pod = pods.get(status.pod or "", StoredObject())
     why = (status.reason("PodCreated"), _why_not(pod), status.reason("Scheduled"), status.reason("Ready"))
-    return ElementReport(
+    return ElementView(
         name=element.name,
         phase=status.phase or UNKNOWN,
         pod=status.pod or "",
