@@ -22,6 +22,7 @@ from webhook.cli.differences import as_yaml
 from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
 from webhook.settings import policy_of, read
 
 POLICY = policy_of(read({}))
