@@ -120,6 +120,7 @@ def test_settings_do_not_change() -> None:
             "1,x y,2",
             ('is "1,x y,2", but "x y" is no quota such as "20" or "team-a=40"; "2" is a second default'),
         ),
+        ("element_requests", "cpu", 'is "cpu", but "cpu" is no request such as "cpu=100m"'),
         ("pool_quota", "many", 'is "many", but "many" is no quota such as "20" or "team-a=40"'),
         ("exclusive_strangers", "some", 'is "some", but it should be streams or all'),
         ("excluded_namespaces", "a,B", 'is "a,B", but "B" is no name of a namespace'),
