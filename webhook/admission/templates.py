@@ -1,4 +1,4 @@
-"""The pods that an object describes: a pod itself, the template of a workload, the elements of a Streams Job.
+"""The pods and HostPools that an object describes: a pod itself, the template of a workload, a Streams Job's elements.
 
 Annotations of ours on a workload itself, which its pods do not get, are found here as well.
 """
@@ -14,9 +14,10 @@ from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.spl.placement import format_placement, parse_placement
 from webhook.placement.text import keys
-from webhook.placement.text.api_kinds import CRON_JOB, POD, POD_TEMPLATE, STREAMS_JOB, WORKLOADS
+from webhook.placement.text.api_kinds import CRON_JOB, HOST_POOL, POD, POD_TEMPLATE, STREAMS_JOB, WORKLOADS
 from webhook.placement.text.problem import Problem
 
 _TEMPLATES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
@@ -71,6 +72,27 @@ def pods_of(document: Unstructured, old: Unstructured | None = None) -> Iterator
         yield DescribedPod(origin_of(document), pod, replicas_of(document, old), misplaced=lost, same=same)
     elif sequence(mapping(document, "spec", "template", "spec"), "containers"):
         yield _of_unknown_kind(document)
+
+
+def is_job(document: Unstructured) -> bool:
+    """Whether the object is a Job of Streams."""
+    return (document.get("apiVersion"), document.get("kind")) == _STREAMS_JOB
+
+
+def pools_of(document: Unstructured) -> Iterator[Unstructured]:
+    """The HostPool objects that the controller makes for a Job of Streams; none for any other object."""
+    if not is_job(document):
+        return
+    metadata = mapping(document, "metadata")
+    name, namespace = str(metadata.get("name", "")), metadata.get("namespace")
+    for pool in sequence(mapping(document, "spec"), "hostPools"):
+        own = {
+            "name": pool_object_name(name, str(pool.get("name", ""))),
+            **({"namespace": namespace} if namespace else {}),
+        }
+        yield {
+            "apiVersion": HOST_POOL.api_version, "kind": HOST_POOL.name, "metadata": own, "spec": {**pool, "job": name},
+        }  # fmt: skip
 
 
 def pod_metadata(document: Unstructured) -> str:
