@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from webhook.placement.inventory.foreign_pods import parse_namespaces
 from webhook.placement.inventory.policy import POOLS, Policy
 from webhook.placement.inventory.quota import parse_quota
+from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE
 from webhook.placement.kube.selector_text import parse_selector
 from webhook.placement.text.problem import quote
 
@@ -75,7 +76,12 @@ class Settings(BaseSettings):
     )
     unsatisfiable_pods: Literal["wait", "refuse"] = Field(
         "wait",
-        description="What happens to a pod that a controller of Kubernetes makes while no node can run it.",
+        description="What happens to a pod that a controller makes while no node can run it.",
+    )
+    controller_account: str = Field(
+        "",
+        max_length=1024,
+        description="User name of the controller, which makes the pods of ProcessingElements; nobody's, if empty.",
     )
     verify_pods: bool = Field(
         default=True, description="Whether /validate refuses pods that have lost what their constraints require."
@@ -128,6 +134,13 @@ class Settings(BaseSettings):
     replace_unlabelled: bool = Field(
         default=False, description="Whether a pool's host that has lost a tag of the pool is replaced."
     )
+    runtime_image: str = Field(
+        RUNTIME_IMAGE,
+        min_length=1,
+        max_length=1024,
+        description="Image of the Streams runtime, for processing elements without a template; {buildType} is debug or "
+        "release.",
+    )
     lease_namespace: str | None = Field(
         None,
         max_length=63,
@@ -179,6 +192,7 @@ def policy_of(settings: Settings) -> Policy:
         strict=settings.strict,
         spared=excluded if everybody else None,
         excluded=excluded,
+        controller_account=settings.controller_account,
     )
 
 

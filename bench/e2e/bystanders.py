@@ -336,6 +336,8 @@ def render(
         "\n".join(table(seen)),
         _COSTS,
         "\n".join(cost_table(costs)),
+        "## Rounds\n\nRequests a second by many clients, and the median of one, in each round.",
+        "\n".join(rounds_table(seen)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -348,6 +350,16 @@ def cost_table(costs: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
     for name in names:
         yield f"| {name} | {' | '.join(f'{found[name]:.0f}' if name in found else '-' for found in costs.values())} |"
     yield f"| **all** | {' | '.join(f'**{sum(found.values()):.0f}**' for found in costs.values())} |"
+
+
+def rounds_table(seen: Mapping[str, Sequence[Mapping[str, Figures]]]) -> Iterator[str]:
+    """A row for each kind of request in each round."""
+    yield f"| | round | {' | '.join(STATES.values())} |"
+    yield f"|---|---|{'---|' * len(STATES)}"
+    for what in seen[next(iter(STATES))][0]:
+        for number, turns in enumerate(zip(*(seen[state] for state in STATES), strict=True), 1):
+            cells = (f"{turn[what].rate:.0f}/s, {turn[what].median:.2f} ms" for turn in turns)
+            yield f"| {what} | {number} | {' | '.join(cells)} |"
 
 
 def table(seen: Mapping[str, Sequence[Mapping[str, Figures]]]) -> Iterator[str]:

@@ -1,11 +1,12 @@
 """The results as Markdown: goals and whether they are met, what each variant costs, what the figures do not show."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
-from bench.e2e.figures import Row, shown
+from bench.e2e.figures import Row, percentile, shown
 from bench.e2e.options import Options
 from bench.e2e.results import Results
+from bench.e2e.rounds import Slot
 from bench.e2e.variants import NONE, VARIANTS
 from bench.findings import Figure
 from bench.goals import Goal
@@ -46,6 +47,8 @@ def render(results: Results, chosen: Options, about: Iterable[tuple[str, str]], 
         "## CPU time of a creation\n\nMilliseconds, all cores together.\n\n"
         + cpu_table(results.tables[chosen.clients]),
         "## Also seen\n\n" + "\n".join(f"- {fact}" for fact in results.facts),
+        "## Rounds\n\nCreations a second, and the median, in each round, whether or not it counts.\n\n"
+        + rounds_table(results.slots),
         "## How to read this\n\n" + _NOTES,
     ]
     return "\n\n".join(parts) + "\n"
@@ -72,6 +75,18 @@ def cpu_table(found: Mapping[str, Row]) -> str:
         for name, row in found.items()
     )
     return _markdown(("", *roles, "all"), rows)
+
+
+def rounds_table(slots: Sequence[Slot]) -> str:
+    """What was measured in each round."""
+    turns: dict[tuple[int, int], dict[str, str]] = {}
+    for slot in slots:
+        cell = f"{slot.outcome.rate:,.0f}/s, {percentile(slot.outcome.durations, 50):.1f} ms"
+        turns.setdefault((slot.round, slot.clients), {})[slot.variant] = cell
+    rows = (
+        (str(number), str(clients), *(found[name] for name in VARIANTS)) for (number, clients), found in turns.items()
+    )
+    return _markdown(("round", "clients", *(variant.title for variant in VARIANTS.values())), rows)
 
 
 def _cells(name: str, row: Row) -> tuple[str, ...]:

@@ -19,12 +19,16 @@ HEADROOM: Final = 2.0
 
 
 class Results(Struct, frozen=True):
-    """``figures`` by the name of their goal, ``tables`` by the number of clients; ``kept`` of ``rounds`` count."""
+    """``figures`` by the name of their goal, ``tables`` by the number of clients; ``kept`` of ``rounds`` count.
+
+    ``slots`` are the turns of all rounds.
+    """
 
     goals: Mapping[str, Goal]
     figures: Mapping[str, Figure]
     tables: Mapping[int, Mapping[str, Row]]
     facts: Sequence[str]
+    slots: Sequence[Slot]
     rounds: int
     kept: int
 
@@ -39,6 +43,7 @@ def results(seen: Observation, chosen: Options) -> Results:
         figures=dict(_figures(used, chosen, sound=sound)),
         tables={clients: figures.rows(used, clients) for clients in (chosen.clients, 1)},
         facts=list(facts.every(seen, used, chosen)),
+        slots=seen.slots,
         rounds=len({slot.round for slot in seen.slots}),
         kept=len({slot.round for slot in quiet}),
     )

@@ -11,11 +11,11 @@ from tests.docs.pages import ROOT, SOURCES, blocks, page
 from webhook.admission.review import OBJECT_LIMIT
 from webhook.app import controller as controlling
 from webhook.cluster.crds import hpaintent_schema
-from webhook.cluster.objects import custom_resources, report
+from webhook.cluster.objects import report
 from webhook.cluster.snapshot import folder, yaml_documents
 from webhook.controller import hostpools
 from webhook.placement.annotations import hardware_text
-from webhook.placement.inventory import intent, pool_spec
+from webhook.placement.inventory import intent, job_spec, pool_spec
 from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.policy import POOLS
 from webhook.placement.kube import node_terms as nodeterms
@@ -163,7 +163,7 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     "its labels in `nodeSelector`; tolerations; spread constraints; terms about pods": ("2,000", "2,000", 10, "1,000"),
     "HostPools of a namespace": (f"{POOLS}, setting `--pool-quota`",),
     "hosts of a pool; its tags": (f"{pool_spec.POOL_LIMIT:,}", pool_spec.TAG_LIMIT),
-    "PEs of one job": (f"{custom_resources.JOB_LIMIT:,}",),
+    "PEs of one job": (f"{job_spec.ELEMENT_LIMIT:,}",),
     "hardware requirements of a pod; HPAIntents that it names": (
         hardware_text.REQUIREMENT_LIMIT,
         intended.INTENT_LIMIT,

@@ -8,11 +8,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.admission.opt_in import NO_METADATA, believed, concerned, controlled, exempt
+from webhook.admission.opt_in import NO_METADATA, believed, concerned, controlled, exempt, unknown_job
 from webhook.admission.patch import encode, operations
 from webhook.admission.responses import (
     Admission,
     Answer,
+    JobQuestion,
     SizeQuestion,
     WorkloadRef,
     admission,
@@ -28,6 +29,7 @@ from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.decision.merge import Additions
 from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Metadata, Pod
 from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
@@ -102,6 +104,20 @@ def _created(review: Review, inventory: Inventory, policy: Policy, known: Known)
         return denied(review, Fault.INVALID, unreadable_object("Pod", error))
     if exempt(pod.metadata or NO_METADATA) or not concerned(pod, review.namespace, inventory):
         return allowed(review)
+    answer = _asked(pod, review, inventory, policy, known)
+    job = unknown_job(pod, review.namespace, inventory)
+    if job is None:
+        return answer
+    resume = functools.partial(_of_job, pod, review, inventory, policy, known)
+    return replace(answer, question=JobQuestion(job, resume))
+
+
+def _of_job(
+    pod: Pod, review: Review, inventory: Inventory, policy: Policy, known: Known, job: StreamsJob | None
+) -> Answer:
+    """The answer about a pod of that Job, which is newer than what was known of it."""
+    if job is not None:
+        inventory.set_job(job)
     return _asked(pod, review, inventory, policy, known)
 
 
@@ -132,7 +148,7 @@ def _asked(pod: Pod, review: Review, inventory: Inventory, policy: Policy, known
 
 
 def _may_wait(pod: Pod, review: Review, policy: Policy) -> bool:
-    return policy.unsatisfiable_pods == "wait" and controlled(review, pod.metadata)
+    return policy.unsatisfiable_pods == "wait" and controlled(review, pod.metadata, policy)
 
 
 def _answer(review: Review, ruling: Ruling) -> Answer:

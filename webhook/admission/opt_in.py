@@ -10,12 +10,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from webhook.admission.responses import JobRef
 from webhook.admission.review import Review
+from webhook.placement.annotations.placement_text import read_placement
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.owner import is_daemon_set, of_daemon_set
-from webhook.placement.kube.pod import Metadata, Pod
+from webhook.placement.kube.pod import Metadata, OwnerReference, Pod
 from webhook.placement.provision.intended_hardware import consumes
 from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 
 MIRROR: Final = "kubernetes.io/config.mirror"
 """Annotation of a mirror pod: the object by which the API server shows a static pod, which nobody schedules."""
@@ -46,14 +50,40 @@ def concerned(pod: Pod, namespace: str, inventory: Inventory) -> bool:
     return opted_in(pod) or consumes(pod.metadata or NO_METADATA, namespace, inventory.intents)
 
 
-def controlled(review: Review, metadata: Metadata | None) -> bool:
-    """Whether a controller of Kubernetes creates the pod for a workload that was decided about when it was submitted.
+def controlled(review: Review, metadata: Metadata | None, policy: Policy) -> bool:
+    """Whether a controller creates the pod for a workload, or Job of Streams, that was reviewed when it was submitted.
 
-    The account of a controller creates other pods as well, so the pod's owner must be such a workload, too.
+    The account of a controller creates other pods as well, so the pod's owner must be such a workload, too. Pods of
+    ProcessingElements are made by the product's own controller.
     """
     owners = (metadata.owner_references if metadata else None) or ()
+    if any(map(_of_element, owners)):
+        return bool(policy.controller_account) and review.user.username == policy.controller_account
     owned = any(owner.controller and owner.kind in _OWNERS for owner in owners)
     return owned and review.user.is_kubernetes_controller
+
+
+def unknown_job(pod: Pod, namespace: str, inventory: Inventory) -> JobRef | None:
+    """The Job of a pod of a ProcessingElement if it is not known, or says something else about that element.
+
+    Colocation groups, isolation and resources of the pod are the Job's, so such a pod is decided about once the Job is
+    known. ``None`` for all other pods.
+    """
+    metadata = pod.metadata or NO_METADATA
+    if not any(map(_of_element, metadata.owner_references or ())):
+        return None
+    labels, annotations = metadata.labels or {}, metadata.annotations or {}
+    job, pe = labels.get(keys.JOB), labels.get(keys.PE)
+    if not job or not pe:
+        return None
+    model = inventory.jobs.get((namespace, job))
+    clauses = read_placement(annotations.get(keys.PLACEMENT), None).clauses
+    return None if model and model.knows(pe, clauses) else JobRef(namespace, job)
+
+
+def _of_element(owner: OwnerReference) -> bool:
+    kind = (PROCESSING_ELEMENT.api_version, PROCESSING_ELEMENT.name)
+    return bool(owner.controller) and (owner.api_version, owner.kind) == kind
 
 
 def believed(pod: Pod, review: Review) -> Pod:

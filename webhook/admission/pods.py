@@ -49,7 +49,7 @@ def created(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     pod = _POD.decode(review.object)
     ask, problems = _examined(believed(pod, review), review, World(inventory, policy))
     answer = answered(review, problems, policy)
-    return with_rights(answer, review, ask, policy) if ask and not controlled(review, pod.metadata) else answer
+    return with_rights(answer, review, ask, policy) if ask and not controlled(review, pod.metadata, policy) else answer
 
 
 def _examined(pod: Pod, review: Review, world: World) -> tuple[Ask | None, list[Problem]]:
@@ -65,7 +65,7 @@ def _examined(pod: Pod, review: Review, world: World) -> tuple[Ask | None, list[
         bare = replace(pod, spec=None)
         return (read(bare, namespace, world)[0] if world.policy.audit else None), list(too_much)
     ask, constraints, problems = _said(pod, namespace, world)
-    if problems and world.policy.unsatisfiable_pods == "wait" and controlled(review, metadata):
+    if problems and world.policy.unsatisfiable_pods == "wait" and controlled(review, metadata, world.policy):
         world = World(world.inventory, world.policy, patient=True)
         ask, constraints, problems = _said(pod, namespace, world)
     return ask, list(_wrong(pod, ask, constraints, problems, world))

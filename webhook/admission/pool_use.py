@@ -4,7 +4,7 @@ The user who submits a workload is asked about, not the controllers of Kubernete
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -20,18 +20,24 @@ from webhook.placement.text.problem import Fault, Problem, quote
 
 def with_rights(answer: Answer, review: Review, ask: Ask, policy: Policy) -> Answer:
     """The answer; if it allows, with the question whether the user may use the HostPools that ``ask`` names."""
-    if not ask.pools or answer.outcome is not Outcome.ALLOWED:
+    uses = ((pool.name, clause.text) for clause, pool in ask.pools)
+    return with_rights_to(answer, review, uses, annotation(PLACEMENT), policy)
+
+
+def with_rights_to(answer: Answer, review: Review, uses: Iterable[PoolUse], field: str, policy: Policy) -> Answer:
+    """The same for these uses of HostPools, which the object states in that ``field``."""
+    pools = tuple(dict.fromkeys(uses))
+    if not pools or answer.outcome is not Outcome.ALLOWED:
         return answer
-    pools = tuple(dict.fromkeys((pool.name, clause.text) for clause, pool in ask.pools))
-    resume = functools.partial(_unauthorized, review, policy)
+    resume = functools.partial(_unauthorized, review, field, policy)
     return replace(answer, question=RightsQuestion(review.user, review.namespace, pools, resume))
 
 
-def _unauthorized(review: Review, policy: Policy, refused: Sequence[PoolUse]) -> Answer:
+def _unauthorized(review: Review, field: str, policy: Policy, refused: Sequence[PoolUse]) -> Answer:
     """The refusal of a user who may not use these of the pools; in audit mode, a warning."""
     problems = []
     for pool, clause in refused:
         message = f"{clause}: user {quote(review.user.username)} may not use HostPool {pool} of namespace "
         rule = f"{quote(review.namespace)}: that takes the verb use on {HOST_POOL.full_resource}"
-        problems.append(Problem(annotation(PLACEMENT), message + rule, fault=Fault.FORBIDDEN))
+        problems.append(Problem(field, message + rule, fault=Fault.FORBIDDEN))
     return answered(review, problems, policy)

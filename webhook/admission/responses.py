@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.json import Encoder
 
 from webhook.admission.review import KIND, VERSION, Review, User
-from webhook.placement.inventory.objects import PodInfo
+from webhook.placement.inventory.objects import PodInfo, StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, escape, render
 
@@ -78,7 +78,21 @@ class RightsQuestion(Struct, frozen=True):
     resume: Callable[[Sequence[PoolUse]], "Answer"]
 
 
-Question = SizeQuestion | PodQuestion | RightsQuestion
+class JobRef(Struct, frozen=True, gc=False):
+    """A Job of Streams: its namespace and name."""
+
+    namespace: str
+    name: str
+
+
+class JobQuestion(Struct, frozen=True):
+    """What does the API server have of this Job? ``resume`` takes it; ``None`` if there is no such Job."""
+
+    job: JobRef
+    resume: Callable[[StreamsJob | None], "Answer"]
+
+
+Question = SizeQuestion | PodQuestion | RightsQuestion | JobQuestion
 """What only the API server knows and an answer depends on."""
 
 

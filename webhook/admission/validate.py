@@ -7,12 +7,22 @@ answers. Where an answer depends on what only the API server knows it carries a 
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from webhook.admission import custom_resources, daemon_sets, nodes, pods, workloads
+from webhook.admission import custom_resources, daemon_sets, jobs, nodes, pods, workloads
 from webhook.admission.responses import Answer, allowed, denied, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Subject, UnreadableReviewError, read_review, subject_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.text.api_kinds import BINDING, DAEMON_SET, HOST_POOL, HPA_INTENT, NODE, POD, WORKLOADS
+from webhook.placement.text.api_kinds import (
+    BINDING,
+    DAEMON_SET,
+    HOST_POOL,
+    HPA_INTENT,
+    NODE,
+    POD,
+    PROCESSING_ELEMENT,
+    STREAMS_JOB,
+    WORKLOADS,
+)
 from webhook.placement.text.problem import Fault
 
 Check = Callable[[Review, Inventory, Policy], Answer]
@@ -31,6 +41,10 @@ CHECKS: Final[Mapping[Subject, Check]] = {
     subject_of(HOST_POOL, "UPDATE"): custom_resources.changed_pool,
     subject_of(HPA_INTENT, "CREATE"): custom_resources.submitted_intent,
     subject_of(HPA_INTENT, "UPDATE"): custom_resources.submitted_intent,
+    subject_of(STREAMS_JOB, "CREATE"): jobs.submitted_job,
+    subject_of(STREAMS_JOB, "UPDATE"): jobs.submitted_job,
+    subject_of(PROCESSING_ELEMENT, "CREATE"): jobs.submitted_element,
+    subject_of(PROCESSING_ELEMENT, "UPDATE"): jobs.submitted_element,
     **{subject_of(kind, operation): workloads.submitted for kind in WORKLOADS for operation in ("CREATE", "UPDATE")},
 }
 """What ``/validate`` checks; everything else is allowed unchanged."""

@@ -1,4 +1,4 @@
-"""``controller``: runs the HostPool controller until a signal asks it to stop."""
+"""``controller``: runs the controller of HostPools and Jobs until a signal asks it to stop."""
 
 import argparse
 from typing import Final
@@ -13,10 +13,11 @@ from webhook.server import logs
 _FLAGS: Final = (
     "context", "health_host", "health_port", "log_level", "stale_after", "lease_namespace", "lease_name",
     "strict", "exclusive_effect", "exclusive_strangers", "excluded_namespaces", "poolable_nodes", "elastic",
-    "exclusive_quota", "pool_quota", "replace_unusable_after", "replace_unlabelled",
+    "exclusive_quota", "pool_quota", "replace_unusable_after", "replace_unlabelled", "runtime_image",
 )  # fmt: skip
 _DESCRIPTION: Final = (
-    "Give host pools their hosts: choose nodes, label and taint them, and say so in the status of the HostPool. Of all "
+    "Give host pools their hosts: choose nodes, label and taint them, and say so in the status of the HostPool. Run Jobs: "
+    "make their HostPools, processing elements and pods, and start these again as their options say. Of all "
     "controllers of a cluster one acts, the one that holds the Lease. Prints one line when it has begun: the URL of "
     "health checks. SIGTERM, SIGINT or SIGHUP: stop at once, and let another one act."
 )

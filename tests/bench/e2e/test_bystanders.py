@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 
-from bench.e2e.bystanders import STATES, Figures, cost_table, render, table
+from bench.e2e.bystanders import STATES, Figures, cost_table, render, rounds_table, table
 from bench.e2e.chart import new_object
 
 SEEN = {
@@ -40,3 +40,9 @@ def test_an_object_is_created_again_with_all_but_what_the_api_server_wrote() -> 
     assert new_object(stored) == {
         "apiVersion": "admissionregistration.k8s.io/v1", "webhooks": [], "metadata": metadata,
     }  # fmt: skip
+
+
+def test_every_round_is_kept() -> None:
+    assert list(rounds_table(SEEN))[2:] == [
+        "| Leases | 1 | 100/s, 1.00 ms | 50/s, 2.00 ms | 33/s, 3.00 ms | 25/s, 4.00 ms |"
+    ]

@@ -7,7 +7,7 @@ import pytest
 from bench.e2e.observation import Observation
 from bench.e2e.options import Options
 from bench.e2e.orders import Outcome
-from bench.e2e.report import cpu_table, goal_table, render, table
+from bench.e2e.report import cpu_table, goal_table, render, rounds_table, table
 from bench.e2e.results import Results, results
 from bench.e2e.rounds import Slot
 from tests.bench.e2e.sample_turn import CLIENTS, a_round
@@ -148,3 +148,13 @@ def test_errors_are_told_with_an_example_of_each_kind() -> None:
     assert "errors: 2 x 409 AlreadyExists: pods x already exists" in next(
         x for x in told if x.startswith("- no webhook")
     )
+
+
+def test_every_round_is_kept() -> None:
+    rows = rounds_table([*a_round(), *a_round(2)]).splitlines()[2:]
+    assert [row.split(" | ")[:3] for row in rows] == [
+        ["| 1", "20", "250/s, 4.0 ms"],
+        ["| 1", "1", "500/s, 2.0 ms"],
+        ["| 2", "20", "250/s, 4.0 ms"],
+        ["| 2", "1", "500/s, 2.0 ms"],
+    ]

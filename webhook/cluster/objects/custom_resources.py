@@ -10,14 +10,12 @@ from msgspec.structs import replace
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.translate import NAMESPACE, Notes, full_name, metadata_of, refuse, to_cpus
 from webhook.placement.inventory.intent import Intent, read_intent
+from webhook.placement.inventory.job_spec import ELEMENT_LIMIT
 from webhook.placement.inventory.objects import Element, Phase, Pool, PoolHost, StreamsJob
 from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec, repeated
+from webhook.placement.kube.pod import Resources
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, quote
-
-JOB_LIMIT = 1000
-"""Processing elements of one job (``docs/operations.md``, limits)."""
-
 
 PHASES = tuple(phase.value for phase in Phase)
 
@@ -65,24 +63,32 @@ def _given(spec: HostPoolSpec, status: wire.HostPoolStatus) -> Iterator[Problem]
 
 
 def job(source: wire.JobObject) -> StreamsJob:
-    """A Job's processing elements, with the placement of each operator."""
+    """A Job's processing elements, with the placement of each operator and the resources that the Job states."""
     namespace, name = full_name(source.metadata).split("/", 1)
-    stated = (source.spec and source.spec.processing_elements) or ()
-    elements = tuple(_element(element, f"{name}-{place}") for place, element in enumerate(stated))
+    spec = source.spec or wire.JobSpec()
+    stated = spec.processing_elements or ()
+    default = spec.processing_element.resources if spec.processing_element else None
+    elements = tuple(_element(element, f"{name}-{place}", default) for place, element in enumerate(stated))
     refuse(_job_faults(elements))
-    return StreamsJob(namespace, name, elements=elements)
+    deleting = bool(source.metadata and source.metadata.deletion_timestamp)
+    return StreamsJob(namespace, name, elements=elements, resources=spec.resources, deleting=deleting)
 
 
-def _element(stated: wire.ProcessingElement, default: str) -> Element:
+def _element(stated: wire.ProcessingElement, name: str, resources: Resources | None) -> Element:
+    """The element; ``name`` and ``resources`` are what holds if it does not say so itself."""
     operators = stated.operators or ()
     placements = tuple((operator.name or "", operator.placement) for operator in operators if operator.placement)
-    bound = bool(stated.template and stated.template.metadata and to_cpus(stated.template.metadata))
-    return Element(stated.name or default, placements, bound)
+    metadata = stated.template.metadata if stated.template else None
+    own = metadata.annotations.placement if metadata and metadata.annotations else None
+    bound = metadata is not None and to_cpus(metadata)
+    return Element(
+        stated.name or name, (("", own), *placements) if own else placements, bound, stated.resources or resources
+    )
 
 
 def _job_faults(elements: tuple[Element, ...]) -> Iterable[str]:
-    if len(elements) > JOB_LIMIT:
-        yield f"spec.processingElements: {len(elements)} of them, at most {JOB_LIMIT} are allowed"
+    if len(elements) > ELEMENT_LIMIT:
+        yield f"spec.processingElements: {len(elements)} of them, at most {ELEMENT_LIMIT} are allowed"
     first: dict[str, int] = {}
     for place, element in enumerate(elements):
         earlier = first.setdefault(element.name, place)

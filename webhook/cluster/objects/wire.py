@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from webhook.admission.opt_in import MIRROR
 from webhook.placement.inventory.pool_spec import HostPoolSpec
-from webhook.placement.kube.pod import Amount, PodSpec
+from webhook.placement.kube.pod import Amount, PodSpec, Resources
 from webhook.placement.text.keys import BIND, PLACEMENT, PREFERRED, UNIFORM, WAITS
 
 
@@ -157,12 +157,21 @@ class ProcessingElement(Struct, frozen=True, gc=False):
     name: str | None = None
     operators: tuple[Operator, ...] | None = None
     template: Template | None = None
+    resources: Resources | None = None
+
+
+class ElementDefaults(Struct, frozen=True, gc=False):
+    """The options of a Job for all of its processing elements."""
+
+    resources: Resources | None = None
 
 
 class JobSpec(Struct, frozen=True, gc=False, rename="camel"):
     """The model of a job."""
 
     processing_elements: tuple[ProcessingElement, ...] | None = None
+    processing_element: ElementDefaults | None = None
+    resources: Resources | None = None
 
 
 class JobObject(Struct, frozen=True, gc=False):

@@ -7,8 +7,10 @@ from msgspec.structs import replace
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.responses import Answer, PodQuestion, RightsQuestion, SizeQuestion, errored
+from webhook.admission.responses import Answer, JobQuestion, PodQuestion, RightsQuestion, SizeQuestion, errored
 from webhook.cluster.queries.authorization import Authorization
+from webhook.cluster.queries.streams_jobs import SECONDS as JOB_SECONDS
+from webhook.cluster.queries.streams_jobs import StreamsJobs
 from webhook.cluster.queries.unknown_pods import SECONDS as POD_SECONDS
 from webhook.cluster.queries.unknown_pods import UnknownPods
 from webhook.cluster.queries.workload_sizes import SECONDS as SIZE_SECONDS
@@ -18,7 +20,7 @@ from webhook.cluster.queries.workload_sizes import WorkloadSizes
 class ReviewQueries:
     """Asks the questions that answers carry; an answer stands as it is where there is nobody to ask.
 
-    ``sizes``, ``pods`` and ``rights`` each answer one kind of question; ``None`` for one that is not asked.
+    ``sizes``, ``pods``, ``rights`` and ``jobs`` each answer one kind of question; ``None`` for one that is not asked.
     """
 
     def __init__(
@@ -27,8 +29,10 @@ class ReviewQueries:
         sizes: WorkloadSizes | None = None,
         pods: UnknownPods | None = None,
         rights: Authorization | None = None,
+        jobs: StreamsJobs | None = None,
     ) -> None:
         self.sizes = sizes
+        self._jobs = jobs
         self._pods = pods
         self._rights = rights
 
@@ -39,6 +43,7 @@ class ReviewQueries:
             sizes=WorkloadSizes(ObjectClient(connection, seconds=SIZE_SECONDS)),
             pods=UnknownPods(ObjectClient(connection, seconds=POD_SECONDS)),
             rights=Authorization(ObjectClient(connection)) if authorize else None,
+            jobs=StreamsJobs(ObjectClient(connection, seconds=JOB_SECONDS)),
         )
 
     def completed(self, answer: Answer) -> Answer | Awaitable[Answer]:
@@ -52,6 +57,8 @@ class ReviewQueries:
             return _looked_at(answer, question, self._pods)
         if isinstance(question, RightsQuestion) and self._rights:
             return _authorized(answer, question, self._rights)
+        if isinstance(question, JobQuestion) and self._jobs:
+            return _of_job(self, question, self._jobs)
         return answer
 
 
@@ -80,6 +87,16 @@ async def _authorized(answer: Answer, question: RightsQuestion, rights: Authoriz
     except ApiError as failure:
         return _unknown("whether the HostPools may be used", failure)
     return question.resume(refused) if refused else answer
+
+
+async def _of_job(queries: ReviewQueries, question: JobQuestion, jobs: StreamsJobs) -> Answer:
+    """The answer once the Job was read, and what that answer depends on; an error where that is not possible."""
+    try:
+        job = await jobs.look_up(question.job)
+    except ApiError as failure:
+        return _unknown(f"what Job {question.job.name} says", failure)
+    answer = queries.completed(question.resume(job))
+    return answer if isinstance(answer, Answer) else await answer
 
 
 def _unknown(what: str, failure: ApiError) -> Answer:

@@ -13,7 +13,7 @@ from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, element_n
 from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec
 from webhook.placement.jobs.content import content_id
 from webhook.placement.jobs.element_order import most_constrained_first
-from webhook.placement.jobs.names import pool_object_name
+from webhook.placement.jobs.problems import pool_object_name
 
 Json = dict[str, Any]
 
@@ -34,9 +34,9 @@ class JobPlan(Struct, frozen=True):
 
     names: tuple[str, ...]
     pools_made: Mapping[str, Json]
-    pools_changed: Mapping[StoredHostPool, Json]
+    pools_changed: tuple[tuple[StoredHostPool, Json], ...]
     elements_made: tuple[MadeElement, ...]
-    elements_changed: Mapping[StoredElement, MadeElement]
+    elements_changed: tuple[tuple[StoredElement, Json], ...]
     elements_removed: tuple[StoredElement, ...]
     pools_removed: tuple[StoredHostPool, ...]
     taken: str = ""
@@ -72,17 +72,17 @@ def plan_of(job: StoredJob, spec: JobSpec, store: JobStore, *, submitted: bool) 
     elements = {element_name(job.name, place, element): element for place, element in enumerate(listed)}
     there = {name: store.elements.all.get((job.namespace, name)) for name in elements}
     found = {name: store.pools.all.get((job.namespace, name)) for name in pools}
-    changed = {} if submitted else dict(_changed(job, spec, elements, there))
+    missing = {name: elements[name] for name, stored in there.items() if stored is None}
+    wanted = {name: element for name, element in missing.items() if not submitted or restartable(element)}
     return JobPlan(
         names=tuple(elements),
         pools_made={name: _pool_spec(job, pools[name]) for name, pool in found.items() if pool is None},
-        pools_changed={} if submitted else dict(_changed_pools(job, pools, found)),
+        pools_changed=() if submitted else tuple(_changed_pools(job, pools, found)),
         elements_made=tuple(
             MadeElement(name, _element_spec(job, spec, element))
-            for name, element in most_constrained_first(elements.items())
-            if there[name] is None and (not submitted or restartable(element))
+            for name, element in most_constrained_first(wanted.items())
         ),
-        elements_changed=changed,
+        elements_changed=() if submitted else tuple(_changed(job, spec, elements, there)),
         elements_removed=tuple(
             element for element in owned_elements(job, store) if element.name not in elements and not element.deleting
         ),
@@ -107,11 +107,11 @@ def _of_others(job: StoredJob, found: list[StoredHostPool | StoredElement | None
 
 def _changed(
     job: StoredJob, spec: JobSpec, elements: Mapping[str, ElementSpec], there: Mapping[str, StoredElement | None]
-) -> Iterator[tuple[StoredElement, MadeElement]]:
+) -> Iterator[tuple[StoredElement, Json]]:
     for name, element in elements.items():
         stored = there[name]
         if stored is not None and not stored.deleting and stored.content_id != content_id(element, spec):
-            yield stored, MadeElement(name, {**_element_spec(job, spec, element), "launchCount": stored.launch})
+            yield stored, {**_element_spec(job, spec, element), "launchCount": stored.launch}
 
 
 def _changed_pools(

@@ -33,15 +33,14 @@ class OwnedObjects:
         """Create the HostPools that are missing, and change the others. Raises ApiError."""
         await _together(self._make(HOST_POOL, job, name, spec) for name, spec in plan.pools_made.items())
         await _together(
-            self._change(host_pool_path(*pool.key), pool, spec) for pool, spec in plan.pools_changed.items()
+            self._change(host_pool_path(*pool.key), pool, spec) for pool, spec in plan.pools_changed
         )
 
     async def make_elements(self, job: StoredJob, plan: JobPlan) -> None:
         """Create and change elements, in the order of the plan. Raises ApiError."""
         await _together(self._make(PROCESSING_ELEMENT, job, made.name, made.spec) for made in plan.elements_made)
         await _together(
-            self._change(element_path(*element.key), element, made.spec)
-            for element, made in plan.elements_changed.items()
+            self._change(element_path(*element.key), element, spec) for element, spec in plan.elements_changed
         )
 
     async def remove(

@@ -26,7 +26,7 @@ from webhook.placement.inventory.job_spec import SUBMISSION_SECONDS, JobSpec
 from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.element_status import FINAL, UNKNOWN, ElementPhase, Said
-from webhook.placement.jobs.job_progress import JobPhase, Tallied, tallied
+from webhook.placement.jobs.job_progress import NAME_TAKEN, POOL_FAILED, TIMED_OUT, JobPhase, Tallied, tallied
 from webhook.placement.text.problem import Problem, counted, enumerated
 
 SOON: Final = 0.1
@@ -34,6 +34,9 @@ SOON: Final = 0.1
 
 NAMED: Final = 3
 """Processing elements that a message says the reason of, and pools that it names."""
+
+_REFUSALS: Final = frozenset({Cause.FORBIDDEN, Cause.INVALID, Cause.BROKEN, Cause.BUSY})
+"""Causes of failures that tell why an object cannot be created: quota, admission, and a webhook that is away."""
 
 ProblemsOfJob = Callable[[str, JobSpec], Iterator[Problem]]
 """What is wrong with the spec of the Job of that name."""
@@ -80,17 +83,29 @@ class Jobs:
             ready = Said(holds=False, reason="Deleting", message="it is being deleted")
             await self._reports.say(job, replace(status, phase=JobPhase.DELETING, ready=ready))
             return None
-        spec = job.stated()
-        problems = [job.fault] if spec is None else [str(_text(found)) for found in self._problems(job.name, spec)]
+        spec, known = job.stated(), status.generation == job.generation and status.submitted.reason != INVALID
+        problems = [] if known and spec else list(self._wrong(job, spec))
         if spec is None or problems:
             await self._reports.say(job, failed(INVALID, "; ".join(problems), status, job.generation))
             return None
         if status.undone:
-            return await self._undo(job, status)
-        if status.generation != job.generation:
-            job = await self._begin(await self._fresh(job), status)
-            status = status_of_job(job)
-        return await self._provide(job, spec, status)
+            if await self._undone(job) or known:
+                return None
+            status = JobStatus()
+        if not known:
+            fresh = await self._fresh(job)
+            if fresh.version != job.version:
+                return SOON
+            job = await self._begin(fresh, status)
+        return await self._provide(job, spec, status_of_job(job))
+
+    def _wrong(self, job: StoredJob, spec: JobSpec | None) -> Iterator[str]:
+        """What is wrong with the spec of the Job."""
+        if spec is None:
+            yield job.fault
+            return
+        for problem in self._problems(job.name, spec):
+            yield f"{problem.field}: {problem.message}"
 
     async def _begin(self, job: StoredJob, status: JobStatus) -> StoredJob:
         """A new generation begins; a Job that has run goes on, and is not submitted against the time."""
@@ -101,39 +116,42 @@ class Jobs:
             begun = replace(begun, phase=JobPhase.SUBMITTING, submitted_at=self._reports.moment(), ready=said)
         return await self._reports.say(job, begun)
 
-    async def _undo(self, job: StoredJob, status: JobStatus) -> float | None:
-        """Delete what a failed submission has left; once all of it is gone, another generation begins anew."""
+    async def _undone(self, job: StoredJob) -> bool:
+        """Delete what a failed submission has left; whether there was anything."""
         elements, pools = owned_elements(job, self._store), owned_pools(job, self._store)
-        if elements or pools:
-            await self._objects.remove(
-                [element for element in elements if not element.deleting],
-                [pool for pool in pools if not pool.deleting],
-                propagation="Foreground",
-            )
-            return None
-        if status.generation == job.generation:
-            return None
-        clean = JobStatus(generation=status.generation)
-        await self._reports.say(job, replace(clean, submitted=UNKNOWN, ready=UNKNOWN))
-        return 0.0
+        await self._objects.remove(
+            [element for element in elements if not element.deleting],
+            [pool for pool in pools if not pool.deleting],
+            propagation="Foreground",
+        )
+        return bool(elements or pools)
 
     async def _provide(self, job: StoredJob, spec: JobSpec, status: JobStatus) -> float | None:
         """Make what is missing, and say how the Job does."""
         plan = plan_of(job, spec, self._store, submitted=status.submitted.holds)
         if plan.taken and status.phase is JobPhase.SUBMITTING:
-            return await self._fail(job, status, "NameTaken", f"{plan.taken} exists and is not this Job's")
-        if not plan.empty and not plan.leftover and not plan.taken:
-            job = await self._fresh(job)
-            if job.deleting or job.generation != status.generation:
-                return 0.0
-            await self._do(job, plan)
+            await self._fail(job, status, NAME_TAKEN, f"{plan.taken} exists and is not this Job's")
+            return None
+        refusal = None
+        if not plan.empty and not plan.leftover:
+            if (await self._fresh(job)).version != job.version:
+                return SOON
+            try:
+                await self._do(job, plan)
+            except ApiError as failure:
+                if failure.cause not in _REFUSALS:
+                    raise
+                refusal = failure
         present = _present(plan, self._store, job)
         pools = owned_pools(job, self._store)
         complete = len(present) == len(plan.names) and {pool.name for pool in pools} >= set(job.pools)
         if not status.submitted.holds and complete and plan.empty:
             what = f"{counted(len(job.pools), 'HostPool')} and {counted(len(plan.names), 'processing element')}"
             status = replace(status, submitted=Said(holds=True, reason="Submitted", message=what))
-        return await self._count(job, spec, status, plan, present)
+        wait = await self._count(job, spec, status, present, _first(plan, refusal))
+        if refusal is not None:
+            raise refusal
+        return wait
 
     async def _do(self, job: StoredJob, plan: JobPlan) -> None:
         await self._objects.make_pools(job, plan)
@@ -141,26 +159,31 @@ class Jobs:
         await self._objects.remove(plan.elements_removed, plan.pools_removed)
 
     async def _count(
-        self, job: StoredJob, spec: JobSpec, status: JobStatus, plan: JobPlan, present: Sequence[StoredElement]
+        self, job: StoredJob, spec: JobSpec, status: JobStatus, present: Sequence[StoredElement], first: str
     ) -> float | None:
-        """Say how many elements run; fails a submission that takes too long."""
+        """Say how many elements run; fails a submission that takes too long. ``first`` is what else keeps it waiting."""
         pools = [pool for pool in owned_pools(job, self._store) if pool.name in job.pools]
         ready = sum(pool.phase == Phase.READY for pool in pools)
-        tally = tallied(len(plan.names), Counter(element.phase for element in present))
+        total = len(spec.processing_elements or ())
+        tally = tallied(total, Counter(element.phase for element in present))
         status = replace(status, tally=tally, pools=len(job.pools), ready_pools=ready)
         if status.phase is not JobPhase.SUBMITTING:
-            return await self._say(job, status, present, tally.phase)
+            await self._say(job, status, present, tally.phase, first)
+            return None
         if broken := next((pool for pool in pools if pool.phase == Phase.FAILED), None):
             why = f"HostPool {broken.name} has failed: {broken.reason or 'no reason given'}"
-            return await self._fail(job, status, "PoolFailed", why)
-        begun = len(present) == len(plan.names) and all(element.begun for element in present)
+            await self._fail(job, status, POOL_FAILED, why)
+            return None
+        begun = len(present) == total and all(element.begun for element in present)
         if status.submitted.holds and begun and ready == len(job.pools):
-            return await self._say(job, status, present, tally.phase)
+            await self._say(job, status, present, tally.phase)
+            return None
         left = self._left(spec, status)
         if left <= 0:
-            waits = "; ".join(filter(None, (_pool_words(pools, job), _words(tally, present), _leftover(plan))))
-            return await self._fail(job, status, "TimedOut", f"after {_limit(spec)} s: {waits}")
-        await self._say(job, status, present, JobPhase.SUBMITTING, _pool_words(pools, job) or _leftover(plan))
+            waits = "; ".join(filter(None, (first, _pool_words(pools, job), _words(tally, present))))
+            await self._fail(job, status, TIMED_OUT, f"after {_limit(spec)} s: {waits}")
+            return None
+        await self._say(job, status, present, JobPhase.SUBMITTING, first or _pool_words(pools, job))
         return left
 
     async def _say(
@@ -172,10 +195,9 @@ class Jobs:
         ready = Said(phase is JobPhase.RUNNING, phase.value, shortened(message if not runs else str(status.tally)))
         await self._reports.say(job, replace(status, phase=phase, ready=ready))
 
-    async def _fail(self, job: StoredJob, status: JobStatus, reason: str, message: str) -> float | None:
+    async def _fail(self, job: StoredJob, status: JobStatus, reason: str, message: str) -> None:
         """The submission has failed: say so, and undo it."""
-        job = await self._reports.say(job, failed(reason, message, status, job.generation))
-        return await self._undo(job, status_of_job(job))
+        await self._undone(await self._reports.say(job, failed(reason, message, status, job.generation)))
 
     async def _fresh(self, job: StoredJob) -> StoredJob:
         """The Job as the API server has it; raises ApiError, MISSING also for another Job of its name."""
@@ -202,10 +224,6 @@ def _present(plan: JobPlan, store: JobStore, job: StoredJob) -> list[StoredEleme
     return [element for element in found if element and element.owner_uid == job.uid and not element.deleting]
 
 
-def _text(problem: Problem) -> str:
-    return f"{problem.field}: {problem.message}"
-
-
 def _pool_words(pools: Sequence[StoredHostPool], job: StoredJob) -> str:
     """What is missing of the HostPools; empty if all of them are Ready."""
     ready = {pool.name for pool in pools if pool.phase == Phase.READY}
@@ -217,8 +235,13 @@ def _pool_words(pools: Sequence[StoredHostPool], job: StoredJob) -> str:
     return f"{len(waiting)} of {counted(len(job.pools), 'HostPool')} not ready: {names}"
 
 
-def _leftover(plan: JobPlan) -> str:
-    return f"{plan.leftover} of an earlier Job of this name is still there" if plan.leftover else ""
+def _first(plan: JobPlan, refusal: ApiError | None) -> str:
+    """What keeps objects of the Job from being made."""
+    if plan.taken:
+        return f"{plan.taken} exists and is not this Job's"
+    if plan.leftover:
+        return f"{plan.leftover} of an earlier Job of this name is still there"
+    return "" if refusal is None else (refusal.request and refusal.request.detail) or str(refusal)
 
 
 def _words(tally: Tallied, present: Sequence[StoredElement]) -> str:

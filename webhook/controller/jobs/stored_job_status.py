@@ -11,7 +11,7 @@ from webhook.cluster.objects import wire
 from webhook.controller.jobstore.condition_list import merged_conditions, said_in, shortened
 from webhook.controller.jobstore.records import StoredJob
 from webhook.placement.jobs.element_status import UNKNOWN, Said
-from webhook.placement.jobs.job_progress import JobPhase, Tallied
+from webhook.placement.jobs.job_progress import UNDONE, JobPhase, Tallied
 
 Document = dict[str, Any]
 
@@ -37,7 +37,7 @@ class JobStatus(Struct, frozen=True, kw_only=True):
     @property
     def undone(self) -> bool:
         """Whether the submission has failed, so that its objects are deleted."""
-        return self.phase is JobPhase.FAILED and not self.submitted.holds and self.submitted.reason != INVALID
+        return self.phase is JobPhase.FAILED and self.submitted.reason in UNDONE
 
     @property
     def since(self) -> float | None:

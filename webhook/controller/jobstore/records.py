@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from kubeapi.client import decoding
 from webhook.cluster.objects import items, wire
@@ -15,8 +16,9 @@ from webhook.cluster.objects.translate import NAMESPACE, MalformedError
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.pool_spec import HostPoolSpec
-from webhook.placement.jobs.element_status import ElementPhase, ElementStatus
-from webhook.placement.jobs.names import pool_object_name
+from webhook.placement.jobs.element_status import ElementPhase
+from webhook.placement.jobs.job_progress import UNDONE, JobPhase
+from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.text.api_kinds import HOST_POOL, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
 from webhook.placement.text.keys import API_GROUP
 
@@ -90,6 +92,7 @@ class StoredJob(_Record, frozen=True, gc=False, kw_only=True):
     fault: str = ""
     pools: tuple[str, ...] = ()
     elements: bytes = b"[]"
+    phase: JobPhase = JobPhase.SUBMITTING
     undone: bool = False
     """Whether its submission has failed, by its status."""
 
@@ -98,7 +101,7 @@ class StoredJob(_Record, frozen=True, gc=False, kw_only=True):
         if self.options is None:
             return None
         found = msgspec.json.decode(self.elements, type=tuple[ElementSpec, ...])
-        return msgspec.structs.replace(self.options, processing_elements=found)
+        return replace(self.options, processing_elements=found)
 
 
 class StoredElement(_Record, frozen=True, gc=False, kw_only=True):
@@ -132,9 +135,11 @@ def read_job(item: Raw) -> StoredJob:
     document, common = _common(item)
     head = _status_head(document.status)
     submitted = next((found for found in head.conditions or () if found.type == "Submitted"), None)
-    undone = head.phase == "Failed" and submitted is not None and submitted.status == "False"
+    undone = head.phase == JobPhase.FAILED and submitted is not None and submitted.reason in UNDONE
     # The elements are not kept with the rest: most decisions need the options only.
-    common["spec"] = b"{}"
+    common |= {"spec": b"{}", "undone": undone}
+    if head.phase in list(JobPhase):
+        common["phase"] = JobPhase(head.phase)
     try:
         parts = msgspec.json.decode(document.spec, type=dict[str, Raw])
         elements = bytes(parts.pop("processingElements", b"null"))
@@ -142,10 +147,10 @@ def read_job(item: Raw) -> StoredJob:
         msgspec.json.decode(elements, type=tuple[ElementSpec, ...])
         options = msgspec.json.decode(msgspec.json.encode(parts), type=JobSpec)
     except decoding.ERRORS as error:
-        return StoredJob(**common, fault=f"spec: {decoding.reason(error)}", undone=undone)
+        return StoredJob(**common, fault=f"spec: {decoding.reason(error)}")
     name = common["name"]
     pools = tuple(dict.fromkeys(pool_object_name(name, pool.name or "") for pool in options.host_pools or ()))
-    return StoredJob(**common, options=options, pools=pools, elements=elements, undone=undone)
+    return StoredJob(**common, options=options, pools=pools, elements=elements)
 
 
 def read_element(item: Raw) -> StoredElement:

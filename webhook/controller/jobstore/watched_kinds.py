@@ -98,6 +98,7 @@ def _pods(store: JobStore) -> AnyKind:
     return Kind(
         api=POD,
         labels=keys.PE,
+        title="Pod of a ProcessingElement",
         read=read,
         key=lambda identity: identity.uid or _full_name(identity),
         value_key=lambda pod: pod.uid,

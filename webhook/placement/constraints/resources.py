@@ -38,8 +38,9 @@ _FIRST = (CPU, MEMORY)
 class Room(Struct, frozen=True, gc=False):
     """The condition that the node has room for ``requests``: free room on ``pinned`` nodes, else allocatable.
 
-    If the requests come from hardware requirements, ``said`` names these, ``grants`` is what they give to containers,
-    and ``overrules`` tells that a container itself asks for more than that.
+    If the requests come from hardware requirements, or from the pod's Job or processing element, ``said`` names these,
+    and ``grants`` is what they give to containers. ``overrules`` tells that the amount can be lowered but not dropped:
+    it is the Job's, or a container itself asks for more than the hardware requirement does.
     """
 
     spread: ClassVar[Spread] = Spread.FREE
@@ -126,17 +127,23 @@ def ordered(requests: Mapping[str, object]) -> list[str]:
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """One constraint for what the pod requests, and a standing one for its place among the pods of a node.
 
-    Each resource that mandatory hardware requirements give is a constraint of its own. Grants of optional requirements
-    are made only for amounts that the pod requests itself; they go with the standing constraint.
+    Each resource that mandatory hardware requirements give is a constraint of its own, and so are all resources that
+    the pod's Job or processing element states. Grants of optional requirements are made only for amounts that the pod
+    requests itself; they go with the standing constraint, and so does the default of processing elements.
     """
     pinned = _pinned(ask, world)
     wanted = ask.requests[PODS]
     asked = {resource: amount for resource, amount in ask.requests.items() if resource != PODS}
-    if not ask.provision.grants:
+    stated, silent = ask.provision.stated, tuple[SetResources, ...]()
+    if not ask.provision.grants and not stated:
         place = Room(_ONE if wanted == 1 else {PODS: wanted}, pinned)
         return (Room(asked, pinned), place) if asked else (place,)
     rooms: list[Room] = []
-    silent: tuple[SetResources, ...] = ()
+    if stated and stated[0].firm:
+        shares = {grant.resource: asked.pop(grant.resource) for grant in stated if grant.resource in asked}
+        rooms.append(Room(shares, pinned, _said(stated[0].cause, shares), stated, overrules=True))
+    else:
+        silent = stated
     for resource, grants in _by_resource(ask.provision.grants).items():
         total, own = asked.pop(resource, 0), wanted * ask.provision.own.get(resource, 0)
         firm = [grant.cause for grant in grants if grant.firm]
@@ -151,6 +158,11 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         if 0 < own <= total:
             asked[resource] = own
     return (*rooms, *([Room(asked, pinned)] if asked else []), Room({PODS: wanted}, pinned, grants=silent))
+
+
+def _said(cause: str, shares: Tally) -> str:
+    """The resources that a Job or its processing element states, as a clause."""
+    return f"{enumerated(ordered(shares), SAID, lambda name: f'{name} {amount(name, shares[name])}')} ({cause})"
 
 
 def _by_resource(grants: Iterable[SetResources]) -> dict[str, tuple[SetResources, ...]]:

@@ -218,10 +218,11 @@ class Inventory:
     def tells_apart(self, namespace: str, job: str, pe: str) -> bool:
         """Whether it matters for decisions which processing element of the job a pod without ``hostIsolation`` is.
 
-        It does if this processing element is isolated, or any of the job is bound to cpus.
+        It does if this processing element is isolated, if any of the job is bound to cpus, or if any gets
+        resources from the Job.
         """
         model = self.jobs.get((namespace, job))
-        if model and (True in model.binding("") or pe in [found.pe for found in model.isolated]):
+        if model and (True in model.binding("") or model.has_resources or pe in [found.pe for found in model.isolated]):
             return True
         return pe in [isolated for isolated, _ in self.job_pods(namespace, job).isolations()]
 

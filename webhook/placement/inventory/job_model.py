@@ -1,4 +1,4 @@
-"""The model of a Streams Job object: colocation groups, isolated operators and CPU binding of its elements.
+"""The model of a Streams Job object: colocation groups, isolated operators, CPU binding and resources of its elements.
 
 Colocation is transitive within a job, as in SPL: tokens of one processing element form one group
 (``docs/colocation.md``). The annotations of a pod show only its own tokens; the Job object has those of all elements.
@@ -7,7 +7,9 @@ Colocation is transitive within a job, as in SPL: tokens of one processing eleme
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from webhook.placement.inventory.job_resources import divided, problems_of_resources
 from webhook.placement.inventory.objects import Element, StreamsJob
+from webhook.placement.kube.pod import Resources
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.spl.placement import parse_placement
 
@@ -25,10 +27,21 @@ class JobModel:
     A placement text with problems is left out: pods with that text are refused, so the job has no such pods.
     """
 
-    __slots__ = ("_bindings", "_cpu_bound", "_groups", "elements", "isolated", "name")
+    __slots__ = (
+        "_bindings",
+        "_cpu_bound",
+        "_groups",
+        "_resources",
+        "deleting",
+        "elements",
+        "isolated",
+        "name",
+        "shared",
+    )
 
     def __init__(self, job: StreamsJob) -> None:
         self.name = job.name
+        self.deleting = job.deleting
         self.elements: dict[str, tuple[Clause, ...]] = {element.name: _clauses(element) for element in job.elements}
         self.isolated: tuple[Isolated, ...] = tuple(
             Isolated(pe, clause.operator or pe)
@@ -38,6 +51,9 @@ class JobModel:
         )
         self._cpu_bound = {element.name: element.cpu_bound for element in job.elements}
         self._bindings = frozenset(self._cpu_bound.values())
+        self.shared = _shared(job)
+        """What each element gets of the Job's own resources; ``None`` if the Job states none that can be divided."""
+        self._resources = {element.name: element.resources for element in job.elements if element.resources}
         self._groups = _groups(tokens_of(clauses) for clauses in self.elements.values())
 
     def binding(self, pe: str) -> frozenset[bool]:
@@ -46,6 +62,17 @@ class JobModel:
             return self._bindings
         return frozenset(bound for name, bound in self._cpu_bound.items() if name != pe)
 
+    @property
+    def has_resources(self) -> bool:
+        """Whether some element gets resources."""
+        return self.shared is not None or bool(self._resources)
+
+    def resources(self, pe: str) -> Resources | None:
+        """What the element gets: its share of the Job's resources, else its own; ``None`` if it gets none."""
+        if pe not in self.elements:
+            return None
+        return self.shared or self._resources.get(pe)
+
     def group(self, tokens: Iterable[str]) -> frozenset[str]:
         """The tokens of the groups to which the given tokens belong, and the given tokens."""
         joined: frozenset[str] = frozenset(tokens)
@@ -53,9 +80,18 @@ class JobModel:
             joined |= self._groups.get(token, frozenset())
         return joined
 
+    def knows(self, pe: str, clauses: Iterable[Clause]) -> bool:
+        """Whether the processing element is in the model, with just these clauses."""
+        there = self.elements.get(pe)
+        return there is not None and sorted(map(_meaning, there)) == sorted(map(_meaning, clauses))
+
     def joins(self, tokens: frozenset[str]) -> bool:
         """Whether the model has all of these tokens in one group."""
         return all(tokens <= self._groups.get(token, frozenset((token,))) for token in tokens)
+
+
+def _meaning(clause: Clause) -> tuple[str, str]:
+    return clause.operator, clause.text
 
 
 def tokens_of(clauses: Iterable[Clause]) -> frozenset[str]:
@@ -65,6 +101,14 @@ def tokens_of(clauses: Iterable[Clause]) -> frozenset[str]:
         for clause in clauses
         if clause.name is ClauseName.COLOCATION and isinstance(clause.argument, str)
     )
+
+
+def _shared(job: StreamsJob) -> Resources | None:
+    """One share of the Job's resources. What cannot be divided is left out: admission refuses such a Job."""
+    stated = job.resources
+    if stated is None or not job.elements or any(problems_of_resources(stated, "spec.resources")):
+        return None
+    return divided(stated, len(job.elements), "spec.resources")[0]
 
 
 def _clauses(element: Element) -> tuple[Clause, ...]:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from webhook.placement.kube.pod import LabelSelector, NodeTerm, Requirement, Toleration
+from webhook.placement.kube.pod import LabelSelector, NodeTerm, Requirement, Resources, Toleration
 
 Tally = Mapping[str, int]
 """Amounts by resource name: milli-units of ``cpu``, whole units (bytes, counts) of everything else."""
@@ -189,6 +189,8 @@ class Element(Struct, frozen=True, gc=False):
     """Pairs of operator name and placement text."""
     cpu_bound: bool = False
     """Whether the element's pod is to be bound to cpus."""
+    resources: Resources | None = None
+    """What the element's container gets where the Job itself states no resources."""
 
 
 class StreamsJob(Struct, frozen=True, gc=False):
@@ -197,3 +199,6 @@ class StreamsJob(Struct, frozen=True, gc=False):
     namespace: str
     name: str
     elements: tuple[Element, ...] = ()
+    resources: Resources | None = None
+    """What is divided among the elements."""
+    deleting: bool = False

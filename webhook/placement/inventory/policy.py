@@ -35,6 +35,7 @@ class Policy(Struct, frozen=True):
     - ``spared``: namespaces whose pods are no strangers; with ``None`` only processing elements are strangers. The
       setting takes effect in inventories that are made with it.
     - ``excluded``: namespaces whose pods the webhook leaves alone.
+    - ``controller_account``: the user name under which the product's controller makes pods of ProcessingElements.
     """
 
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"
@@ -54,3 +55,4 @@ class Policy(Struct, frozen=True):
     strict: bool = False
     spared: frozenset[str] | None = None
     excluded: frozenset[str] = frozenset({"kube-system"})
+    controller_account: str = ""

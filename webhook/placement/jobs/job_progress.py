@@ -23,6 +23,14 @@ class JobPhase(enum.StrEnum):
     DELETING = "Deleting"
 
 
+NAME_TAKEN: Final = "NameTaken"
+POOL_FAILED: Final = "PoolFailed"
+TIMED_OUT: Final = "TimedOut"
+
+UNDONE: Final = frozenset({NAME_TAKEN, POOL_FAILED, TIMED_OUT})
+"""Reasons, of the condition Submitted, of a submission that has failed and whose objects are deleted."""
+
+
 class Tallied(Struct, frozen=True, gc=False):
     """How many processing elements of a Job there are, by phase; one that does not exist is ``missing``."""
 

@@ -1,27 +1,8 @@
-"""Names of the objects that belong to a Job, its HostPools and the pods of its elements; and references to owners."""
+"""Names of the pods of processing elements, and references to the owners of objects."""
 
-import re
-from typing import Any, Final
+from typing import Any
 
 from webhook.placement.text.api_kinds import ApiKind
-from webhook.placement.text.keys import digest
-
-NAME_LIMIT: Final = 63
-"""Characters of a DNS label (RFC 1123)."""
-
-_OTHER: Final = re.compile(r"[^a-z0-9-]+")
-
-
-def pool_object_name(job: str, pool: str) -> str:
-    """The name of the HostPool object for the Job's pool of that SPL name: ``parallel-mypool``.
-
-    The SPL name in lower case, with ``-`` for what a DNS label cannot have; a name that is too long is cut and ends in a
-    digest of the whole.
-    """
-    name = f"{job}-{_OTHER.sub('-', pool.lower()).strip('-') or 'pool'}"
-    if len(name) <= NAME_LIMIT:
-        return name
-    return f"{name[: NAME_LIMIT - 9].rstrip('-.')}-{digest(f'{job}/{pool}')[:8].lower()}"
 
 
 def pod_name(element: str, launch: int) -> str:

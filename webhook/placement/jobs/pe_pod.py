@@ -29,6 +29,9 @@ CONTENT_ID: Final = f"{keys.PREFIX}contentId"
 BUILD_TYPE: Final = "{buildType}"
 """Placeholder in the name of the runtime's image."""
 
+RUNTIME_IMAGE: Final = f"streams-runtime:{BUILD_TYPE}"
+"""The runtime's image unless a setting names another one."""
+
 HEALTH: Final = {"path": "/healthz", "port": 8080}
 """Where the runtime's container is asked whether it lives."""
 

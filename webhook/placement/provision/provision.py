@@ -16,6 +16,7 @@ from webhook.placement.provision.effects import SetResources
 from webhook.placement.provision.exclusive_cpus import amounts, exclusive, flaw
 from webhook.placement.provision.grants import Grants, grant
 from webhook.placement.provision.resource_rules import broken, completed
+from webhook.placement.provision.stated_resources import NO_SHARES, Shares, Stated, nobody, shares
 from webhook.placement.provision.worker import bind, limited, worker
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, counted, quote
@@ -30,17 +31,18 @@ class Provision(Struct, frozen=True, gc=False):
     """What a pod's containers are given, and ``spec``: the pod's spec once its containers have that.
 
     ``labels`` are the requirements on labels of the node, ``grants`` the amounts that requirements give to containers,
-    ``binding`` the limits that CPU binding adds, ``wanted`` optional amounts that the pod gets only where some node has
-    them free, heaviest first. ``cpu_bound`` tells that the pod asks for CPU binding. ``own`` is what the pod requests
-    without the grants, empty if there are none: milli-units of cpu, whole units of all else. ``overruled`` are the
-    resources of which a container itself asks for more than the requirements do. ``optional`` tells whether any
-    requirement for an amount is not mandatory. Pod-level resources of ``spec`` are complete where something is
-    required.
+    ``stated`` those of the pod's Job and processing element, or the default of processing elements, ``binding`` the
+    limits that CPU binding adds, ``wanted`` optional amounts that the pod gets only where some node has them free,
+    heaviest first. ``cpu_bound`` tells that the pod asks for CPU binding. ``own`` is what the pod requests without the
+    grants, empty if there are none: milli-units of cpu, whole units of all else. ``overruled`` are the resources of
+    which a container itself asks for more than the requirements do. ``optional`` tells whether any requirement for an
+    amount is not mandatory. Pod-level resources of ``spec`` are complete where something is required.
     """
 
     spec: PodSpec
     labels: tuple[Hardware, ...] = ()
     grants: tuple[SetResources, ...] = ()
+    stated: tuple[SetResources, ...] = ()
     binding: tuple[SetResources, ...] = ()
     wanted: tuple[SetResources, ...] = ()
     cpu_bound: bool = False
@@ -56,9 +58,13 @@ BARE: Final = Provision(PodSpec())
 
 
 def provide(
-    spec: PodSpec, annotations: Mapping[str, str], hardware: Iterable[Hardware], gone: Collection[Hardware] = ()
+    spec: PodSpec,
+    annotations: Mapping[str, str],
+    hardware: Iterable[Hardware],
+    gone: Collection[Hardware] = (),
+    stated: Stated | None = None,
 ) -> Provision:
-    """Give the containers what ``hardware`` requires for them; what cannot be given is a problem.
+    """Give the containers what ``hardware`` requires for them, and what is ``stated``; what cannot be is a problem.
 
     ``gone`` are requirements that count as dropped, together with what containers ask for beyond them.
     """
@@ -72,9 +78,12 @@ def provide(
     place = worker(spec, annotations)
     grants = Grants(spec, required, None if isinstance(place, Problem) else place, bound=bound)
     firm = [grant for grant in grants.given if grant.firm]
-    binding, unsuited = _binding(grants.spec, place, annotations, bound=bound)
-    problems += [*contradictions, *grants.problems, *broken(grants.spec, firm), *unsuited]
-    provided = limited(grants.spec, binding)
+    shares = _shares(stated, grants, place, bound=bound) if stated else NO_SHARES
+    filled = shares.spec if shares.given else grants.spec
+    binding, unsuited = _binding(filled, place, annotations, bound=bound)
+    wrong = [*grants.problems, *shares.problems, *broken(filled, (*firm, *shares.given))]
+    problems += [*contradictions, *wrong, *unsuited]
+    provided = limited(filled, binding)
     why = flaw(provided) if not problems and (bound or grants.given) else ""
     if why and bound:
         problems.append(Problem(annotation(keys.BIND), f"{why}; {_EVERY}"))
@@ -82,6 +91,7 @@ def provide(
         provided,
         labels=labels,
         grants=tuple(grants.given),
+        stated=shares.given,
         binding=tuple(binding),
         wanted=tuple(grants.wanted),
         cpu_bound=bound,
@@ -89,8 +99,16 @@ def provide(
         overruled=frozenset(given.resource for given in grants.given if _more(spec, given)),
         optional=any(found.allocatable and not found.mandatory for found in required),
         problems=tuple(problems),
-        warnings=(*grants.warnings, *(_shared(provided, grants.given, why) if why else ())),
+        warnings=(*grants.warnings, *shares.warnings, *(_shared(provided, grants.given, why) if why else ())),
     )
+
+
+def _shares(stated: Stated, grants: Grants, place: Place | Problem, *, bound: bool) -> Shares:
+    """What the worker gets of the stated resources; a problem if the pod has no worker."""
+    if isinstance(place, Problem):
+        return Shares(grants.spec, problems=(nobody(stated, grants.spec),)) if stated.firm else NO_SHARES
+    taken = {found.resource for found in grants.given if found.place == place}
+    return shares(stated, grants.spec, place, taken, bound=bound)
 
 
 def _binding(

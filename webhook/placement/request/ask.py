@@ -25,6 +25,7 @@ from webhook.placement.kube.pod import Affinity, Metadata, OwnerReference, Pod, 
 from webhook.placement.kube.requests import Invalid, pod_requests
 from webhook.placement.provision.intended_hardware import intended
 from webhook.placement.provision.provision import BARE, Provision, provide
+from webhook.placement.provision.stated_resources import stated_for
 from webhook.placement.request import pod_text
 from webhook.placement.request.host_binding import BindingSubject, HostBinding, choose_binding
 from webhook.placement.request.pool_lookup import look_up
@@ -152,9 +153,14 @@ def _mapped(
 def _provided(
     pod: Pod, namespace: str, world: World, annotations: Mapping[str, str], dropped: Collection[str]
 ) -> Provision:
-    """What the pod's containers are given, by the pod's own annotations and by the HPAIntents for its workload."""
-    intents = world.inventory.intents
-    if _EQUIPMENT.isdisjoint(annotations) and namespace not in intents.enabled:
+    """What the pod's containers are given: by its annotations, its Job, and the HPAIntents for its workload."""
+    intents, spec = world.inventory.intents, pod.spec or _NO_SPEC
+    labels = (pod.metadata and pod.metadata.labels) or _NO_TEXTS
+    stated = None
+    if pe := labels.get(keys.PE):
+        model = world.inventory.jobs.get((namespace, labels.get(keys.JOB, "")))
+        stated = stated_for(spec, annotations, pe, model, dropped)
+    if stated is None and _EQUIPMENT.isdisjoint(annotations) and namespace not in intents.enabled:
         return BARE
     hardware: tuple[Hardware, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -168,7 +174,7 @@ def _provided(
         many = f"{len(hardware)} requirements are for this pod, at most {REQUIREMENT_LIMIT} are allowed"
         hardware, problems = (), (*problems, Problem(annotation(keys.HARDWARE), many))
     gone = mandatory_named(hardware, dropped) if dropped else ()
-    provision = provide(pod.spec or _NO_SPEC, annotations, hardware, gone)
+    provision = provide(spec, annotations, hardware, gone, stated)
     return replace(provision, problems=(*problems, *provision.problems)) if problems else provision
 
 

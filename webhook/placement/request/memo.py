@@ -120,7 +120,7 @@ def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
     return (
         namespace,
         job,
-        pe if apart else None,
+        pe if apart else pe is not None,
         said,
         metadata.labels is None,
         metadata.annotations is None,

@@ -70,5 +70,5 @@ WORKLOADS: Final = (
 )  # fmt: skip
 """Kinds with a template of pods, which are decided about when they are submitted."""
 
-REVIEWED: Final = (POD, BINDING, NODE, HOST_POOL, HPA_INTENT, *WORKLOADS)
+REVIEWED: Final = (POD, BINDING, NODE, HOST_POOL, STREAMS_JOB, PROCESSING_ELEMENT, HPA_INTENT, *WORKLOADS)
 """Kinds of which reviews are looked into."""

@@ -1,0 +1,132 @@
+"""Jobs and ProcessingElements at ``/validate``."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.answers import refused, response
+from tests.builders import Json, cluster, job, pool, review
+from webhook.admission.responses import Answer, JobQuestion, JobRef
+from webhook.admission.validate import validate
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import StreamsJob
+from webhook.placement.inventory.policy import Policy
+
+GROUP = "streams.ibm.com"
+
+
+def reviewed(
+    kind: str, spec: object, inventory: Inventory | None = None, policy: Policy | None = None, **fields: Any
+) -> Answer:
+    found = {"metadata": {"name": "parallel", **fields.pop("metadata", {})}, "spec": spec}
+    body = review(found, **{"operation": "CREATE"} | fields, kind=kind, group=GROUP)
+    return validate(body, inventory or cluster(), policy or Policy())
+
+
+def on_pool(name: str) -> Json:
+    operators = [{"name": "Source", "placement": f"host({name})"}]
+    return {"bundle": {"name": "a.sab"}, "processingElements": [{"operators": operators}]}
+
+
+def test_a_job_that_breaks_no_rule_is_allowed() -> None:
+    assert response(reviewed("Job", on_pool("P") | {"hostPools": [{"name": "P"}]}))["allowed"]
+
+
+def test_a_job_that_breaks_rules_is_refused_for_all_of_them() -> None:
+    spec = on_pool("P") | {"fusion": {"manual": 0}}
+    assert refused(reviewed("Job", spec)) == (
+        422,
+        (
+            "spec.fusion.manual: 0 is less than 1\n"
+            'spec.processingElements[0].operators[0].placement: the Job declares no HostPool "P"; it declares none\n'
+            "  host(P)\n"
+            "  ^"
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("pools", "allowed"),
+    [
+        pytest.param([pool("P")], True, id="of the namespace"),
+        pytest.param([pool("P", job="parallel")], False, id="of a job"),
+        pytest.param([pool("P", namespace="other")], False, id="of another namespace"),
+    ],
+)
+def test_a_job_may_use_the_pools_of_its_namespace(pools: list[Any], *, allowed: bool) -> None:
+    assert response(reviewed("Job", on_pool("P"), cluster(pools=pools)))["allowed"] is allowed
+
+
+def test_an_unknown_field_of_a_job_is_refused() -> None:
+    assert refused(reviewed("Job", {"bundles": {}})) == (
+        422, "the Job is not readable: Object contains unknown field `bundles` - at `$.spec`",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["Job", "ProcessingElement"])
+def test_what_is_being_deleted_is_not_held_back(kind: str) -> None:
+    spec = {"fusion": {"manual": 0}} if kind == "Job" else {}
+    assert response(reviewed(kind, spec, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}))["allowed"]
+
+
+@pytest.mark.parametrize(
+    ("old", "allowed"),
+    [
+        pytest.param({"spec": {"fusion": {"manual": 0}}}, True, id="as it was before the rule"),
+        pytest.param({"spec": {}}, False, id="otherwise"),
+        pytest.param({"spec": {"nonsense": 1}}, False, id="that cannot be read"),
+    ],
+)
+def test_an_update_is_reviewed_if_the_spec_changes(old: Json, *, allowed: bool) -> None:
+    answer = reviewed("Job", {"fusion": {"manual": 0}}, operation="UPDATE", old=old)
+    assert response(answer)["allowed"] is allowed
+
+
+# Processing elements
+
+
+def test_an_element_of_a_job_that_lives_is_allowed() -> None:
+    answer = reviewed("ProcessingElement", {"job": "parallel"}, cluster(jobs=[job({})]))
+    assert (response(answer)["allowed"], answer.question) == (True, None)
+
+
+def test_an_element_of_a_job_that_is_not_known_is_asked_about() -> None:
+    answer = reviewed("ProcessingElement", {"job": "parallel"})
+    assert refused(answer) == (403, 'spec.job: this namespace has no Job "parallel"')
+    assert isinstance(answer.question, JobQuestion)
+    assert answer.question.job == JobRef("default", "parallel")
+    assert response(answer.question.resume(job({})))["allowed"]
+    assert refused(answer.question.resume(None)) == (403, 'spec.job: this namespace has no Job "parallel"')
+    leaving = StreamsJob("default", "parallel", deleting=True)
+    assert refused(answer.question.resume(leaving)) == (403, 'spec.job: Job "parallel" is being deleted')
+
+
+def test_a_job_that_is_being_deleted_may_have_been_made_again() -> None:
+    answer = reviewed(
+        "ProcessingElement", {"job": "parallel"}, cluster(jobs=[StreamsJob("default", "parallel", deleting=True)])
+    )
+    assert refused(answer) == (403, 'spec.job: Job "parallel" is being deleted')
+    assert isinstance(answer.question, JobQuestion)
+
+
+def test_an_element_that_breaks_a_rule_is_refused() -> None:
+    assert refused(reviewed("ProcessingElement", {"job": "parallel", "launchCount": 0})) == (
+        422, "spec.launchCount: 0 is less than 1",
+    )  # fmt: skip
+
+
+def test_a_changed_element_keeps_the_rules() -> None:
+    old = {"spec": {"job": "parallel"}}
+    new = {"job": "parallel", "buildType": "fast"}
+    assert refused(reviewed("ProcessingElement", new, operation="UPDATE", old=old)) == (
+        422, 'spec.buildType: "fast" is not one of debug, release',
+    )  # fmt: skip
+    assert response(reviewed("ProcessingElement", old["spec"] | {"launchCount": 2}, operation="UPDATE", old=old))[
+        "allowed"
+    ]
+
+
+def test_in_audit_mode_a_refusal_is_a_warning() -> None:
+    answer = reviewed("Job", {"fusion": {"manual": 0}}, policy=Policy(audit=True))
+    assert json.loads(answer.body)["response"]["warnings"] == ["audit: this would be refused: 0 is less than 1"]

@@ -1,0 +1,67 @@
+"""Pods of ProcessingElements are decided about once their Job is known as the API server has it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.answers import patched
+from tests.builders import JOB, Json, cluster, job, node, pod, review
+from webhook.admission.mutate import mutate
+from webhook.admission.responses import Answer, JobQuestion, JobRef
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+
+ELEMENT = {
+    "apiVersion": "streams.ibm.com/v1", "kind": "ProcessingElement", "name": "parallel-0", "uid": "u",
+    "controller": True,
+}  # fmt: skip
+TWO = 'hostColocation("a"), hostColocation("b")'
+
+
+def element_pod(placement: str | None = TWO, *, reference: Mapping[str, Any] = {}, **tweaks: Any) -> Json:
+    found = pod(placement, **tweaks)
+    found["metadata"]["ownerReferences"] = [ELEMENT | reference]
+    return found
+
+
+def mutated(found: Json, inventory: Inventory) -> Answer:
+    return mutate(review(found), inventory, Policy())
+
+
+def test_the_job_is_asked_for_and_then_known() -> None:
+    inventory = cluster([node()])
+    found = element_pod()
+    answer = mutated(found, inventory)
+    assert isinstance(answer.question, JobQuestion)
+    assert answer.question.job == JobRef("default", JOB)
+    told = answer.question.resume(job({"parallel-0": TWO}))
+    labels = patched(found, told)["metadata"]["labels"]
+    assert "group" in labels.values()
+    assert mutated(found, inventory).question is None
+
+
+def test_without_the_job_the_answer_is_what_it_was() -> None:
+    answer = mutated(element_pod(), cluster([node()]))
+    assert isinstance(answer.question, JobQuestion)
+    assert answer.question.resume(None).message == answer.message
+
+
+@pytest.mark.parametrize(
+    ("found", "known", "asked"),
+    [
+        pytest.param(element_pod(), {"parallel-0": TWO}, False, id="known"),
+        pytest.param(element_pod(), {"parallel-0": 'hostColocation("a")'}, True, id="with other clauses"),
+        pytest.param(element_pod(), {"parallel-1": TWO}, True, id="without the element"),
+        pytest.param(element_pod("Sink: hostIsolation"), {"parallel-0": {"Sink": "hostIsolation"}}, False, id="named"),
+        pytest.param(element_pod(None), {"parallel-0": {}}, False, id="without clauses"),
+        pytest.param(element_pod(pe=None), {}, False, id="of no element"),
+        pytest.param(element_pod(job=None), {}, False, id="of no job"),
+        pytest.param(element_pod(reference={"kind": "ReplicaSet"}), {}, False, id="of another owner"),
+        pytest.param(element_pod(reference={"controller": False}), {}, False, id="that does not control it"),
+        pytest.param(pod(TWO), {}, False, id="of nobody"),
+    ],
+)
+def test_the_job_is_asked_for_where_it_may_say_more(found: Json, known: Any, *, asked: bool) -> None:
+    answer = mutated(found, cluster([node()], jobs=[job(known)]))
+    assert isinstance(answer.question, JobQuestion) is asked

@@ -1,0 +1,178 @@
+"""What a Job and its processing elements state for containers, and the default of processing elements."""
+
+from typing import Any
+
+import pytest
+
+from tests.builders import JOB, Json, asked, cluster, decided, node, pod
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Element, StreamsJob
+from webhook.placement.kube.pod import Resources
+
+BOUND = {"streams.ibm.com/kubernetes.bind.worker.to.cpu": "true"}
+PE = "parallel-0"
+
+
+def requests(**amounts: Any) -> Resources:
+    return Resources(amounts)
+
+
+def job(own: Resources | None = None, *, shared: Resources | None = None, count: int = 2) -> Inventory:
+    """A Job of so many elements, the first of which is the pod's."""
+    elements = (Element(PE, resources=own), *(Element(f"parallel-{at}") for at in range(1, count)))
+    return cluster([node()], jobs=[StreamsJob("default", JOB, elements, shared)])
+
+
+def silent(**spec: Any) -> Json:
+    """A pod whose container says nothing about resources."""
+    found = pod(**spec)
+    for container in found["spec"]["containers"]:
+        container.pop("resources", None)
+    return found
+
+
+def given(found: Json, inventory: Inventory) -> Resources | None:
+    """Resources of the pod's first container."""
+    spec = asked(found, inventory).spec
+    assert spec.containers
+    return spec.containers[0].resources
+
+
+@pytest.mark.parametrize(
+    ("own", "shared", "expected"),
+    [
+        pytest.param(None, None, requests(cpu="100m", memory="128Mi"), id="neither: the default"),
+        pytest.param(requests(cpu="2"), None, requests(cpu="2"), id="the element: its own"),
+        pytest.param(None, requests(cpu="3"), requests(cpu="1500m"), id="the job: divided"),
+        pytest.param(requests(cpu="2"), requests(cpu="3"), requests(cpu="1500m"), id="both: the job's, divided"),
+    ],
+)
+def test_who_states_resources(own: Resources | None, shared: Resources | None, expected: Resources) -> None:
+    found = given(silent(), job(own, shared=shared))
+    assert found
+    assert (found.requests, found.limits or None) == (expected.requests, expected.limits)
+
+
+def test_limits_are_divided_and_given_as_well() -> None:
+    found = given(silent(), job(shared=Resources({"cpu": "2"}, {"cpu": "4", "memory": "2Gi"})))
+    assert found == Resources({"cpu": "1", "memory": "1Gi"}, {"cpu": "2", "memory": "1Gi"})
+
+
+def test_the_default_fills_in_what_the_container_does_not_say() -> None:
+    found = silent()
+    found["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "1"}}
+    assert given(found, cluster()) == Resources({"memory": "128Mi"}, {"cpu": "1"})
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        pytest.param(silent(pe=None), id="of no element"),
+        pytest.param(silent(resources={"requests": {"cpu": "1"}}), id="with resources of its own as a whole"),
+        pytest.param(
+            silent(containers=[{"name": "a"}, {"name": "b"}]), id="of which nobody knows which container runs it"
+        ),
+    ],
+)
+def test_a_pod_without_the_default(found: Json) -> None:
+    assert given(found, cluster()) is None
+
+
+def test_the_container_is_found_by_name() -> None:
+    found = silent(containers=[{"name": "side"}, {"name": "pe"}])
+    spec = asked(found, job(requests(cpu="2"))).spec
+    assert [one.resources for one in spec.containers or ()] == [None, Resources({"cpu": "2"}, {})]
+
+
+def test_a_pod_that_does_not_say_its_container_is_refused() -> None:
+    found = decided(silent(containers=[{"name": "a"}, {"name": "b"}]), job(requests(cpu="2")))
+    assert found.message == (
+        "metadata.annotations[streams.ibm.com/container]: must name the container that gets the resources of "
+        'processing element parallel-0: "a", "b"'
+    )
+
+
+def test_what_the_container_says_itself_gives_way_with_a_warning() -> None:
+    inventory = job(shared=Resources({"cpu": "4"}, {"cpu": "8"}))
+    found = pod(requests={"cpu": "1"})
+    found["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "2"}
+    decision = decided(found, inventory)
+    cause = "1/2 of the resources of Job parallel"
+    assert list(decision.warnings) == [
+        f'requests cpu 1 of container "runtime" become 2, by {cause}',
+        f'limits cpu 2 of container "runtime" become 4, by {cause}',
+    ]
+
+
+def test_what_the_container_says_itself_may_be_the_same() -> None:
+    found = pod(requests={"cpu": "2"})
+    found["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "4"}
+    assert decided(found, job(shared=Resources({"cpu": "4"}, {"cpu": "8"}))).warnings == ()
+
+
+def test_under_cpu_binding_one_of_the_two_must_go() -> None:
+    found = pod(requests={"cpu": "1", "memory": "1Gi"}, annotations=BOUND)
+    inventory = cluster([node()], jobs=[StreamsJob("default", JOB, (Element(PE, cpu_bound=True),), requests(cpu="2"))])
+    assert decided(found, inventory).message == (
+        'spec.containers[0].resources.requests[cpu]: "1" is not 2, as by 1/1 of the resources of Job parallel: '
+        "under kubernetes.bind.worker.to.cpu one must go"
+    )
+
+
+def test_a_limit_of_the_container_below_what_is_stated_is_refused() -> None:
+    found = pod()
+    found["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "1"}}
+    assert decided(found, job(requests(cpu="2"))).message == (
+        'spec.containers[0].resources.limits[cpu]: "1" is less than 2, the request by resources of processing '
+        "element parallel-0"
+    )
+
+
+def test_a_limit_of_the_container_above_what_is_stated_stays() -> None:
+    found = pod()
+    found["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "4"}}
+    assert given(found, job(requests(cpu="2"))) == Resources({"cpu": "2"}, {"cpu": "4"})
+
+
+def test_hardware_requirements_come_first() -> None:
+    hardware = "- {resource: {name: cpu, requests: 1}}"
+    found = silent(annotations={"streams.ibm.com/hpa-requirements": hardware})
+    assert given(found, job(requests(cpu="2", memory="1Gi"))) == Resources({"cpu": "1", "memory": "1Gi"}, {})
+
+
+def test_a_pod_that_is_in_no_model_gets_the_default() -> None:
+    assert given(silent(pe="other"), job(requests(cpu="2"))) == Resources({"cpu": "100m", "memory": "128Mi"}, {})
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        pytest.param({"shared": requests(cpu="x")}, id="of the job"),
+        pytest.param({"own": requests(cpu="x")}, id="of the element"),
+    ],
+)
+def test_resources_that_nobody_can_read_are_nobodys(stated: dict[str, Resources]) -> None:
+    found = given(silent(), job(**stated))
+    assert (found.requests if found else None) in ({"cpu": "100m", "memory": "128Mi"}, None)
+
+
+def test_a_share_that_no_node_has_is_refused_by_its_name() -> None:
+    decision = decided(silent(), job(shared=requests(cpu="40", memory="2Gi")))
+    assert decision.message == (
+        "cpu 20, memory 1Gi (1/2 of the resources of Job parallel) cannot hold: 0 of 1 node can run this pod.\n"
+        "  1 node has less than cpu 20\n"
+        "Nearest fix: add a node with cpu 20, memory 1Gi to offer, or lower cpu 20, memory 1Gi (1/2 of the resources "
+        "of Job parallel) (1 node would fit)."
+    )
+
+
+def test_pods_of_one_job_are_told_apart_where_it_states_resources() -> None:
+    one, other = job(requests(cpu="2")), cluster()
+    assert [found.tells_apart("default", JOB, "x") for found in (one, other)] == [True, False]
+
+
+def test_a_pod_for_whose_default_there_is_no_room_is_refused() -> None:
+    assert (
+        decided(silent(), cluster([node(cpu=50)])).headline
+        == "requests cpu 100m, memory 128Mi cannot hold: 0 of 1 node can run this pod."
+    )

@@ -1,0 +1,98 @@
+"""Jobs and ProcessingElements at ``/validate``: what can be wrong with them before anything is made of them.
+
+Their own rules are in ``placement/jobs/problems.py``; ``docs/jobs.md`` describes the fields.
+"""
+
+import functools
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.admission.pool_use import with_rights_to
+from webhook.admission.responses import Answer, JobQuestion, JobRef, allowed, answered
+from webhook.admission.review import MALFORMED, Review
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.job_model import JobModel
+from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
+from webhook.placement.inventory.objects import StreamsJob
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.problems import foreign_pools, problems_of_element, problems_of_job, undeclared_pools
+from webhook.placement.kube.pod import Metadata
+from webhook.placement.text.problem import Fault, Problem, quote
+
+
+class SubmittedJob(Struct, frozen=True, gc=False):
+    """``streams.ibm.com/v1 Job`` as a user submits it."""
+
+    metadata: Metadata = Metadata()
+    spec: JobSpec = JobSpec()
+
+
+class SubmittedElement(Struct, frozen=True, gc=False):
+    """``streams.ibm.com/v1 ProcessingElement`` as a user, or the controller, submits it."""
+
+    metadata: Metadata = Metadata()
+    spec: ProcessingElementSpec = ProcessingElementSpec()
+
+
+_Submitted = TypeVar("_Submitted", SubmittedJob, SubmittedElement)
+
+_JOB: Final = msgspec.json.Decoder(SubmittedJob)
+_ELEMENT: Final = msgspec.json.Decoder(SubmittedElement)
+
+
+def submitted_job(review: Review, inventory: Inventory, policy: Policy) -> Answer:
+    """Check a Job that is created, or whose spec changes.
+
+    Whoever submits it has to have the right to use the HostPools that it does not declare itself: its pods are the
+    controller's.
+    """
+    new = _JOB.decode(review.object)
+    if new.metadata.deletion_timestamp or _unchanged(review, _JOB, new):
+        return allowed(review)
+    known = {
+        pool.spl_name: pool.name for pool in inventory.pools.of_namespace(review.namespace).values() if not pool.job
+    }
+    problems = [*problems_of_job(new.metadata.name or "", new.spec), *undeclared_pools(new.spec, known.keys())]
+    uses = [(known[pool], clause.text) for pool, clause in foreign_pools(new.spec) if pool in known]
+    return with_rights_to(answered(review, problems, policy), review, uses, "spec.processingElements", policy)
+
+
+def submitted_element(review: Review, inventory: Inventory, policy: Policy) -> Answer:
+    """Check a ProcessingElement that is created, or whose spec changes: its own rules, and that its Job lives.
+
+    The API server is asked for a Job that is not known: its processing elements are made right after it.
+    """
+    new = _ELEMENT.decode(review.object)
+    if new.metadata.deletion_timestamp or _unchanged(review, _ELEMENT, new):
+        return allowed(review)
+    problems = list(problems_of_element(new.metadata.name or "", new.spec))
+    if problems or review.operation != "CREATE":
+        return answered(review, problems, policy)
+    model = inventory.jobs.get((review.namespace, new.spec.job))
+    answer = _of_job(review, new, policy, model)
+    if model is not None and not model.deleting:
+        return answer
+    resume = functools.partial(_of_job, review, new, policy)
+    return replace(answer, question=JobQuestion(JobRef(review.namespace, new.spec.job), resume))
+
+
+def _of_job(review: Review, new: SubmittedElement, policy: Policy, job: JobModel | StreamsJob | None) -> Answer:
+    """The answer about a ProcessingElement of that Job; ``None`` if there is no such Job."""
+    if job is not None and not job.deleting:
+        return allowed(review)
+    named = quote(new.spec.job)
+    message = f"this namespace has no Job {named}" if job is None else f"Job {named} is being deleted"
+    return answered(review, [Problem("spec.job", message, fault=Fault.FORBIDDEN)], policy)
+
+
+def _unchanged(review: Review, decoder: msgspec.json.Decoder[_Submitted], new: _Submitted) -> bool:
+    """Whether an update leaves the spec as it is: an object that was there before a rule came can still be released."""
+    if review.operation != "UPDATE":
+        return False
+    try:
+        return decoder.decode(review.old).spec == new.spec
+    except MALFORMED:
+        return False

@@ -1,0 +1,311 @@
+"""What is wrong with the spec of a Job or of a ProcessingElement, without looking at the cluster (``docs/jobs.md``).
+
+The CustomResourceDefinitions have those of the rules that a schema can express; admission checks all of them.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from webhook.placement.inventory.job_resources import divided, problems_of_resources
+from webhook.placement.inventory.job_spec import (
+    ELEMENT_LIMIT,
+    Bundle,
+    ElementSpec,
+    JobSpec,
+    OperatorSpec,
+    ProcessingElementSpec,
+    ThreadingModel,
+    element_name,
+)
+from webhook.placement.inventory.pool_spec import HostPoolSpec, problems_of_spec
+from webhook.placement.jobs.option_problems import (
+    PULL_POLICIES,
+    at_least,
+    object_name,
+    one_of,
+    one_word,
+    problems_of_options,
+)
+from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.kube.pod import Pod
+from webhook.placement.kube.quantity import NANO, parse_quantity
+from webhook.placement.kube.resource_name import CPU
+from webhook.placement.provision.grants import BINDING
+from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, PoolName
+from webhook.placement.spl.placement import parse_placement
+from webhook.placement.text import keys
+from webhook.placement.text.keys import LABEL_LIMIT
+from webhook.placement.text.problem import Problem, enumerated, quote
+
+FUSION_TYPES: Final = ("noChannelInfluence", "channelIsolation", "channelExlocation")
+"""Values of ``fusion.type``, as SPL has them."""
+
+POOL_LIMIT: Final = 100
+"""HostPools that one Job declares (``docs/operations.md``, limits)."""
+
+OPERATOR_LIMIT: Final = 1000
+"""Operators of one processing element."""
+
+_GITHUB: Final = re.compile(r"https://[^/\s]+(?:/[^/\s]+)*/repos/[^/\s]+/[^/\s]+/contents/\S+\.sab", re.ASCII)
+"""A file of a repository in version 3 of the GitHub API."""
+
+_ELEMENTS: Final = "spec.processingElements"
+_TEMPLATE_PATH: Final = "template.spec"
+
+
+def problems_of_job(name: str, spec: JobSpec) -> Iterator[Problem]:
+    """A problem for each rule that a Job of that name breaks; the name may be empty if it is not known yet."""
+    yield from _submission(spec)
+    if spec.processing_element is not None:
+        yield from problems_of_options(spec.processing_element, "spec.processingElement")
+    yield from _pools(name, spec.host_pools or ())
+    elements = spec.processing_elements or ()
+    if len(elements) > ELEMENT_LIMIT:
+        yield Problem(_ELEMENTS, f"{len(elements)} of them, at most {ELEMENT_LIMIT} are allowed")
+        return
+    for place, element in enumerate(elements):
+        yield from _element(element, f"{_ELEMENTS}[{place}]", element_name(name or "job", place, element))
+        if element.template is None and not spec.bundle:
+            message = "missing, and the element has no template: the Streams runtime needs a bundle to run"
+            yield Problem("spec.bundle", message)
+            break
+    names = [element_name(name, place, element) for place, element in enumerate(elements)]
+    yield from _twice(names, [f"{_ELEMENTS}[{place}].name" for place in range(len(names))])
+    yield from _operators(elements)
+    yield from _resources(spec, elements)
+
+
+def problems_of_element(name: str, spec: ProcessingElementSpec) -> Iterator[Problem]:
+    """A problem for each rule that a ProcessingElement object of that name breaks by itself."""
+    if not spec.job:
+        yield Problem("spec.job", "missing: a ProcessingElement belongs to a Job")
+    if spec.launch_count < 1:
+        yield Problem("spec.launchCount", f"{spec.launch_count} is less than 1")
+    yield from _element(spec, "spec", name)
+
+
+def undeclared_pools(spec: JobSpec, known: Collection[str]) -> Iterator[Problem]:
+    """A problem for each clause about a pool that the Job does not declare, and that is not among the ``known`` ones.
+
+    An index beyond the size of a declared pool is a problem, too. Texts with syntax errors are left out.
+    """
+    declared = {pool.name: pool for pool in spec.host_pools or () if pool.name}
+    for path, clause, text in _placements(spec.processing_elements or ()):
+        pool = clause.argument
+        if not isinstance(pool, PoolName) or pool.name == DEFAULT_POOL:
+            continue
+        found = declared.get(pool.name)
+        if found is None and pool.name not in known:
+            names = sorted({*declared, *known})
+            there = f"the HostPools there are: {enumerated(names, 10)}" if names else "it declares none"
+            message = f"the Job declares no HostPool {quote(pool.name)}; {there}"
+            yield Problem(path, message, text, clause.offset)
+        elif found is not None and pool.index is not None:
+            size = found.size if found.hosts is None else len(found.hosts)
+            if size is None:
+                message = f"{clause} needs a HostPool with a size, and {pool.name} has none"
+                yield Problem(path, message, text, clause.offset)
+            elif pool.index >= size:
+                message = f"{clause} does not exist: HostPool {pool.name} has the hosts 0 to {size - 1}"
+                yield Problem(path, message, text, clause.offset)
+
+
+def foreign_pools(spec: JobSpec) -> Iterator[tuple[str, Clause]]:
+    """The name of each pool that the Job uses and does not declare, with the clause that says so."""
+    declared = {pool.name for pool in spec.host_pools or ()} | {DEFAULT_POOL}
+    for _, clause, _ in _placements(spec.processing_elements or ()):
+        if isinstance(clause.argument, PoolName) and clause.argument.name not in declared:
+            yield clause.argument.name, clause
+
+
+def _placements(elements: Iterable[ElementSpec]) -> Iterator[tuple[str, Clause, str]]:
+    """Every clause of every operator: the path of the text, the clause, and the text."""
+    for place, element in enumerate(elements):
+        for at, operator in enumerate(element.operators or ()):
+            path, text = f"{_ELEMENTS}[{place}].operators[{at}].placement", operator.placement or ""
+            clauses, problems = parse_placement(text, path)
+            if not problems:
+                yield from ((path, clause, text) for clause in clauses)
+
+
+def _submission(spec: JobSpec) -> Iterator[Problem]:
+    """Problems of the options of the Job itself."""
+    if spec.bundle is not None:
+        yield from _bundle(spec.bundle)
+    if spec.fusion is not None:
+        fusion = spec.fusion
+        stated = {"automatic": fusion.automatic, "legacy": fusion.legacy, "manual": fusion.manual is not None}
+        yield from one_of("spec.fusion", stated, "kind of fusion")
+        yield from at_least("spec.fusion.manual", fusion.manual, 1)
+        yield from one_word("spec.fusion.type", fusion.type, FUSION_TYPES)
+    if spec.threading_model is not None:
+        yield from _threading(spec.threading_model)
+    yield from one_word("spec.imagePullPolicy", spec.image_pull_policy, PULL_POLICIES)
+    yield from object_name("spec.imagePullSecret", spec.image_pull_secret)
+    yield from at_least("spec.submissionTimeOutInSeconds", spec.submission_time_out_in_seconds, 1)
+    yield from at_least("spec.transportCertificateValidityInDays", spec.transport_certificate_validity_in_days, 1)
+
+
+def _bundle(bundle: Bundle) -> Iterator[Problem]:
+    if not bundle.name:
+        yield Problem("spec.bundle.name", "missing: a bundle has a name")
+    yield from one_word("spec.bundle.pullPolicy", bundle.pull_policy, PULL_POLICIES)
+    stated = {"http": bundle.http is not None, "file": bundle.file is not None, "github": bundle.github is not None}
+    yield from one_of("spec.bundle", stated, "source")
+    if bundle.http is not None:
+        if not bundle.http.url:
+            yield Problem("spec.bundle.http.url", "missing: where is the bundle?")
+        authority = bundle.http.certification_authority
+        if authority is not None:
+            where = "spec.bundle.http.certificationAuthority.configMapName"
+            yield from object_name(where, authority.config_map_name, needed="the name of a ConfigMap")
+    if bundle.file is not None and not bundle.file.path:
+        yield Problem("spec.bundle.file.path", "missing: where is the bundle?")
+    if bundle.github is not None:
+        url, secret = bundle.github.url, bundle.github.secret
+        yield from object_name("spec.bundle.github.secret", secret)
+        if not url:
+            more = f"; the secret {quote(secret)} is for that url" if secret else ""
+            yield Problem("spec.bundle.github.url", f"missing: where is the bundle?{more}")
+        elif secret and not _GITHUB.fullmatch(url):
+            form = "https://api.HOST/repos/USER/REPOSITORY/contents/PATH.sab"
+            yield Problem("spec.bundle.github.url", f"{quote(url)} does not have the form {form}, which a secret needs")
+
+
+def _threading(model: ThreadingModel) -> Iterator[Problem]:
+    stated = {
+        "automatic": model.automatic,
+        "dedicated": model.dedicated,
+        "dynamic": model.dynamic is not None,
+        "manual": model.manual,
+    }
+    yield from one_of("spec.threadingModel", stated, "threading model")
+    if model.dynamic is not None:
+        yield from at_least("spec.threadingModel.dynamic.threadCount", model.dynamic.thread_count, 1)
+
+
+def _pools(job: str, pools: tuple[HostPoolSpec, ...]) -> Iterator[Problem]:
+    if len(pools) > POOL_LIMIT:
+        yield Problem("spec.hostPools", f"{len(pools)} of them, at most {POOL_LIMIT} are allowed")
+        return
+    for place, pool in enumerate(pools):
+        path = f"spec.hostPools[{place}]"
+        if not pool.name:
+            yield Problem(f"{path}.name", "missing: the name that host(...) says")
+        if pool.job and pool.job != job:
+            yield Problem(f"{path}.job", f"{quote(pool.job)} is another Job: leave it out")
+        for problem in problems_of_spec(pool):
+            yield replace(problem, field=path + problem.field.removeprefix("spec"))
+    named = [(pool.name, f"spec.hostPools[{place}].name") for place, pool in enumerate(pools) if pool.name]
+    yield from _twice([name for name, _ in named], [path for _, path in named])
+    objects = [pool_object_name(job, name) for name, _ in named]
+    distinct = {name for name, _ in named}
+    if len(distinct) == len(named):
+        yield from _twice(objects, [path for _, path in named], "makes the HostPool object {name}, as {earlier} does")
+
+
+def pool_object_name(job: str, pool: str) -> str:
+    """The name of the HostPool object of a Job's pool: the Job, and the pool's name in lower case.
+
+    What a name of an object cannot hold becomes a hyphen.
+    """
+    text = re.sub(r"[^a-z0-9.]+", "-", pool.lower()).strip("-.") or "pool"
+    return f"{job}-{text}"
+
+
+def _element(element: ElementSpec, path: str, name: str) -> Iterator[Problem]:
+    """Problems of one processing element."""
+    if not is_node_name(name) or len(name) > LABEL_LIMIT:
+        message = f"{quote(name)} is no name of an object of at most {LABEL_LIMIT} characters: a-z, 0-9, '-' and '.'"
+        yield Problem("metadata.name" if path == "spec" else f"{path}.name", message)
+    yield from problems_of_options(element, path)
+    operators = element.operators or ()
+    if len(operators) > OPERATOR_LIMIT:
+        yield Problem(f"{path}.operators", f"{len(operators)} of them, at most {OPERATOR_LIMIT} are allowed")
+        return
+    for at, operator in enumerate(operators):
+        yield from _operator(operator, f"{path}.operators[{at}]")
+    if element.template is not None:
+        yield from _template(element.template, path)
+
+
+def _operator(operator: OperatorSpec, path: str) -> Iterator[Problem]:
+    """Problems of an operator: its name is one as placement texts have it, its placement is about itself."""
+    probe, wrong = parse_placement(f"{operator.name}: hostIsolation", path)
+    if wrong or len(probe) != 1 or probe[0].operator != operator.name:
+        yield Problem(f"{path}.name", f"{quote(operator.name)} is no name of an operator, such as Main.Sink[0]")
+    if not operator.placement:
+        return
+    clauses, problems = parse_placement(operator.placement, f"{path}.placement")
+    yield from problems
+    for clause in clauses if not problems else ():
+        if clause.operator and clause.operator != operator.name:
+            message = f"{quote(clause.operator)} is another operator: each has a placement of its own"
+            yield Problem(f"{path}.placement", message, operator.placement, clause.offset)
+
+
+def _template(template: object, path: str) -> Iterator[Problem]:
+    """Problems of a pod template, as far as they are not the API server's."""
+    try:
+        pod = msgspec.convert(template, Pod)
+    except msgspec.ValidationError as error:
+        yield Problem(f"{path}.template", f"is not readable: {error}")
+        return
+    spec = template.get("spec") if isinstance(template, dict) else None
+    if not isinstance(spec, dict) or pod.spec is None or not pod.spec.containers:
+        yield Problem(f"{path}.{_TEMPLATE_PATH}.containers", "missing: a pod has a container")
+        return
+    policy = spec.get("restartPolicy", "Never")
+    if policy != "Never":
+        message = f"{quote(str(policy))} is not Never: whether a pod is started again is said by restartFailedPod"
+        yield Problem(f"{path}.{_TEMPLATE_PATH}.restartPolicy", f"{message} and restartCompletedPod")
+    labels = (pod.metadata and pod.metadata.labels) or {}
+    for key in sorted(key for key in labels if key.startswith(keys.PREFIX)):
+        yield Problem(f"{path}.template.metadata.labels[{key}]", "is set for the pods of a Job, and cannot be stated")
+
+
+def _operators(elements: Iterable[ElementSpec]) -> Iterator[Problem]:
+    """Operators of one name: in SPL an operator is fused into one processing element."""
+    found = [
+        (operator.name, f"{_ELEMENTS}[{place}].operators[{at}].name")
+        for place, element in enumerate(elements)
+        for at, operator in enumerate(element.operators or ())
+    ]
+    yield from _twice([name for name, _ in found], [path for _, path in found])
+
+
+def _resources(spec: JobSpec, elements: tuple[ElementSpec, ...]) -> Iterator[Problem]:
+    """Problems of the Job's own resources, and of each element's share of them."""
+    if spec.resources is None:
+        return
+    wrong = list(problems_of_resources(spec.resources, "spec.resources"))
+    yield from wrong
+    if wrong or not elements:
+        return
+    share, problems = divided(spec.resources, len(elements), "spec.resources")
+    yield from problems
+    cpu = parse_quantity((share.requests or share.limits or {}).get(CPU, 0)) or 0
+    if cpu % NANO and (bound := next((place for place, one in enumerate(elements) if _bound(one)), None)) is not None:
+        message = f"leaves a fraction of a cpu for each of {len(elements)} elements, and {_ELEMENTS}[{bound}]"
+        yield Problem(f"spec.resources.requests[{CPU}]", f"{message} is to have cores of its own ({BINDING})")
+
+
+def _bound(element: ElementSpec) -> bool:
+    """Whether the template asks for CPU binding."""
+    template = element.template if isinstance(element.template, dict) else {}
+    metadata = template.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return isinstance(annotations, dict) and annotations.get(keys.BIND) == "true"
+
+
+def _twice(names: Iterable[str], paths: Iterable[str], message: str = "{name} is also {earlier}") -> Iterator[Problem]:
+    """A problem for each name that stands earlier in the list."""
+    first: dict[str, str] = {}
+    for name, path in zip(names, paths, strict=True):
+        earlier = first.setdefault(name, path)
+        if earlier != path:
+            yield Problem(path, message.format(name=quote(name), earlier=earlier))

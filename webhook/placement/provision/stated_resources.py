@@ -1,0 +1,149 @@
+"""Amounts that a Job or its processing elements state for containers, and the default of processing elements.
+
+``docs/jobs.md`` (resources) has the rules. Amounts are in billionths of a unit.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.placement.annotations.placement_text import annotation
+from webhook.placement.inventory.job_model import JobModel
+from webhook.placement.inventory.job_resources import PARTS, problems_of_resources
+from webhook.placement.kube.containers import Place, called, listed, resources_at
+from webhook.placement.kube.pod import Amount, PodSpec, Resources
+from webhook.placement.kube.quantity import format_quantity, parse_quantity
+from webhook.placement.kube.resource_name import CPU, MEMORY
+from webhook.placement.provision.effects import SetResources
+from webhook.placement.provision.grants import BINDING, granted
+from webhook.placement.provision.worker import worker
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Problem, quote
+
+DEFAULT: Final = Resources({CPU: "100m", MEMORY: "128Mi"})
+"""What the container of a processing element requests where it says nothing (Streams instance operator)."""
+
+DEFAULT_CAUSE: Final = "default of processing elements"
+
+
+class Stated(Struct, frozen=True, gc=False):
+    """Resources for the container of a processing element.
+
+    ``cause`` is what messages call them; a clause about them ends in it, in parentheses. ``firm`` resources replace
+    what the container asks for itself; others only fill in what it does not say.
+    """
+
+    resources: Resources
+    cause: str
+    firm: bool = True
+
+
+def stated_for(
+    spec: PodSpec, annotations: Mapping[str, str], pe: str, model: JobModel | None, dropped: Collection[str]
+) -> Stated | None:
+    """What is stated for a pod with the label ``pe``; ``None`` if nothing is, or nothing would change.
+
+    Resources whose cause is among the ``dropped`` clauses do not count.
+    """
+    found = model.resources(pe) if model else None
+    if model and found:
+        whole = f"1/{len(model.elements)} of the resources of Job {model.name}"
+        cause = whole if model.shared else f"resources of processing element {pe}"
+        if any(text.endswith(f"({cause})") for text in dropped) or any(problems_of_resources(found, "")):
+            return None
+        return Stated(found, cause)
+    place = worker(spec, annotations)
+    lacking = None if spec.resources is not None or isinstance(place, Problem) else _lacking(spec, place)
+    return Stated(lacking, DEFAULT_CAUSE, firm=False) if lacking else None
+
+
+def _lacking(spec: PodSpec, place: Place) -> Resources | None:
+    """The part of the default of which the container says nothing."""
+    own = resources_at(spec, place)
+    there = (own.requests or {}).keys() | (own.limits or {}).keys()
+    amounts = {name: amount for name, amount in (DEFAULT.requests or {}).items() if name not in there}
+    return Resources(amounts) if amounts else None
+
+
+class Shares(Struct, frozen=True, gc=False):
+    """The amounts that a container is given, the pod's spec with them, and what is wrong or to be warned of."""
+
+    spec: PodSpec
+    given: tuple[SetResources, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+NO_SHARES: Final = Shares(PodSpec())
+"""Nothing is given; its ``spec`` is not the pod's."""
+
+
+def shares(stated: Stated, spec: PodSpec, place: Place, taken: Collection[str], *, bound: bool) -> Shares:
+    """What the container at ``place`` gets of the stated resources, beside what hardware requirements give to it.
+
+    Amounts of resources that are in ``taken`` are left out: hardware requirements come first. ``bound`` tells that the
+    pod asks for CPU binding: then an amount of the container's own that differs is a problem, else a warning.
+    """
+    own, given = resources_at(spec, place), []
+    problems: list[Problem] = []
+    warnings: list[str] = []
+    for name in _names(stated.resources):
+        if name in taken:
+            continue
+        effect = _amount(stated, name, place)
+        given.append(effect)
+        for part, there, amount in _differing(own, effect):
+            path = f"{place.path}.resources.{part}[{name}]"
+            if amount is None:
+                least = format_quantity(effect.requests)
+                message = f"{quote(str(there))} is less than {least}, the request by {stated.cause}"
+                problems.append(Problem(path, message))
+            elif bound:
+                message = f"{quote(str(there))} is not {format_quantity(amount)}, as by {stated.cause}"
+                problems.append(Problem(path, f"{message}: under {BINDING} one must go"))
+            else:
+                what = f"{part} {name} {there} of {called(spec, place)}"
+                warnings.append(f"{what} become {format_quantity(amount)}, by {stated.cause}")
+    for effect in given:
+        spec = granted(spec, effect)
+    return Shares(spec, tuple(given), tuple(problems), tuple(warnings))
+
+
+def nobody(stated: Stated, spec: PodSpec) -> Problem:
+    """The problem that the pod has no container that could get the stated resources."""
+    return Problem(annotation(keys.CONTAINER), f"must name the container that gets the {stated.cause}: {listed(spec)}")
+
+
+def _names(resources: Resources) -> list[str]:
+    return sorted({name for part in PARTS for name in getattr(resources, part) or {}})
+
+
+def _amount(stated: Stated, name: str, place: Place) -> SetResources:
+    """Request and limit of one resource; the request is the limit where none is stated."""
+    limit = _parsed(stated.resources.limits, name)
+    request = _parsed(stated.resources.requests, name)
+    amount = limit if request is None else request
+    return SetResources(stated.cause, place, name, amount or 0, limit, firm=stated.firm)
+
+
+def _parsed(part: Mapping[str, Amount] | None, name: str) -> int | None:
+    amount = (part or {}).get(name)
+    return None if amount is None else parse_quantity(amount)
+
+
+def _differing(own: Resources, effect: SetResources) -> Iterator[tuple[str, Amount, int | None]]:
+    """Where the container's own amount differs: the part, its own amount, and the stated one.
+
+    The stated one is ``None`` for a limit that stays, and that is less than the stated request.
+    """
+    asked, limit = (own.requests or {}).get(effect.resource), (own.limits or {}).get(effect.resource)
+    if asked is not None and parse_quantity(asked) != effect.requests:
+        yield "requests", asked, effect.requests
+    if limit is None:
+        return
+    if effect.limits is None:
+        if (parse_quantity(limit) or 0) < effect.requests:
+            yield "limits", limit, None
+    elif parse_quantity(limit) != effect.limits:
+        yield "limits", limit, effect.limits
