@@ -64,9 +64,7 @@ def figures(controller: Controller, gauge: Gauge) -> None:
         )
     queues = controller.work.jobs.queues
     gauge("job_queue_depth", "Jobs that wait to be looked at.", lambda: float(queues.jobs.depth))
-    gauge(
-        "element_queue_depth", "Processing elements that wait to be looked at.", lambda: float(queues.elements.depth)
-    )
+    gauge("element_queue_depth", "Processing elements that wait to be looked at.", lambda: float(queues.elements.depth))
     gauge("pool_hosts_assigned", "Hosts that pools have.", lambda: float(sum(_hosts(controller))))
     gauge("pool_hosts_gone", "Hosts that pools have and whose nodes are gone.", lambda: float(_gone(controller)))
     gauge("queue_depth", "Host pools that wait to be looked at.", lambda: float(pools.depth))

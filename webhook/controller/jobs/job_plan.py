@@ -64,8 +64,8 @@ def owned_elements(job: StoredJob, store: JobStore) -> list[StoredElement]:
 def plan_of(job: StoredJob, spec: JobSpec, store: JobStore, *, submitted: bool) -> JobPlan:
     """The plan for a Job that is not being deleted.
 
-    Once it was ``submitted``, nothing is changed any more, so that what people change by hand stays; and an element that
-    is missing was deleted by somebody, and is made again only if it is restartable.
+    Once it was ``submitted``, nothing is changed any more, so that what people change by hand stays; and an element
+    that is missing was deleted by somebody, and is made again only if it is restartable.
     """
     pools = {pool_object_name(job.name, pool.name or ""): pool for pool in spec.host_pools or ()}
     listed = spec.processing_elements or ()
@@ -86,9 +86,7 @@ def plan_of(job: StoredJob, spec: JobSpec, store: JobStore, *, submitted: bool) 
         elements_removed=tuple(
             element for element in owned_elements(job, store) if element.name not in elements and not element.deleting
         ),
-        pools_removed=tuple(
-            pool for pool in owned_pools(job, store) if pool.name not in pools and not pool.deleting
-        ),
+        pools_removed=tuple(pool for pool in owned_pools(job, store) if pool.name not in pools and not pool.deleting),
         **_of_others(job, [*found.values(), *there.values()]),
     )
 

@@ -32,9 +32,7 @@ class OwnedObjects:
     async def make_pools(self, job: StoredJob, plan: JobPlan) -> None:
         """Create the HostPools that are missing, and change the others. Raises ApiError."""
         await _together(self._make(HOST_POOL, job, name, spec) for name, spec in plan.pools_made.items())
-        await _together(
-            self._change(host_pool_path(*pool.key), pool, spec) for pool, spec in plan.pools_changed
-        )
+        await _together(self._change(host_pool_path(*pool.key), pool, spec) for pool, spec in plan.pools_changed)
 
     async def make_elements(self, job: StoredJob, plan: JobPlan) -> None:
         """Create and change elements, in the order of the plan. Raises ApiError."""

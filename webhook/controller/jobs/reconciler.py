@@ -161,7 +161,7 @@ class Jobs:
     async def _count(
         self, job: StoredJob, spec: JobSpec, status: JobStatus, present: Sequence[StoredElement], first: str
     ) -> float | None:
-        """Say how many elements run; fails a submission that takes too long. ``first`` is what else keeps it waiting."""
+        """Say how many elements run; fails a submission that takes too long. ``first`` is what else it waits for."""
         pools = [pool for pool in owned_pools(job, self._store) if pool.name in job.pools]
         ready = sum(pool.phase == Phase.READY for pool in pools)
         total = len(spec.processing_elements or ())

@@ -16,7 +16,7 @@ from webhook.placement.jobs.job_progress import UNDONE, JobPhase, Tallied
 Document = dict[str, Any]
 
 SUBMITTING: Final = "Submitting"
-"""Reason of the condition Submitted while objects of the Job are still to be made; every other ``False`` is a failure."""
+"""Reason of the condition Submitted while objects of the Job are still to be made."""
 
 INVALID: Final = "Invalid"
 """Reason of a Job that breaks rules: nothing is made, and nothing undone."""

@@ -1,7 +1,7 @@
 """Jobs, ProcessingElements and HostPools as the controller of Jobs keeps them.
 
-Specs and statuses stay JSON text until they are used: ten thousand processing elements as text take a tenth of the memory
-that their values would.
+Specs and statuses stay JSON text until they are used: ten thousand processing elements as text take a tenth of the
+memory that their values would.
 """
 
 from typing import Any, Final
@@ -83,7 +83,7 @@ class _Record(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class StoredJob(_Record, frozen=True, gc=False, kw_only=True):
-    """A Job. ``options`` are its spec without its processing elements, and ``None`` if it cannot be read: see ``fault``.
+    """A Job. ``options`` are its spec without its processing elements, ``None`` if it cannot be read: see ``fault``.
 
     ``pools`` are the names of the HostPool objects that it has; ``elements`` is the JSON of its list of elements.
     """

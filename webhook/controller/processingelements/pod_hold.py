@@ -1,9 +1,11 @@
 """Why no pod may be created for a processing element now: its Job, or a HostPool of the Job, is not there."""
 
+from collections.abc import Iterator
+
 from webhook.controller.jobstore.records import StoredElement, StoredJob
 from webhook.controller.jobstore.store import JobStore
 from webhook.placement.jobs.element_status import Said
-from webhook.placement.text.problem import enumerated
+from webhook.placement.text.problem import counted, enumerated
 
 NAMED = 3
 """HostPools that a message names."""
@@ -11,22 +13,25 @@ NAMED = 3
 
 def pod_hold(element: StoredElement, store: JobStore) -> Said | None:
     """The reason in words; ``None`` if a pod may be created."""
-    job = store.jobs.all.get((element.namespace, element.job))
+    return next(_reasons(element, store.jobs.all.get((element.namespace, element.job)), store), None)
+
+
+def _reasons(element: StoredElement, job: StoredJob | None, store: JobStore) -> Iterator[Said]:
     if job is None:
-        return _held("JobMissing", f"Job {element.job} does not exist")
+        yield _held("JobMissing", f"Job {element.job} does not exist")
+        return
     if element.owner is not None and element.owner_uid != job.uid:
-        return _held("JobReplaced", f"its Job has been deleted, and Job {element.job} is another one")
+        yield _held("JobReplaced", f"its Job has been deleted, and Job {element.job} is another one")
     if job.deleting:
-        return _held("JobDeleting", f"Job {element.job} is being deleted")
+        yield _held("JobDeleting", f"Job {element.job} is being deleted")
     if job.options is None:
-        return _held("JobInvalid", f"Job {element.job}: {job.fault}")
+        yield _held("JobInvalid", f"Job {element.job}: {job.fault}")
     if job.undone:
-        return _held("SubmissionFailed", f"the submission of Job {element.job} has failed")
+        yield _held("SubmissionFailed", f"the submission of Job {element.job} has failed")
     missing = [pool for pool in job.pools if not _exists(job, pool, store)]
     if missing:
-        names = enumerated(missing, NAMED)
-        return _held("WaitingForPools", f"HostPool{'s' * (len(missing) > 1)} {names} of the Job do not exist yet")
-    return None
+        names = f"{counted(len(missing), 'HostPool')} of the Job: {enumerated(missing, NAMED)}"
+        yield _held("WaitingForPools", f"it waits for {names}")
 
 
 def _exists(job: StoredJob, name: str, store: JobStore) -> bool:

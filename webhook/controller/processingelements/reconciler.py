@@ -54,22 +54,22 @@ class ProcessingElements:
     def __init__(
         self, server: ObjectEditor, store: JobStore, reports: ElementReports, *, image: str, now: Clock
     ) -> None:
-        self._server = server
-        self._store = store
-        self._reports = reports
-        self._image = image
-        self._now = now
+        self.server = server
+        self.store = store
+        self.reports = reports
+        self.image = image
+        self.now = now
 
     async def reconcile(self, name: Name) -> float | None:
         """Reconcile the element; returns the seconds until the next pass, ``None`` if only a change needs one.
 
         Raises :class:`ApiError` for what may work later, and LostError when this process does not hold the Lease.
         """
-        element = self._store.elements.all.get(name)
+        element = self.store.elements.all.get(name)
         if element is None or element.deleting:
             return None
         try:
-            return await _Pass(self._server, self._store, self._reports, self._image, self._now).run(element)
+            return await _ElementPass(self, element).run()
         except ApiError as failure:
             if failure.cause is Cause.MISSING:
                 return SOON  # it is gone, which the watch will say
@@ -80,20 +80,22 @@ class ProcessingElements:
 
     async def _refresh(self, name: Name) -> None:
         with contextlib.suppress(ApiError):
-            self._store.elements.correct(read_element(Raw(await self._server.read(element_path(*name)))))
+            self.store.elements.correct(read_element(Raw(await self.server.read(element_path(*name)))))
 
 
-class _Pass:
-    """One pass over one element."""
+class _ElementPass:
+    """One pass over one element: the steps until one of them is the last."""
 
-    def __init__(
-        self, server: ObjectEditor, store: JobStore, reports: ElementReports, image: str, now: Clock
-    ) -> None:
-        self._server = server
-        self._store = store
-        self._reports = reports
-        self._image = image
-        self._now = now
+    def __init__(self, work: ProcessingElements, element: StoredElement) -> None:
+        self._server = work.server
+        self._store = work.store
+        self._reports = work.reports
+        self._image = work.image
+        self._now = work.now
+        self._element = element
+        self._spec = ProcessingElementSpec()
+        self._wait: float | None = None
+        """What the pass returns after its last step."""
         self._made: ElementPod | None = None
         """The pod that this pass has created."""
         self._lost: ElementPod | None = None
@@ -101,42 +103,48 @@ class _Pass:
         self._fresh = False
         """Whether the element was read from the API server in this pass."""
 
-    async def run(self, element: StoredElement) -> float | None:
-        """Do the steps until there is none."""
+    async def run(self) -> float | None:
+        """Do the steps; returns the seconds until the next pass."""
         for _ in range(STEPS):
             try:
-                spec = element.stated()
+                self._spec = self._element.stated()
             except decoding.ERRORS as error:
-                await self._reports.say(element, _invalid(element, decoding.reason(error)))
+                why = f"spec: {decoding.reason(error)}"
+                await self._say(_held(status_of_element(self._element), "Invalid", why))
                 return None
-            job = self._store.jobs.all.get((element.namespace, element.job))
-            options = (job and job.options) or JobSpec()
-            step = next_step(self._state(element, spec, options), self._now())
-            if step.act in {Act.CREATE, Act.DELETE} and not self._fresh:
-                element = await self._read(element)
-                if element.deleting:
-                    return None
-                continue
-            match step.act:
-                case Act.NONE:
-                    await self._reports.say(element, step.status)
-                    return step.wait
-                case Act.LOOK:
-                    if not await self._looked(element):
-                        return SOON
-                case Act.RAISE:
-                    element = await self._raise(await self._reports.say(element, step.status), step.launch)
-                case Act.DELETE:
-                    await self._reports.say(element, step.status)
-                    await asyncio.gather(*map(self._delete, step.pods))
-                    return None  # the watch says when they have ended
-                case Act.CREATE:
-                    wait = await self._create(element, step, spec, options)
-                    if wait is not None:
-                        return wait
+            if self._element.deleting or await self._last():
+                return self._wait
         return SOON
 
-    def _state(self, element: StoredElement, spec: ProcessingElementSpec, options: JobSpec) -> ElementState:
+    async def _last(self) -> bool:
+        """Do one step; whether it is the last one."""
+        step = next_step(self._state(), self._now())
+        if step.act in {Act.CREATE, Act.DELETE} and not self._fresh:
+            return await self._read()
+        match step.act:
+            case Act.NONE:
+                self._wait = step.wait
+                return await self._say(step.status)
+            case Act.LOOK:
+                return await self._look()
+            case Act.RAISE:
+                await self._say(step.status)
+                return await self._raise(step.launch)
+            case Act.DELETE:
+                await self._say(step.status)
+                await asyncio.gather(*map(self._delete, step.pods))
+                return True  # the watch says when they have ended
+            case Act.CREATE:
+                return await self._create(step)
+
+    @property
+    def _options(self) -> JobSpec:
+        """The options of the Job; without a Job none."""
+        job = self._store.jobs.all.get((self._element.namespace, self._element.job))
+        return (job and job.options) or JobSpec()
+
+    def _state(self) -> ElementState:
+        element, status = self._element, status_of_element(self._element)
         pods = {pod.uid: pod for pod in self._store.pods_of(element.key)}
         if self._made is not None:
             pods.setdefault(self._made.uid, self._made)
@@ -145,27 +153,34 @@ class _Pass:
             uid=element.uid,
             launch=element.launch,
             content_id=element.content_id,
-            policy=restart_policy(spec, effective(spec, options)),
-            status=status_of_element(element),
+            policy=restart_policy(self._spec, effective(self._spec, self._options)),
+            status=status,
             pods=tuple(pods.values()),
             gone=gone if gone and (gone.owner, gone.launch) == (element.uid, element.launch) else None,
             hold=pod_hold(element, self._store),
         )
 
-    async def _read(self, element: StoredElement) -> StoredElement:
-        """The element as the API server has it; raises ApiError, MISSING also for another element of its name."""
-        found = read_element(Raw(await self._server.read(element_path(*element.key))))
-        if found.uid != element.uid:
-            raise ApiError(Cause.MISSING, f"the ProcessingElement {element.name} is another one now")
-        self._store.elements.learn(found)
-        self._fresh = True
-        return found
+    async def _say(self, status: ElementStatus) -> bool:
+        """Write the status; always the last step, unless its caller goes on."""
+        self._element = await self._reports.say(self._element, status)
+        return True
 
-    async def _looked(self, element: StoredElement) -> bool:
-        """Whether the API server does not have the pod of the present launch any more."""
-        found = await self._pod(element, element.launch)
-        if found is not None and found.owner == element.uid:
-            return False  # the watch has not brought it yet
+    async def _read(self) -> bool:
+        """Read the element from the API server; raises ApiError, MISSING also for another element of its name."""
+        found = read_element(Raw(await self._server.read(element_path(*self._element.key))))
+        if found.uid != self._element.uid:
+            raise ApiError(Cause.MISSING, f"the ProcessingElement {found.name} is another one now")
+        self._store.elements.learn(found)
+        self._element, self._fresh = found, True
+        return False
+
+    async def _look(self) -> bool:
+        """Find out whether the pod of the present launch is gone; the last step if the watch is only behind."""
+        element = self._element
+        found = await self._pod(element.launch)
+        if found is not None:
+            self._wait = SOON
+            return True
         self._lost = ElementPod(
             namespace=element.namespace,
             name=pod_name(element.name, element.launch),
@@ -175,23 +190,25 @@ class _Pass:
             launch=element.launch,
             phase="",
         )
-        return True
+        return False
 
-    async def _pod(self, element: StoredElement, launch: int) -> ElementPod | None:
-        """The pod with the name of that launch; ``None`` if there is none, or its controller is of another kind."""
-        path = f"{POD.path_in(element.namespace)}/{pod_name(element.name, launch)}"
+    async def _pod(self, launch: int) -> ElementPod | None:
+        """The element's pod of that launch, as the API server has it."""
+        path = f"{POD.path_in(self._element.namespace)}/{pod_name(self._element.name, launch)}"
         try:
-            return read_element_pod(Raw(await self._server.read(path)))
+            found = read_element_pod(Raw(await self._server.read(path)))
         except ApiError as failure:
             if failure.cause is Cause.MISSING:
                 return None
             raise
+        return found if found is not None and found.owner == self._element.uid else None
 
-    async def _raise(self, element: StoredElement, launch: int) -> StoredElement:
-        patch = {"metadata": {"resourceVersion": str(element.version)}, "spec": {"launchCount": launch}}
-        found = read_element(Raw(await self._server.merge_patch(element_path(*element.key), patch)))
-        self._store.elements.learn(found)
-        return found
+    async def _raise(self, launch: int) -> bool:
+        patch = {"metadata": {"resourceVersion": str(self._element.version)}, "spec": {"launchCount": launch}}
+        body = await self._server.merge_patch(element_path(*self._element.key), patch)
+        self._element = read_element(Raw(body))
+        self._store.elements.learn(self._element)
+        return False
 
     async def _delete(self, pod: ElementPod) -> None:
         try:
@@ -200,57 +217,52 @@ class _Pass:
             if failure.cause not in {Cause.MISSING, Cause.CONFLICT}:
                 raise
 
-    async def _create(
-        self, element: StoredElement, step: Step, spec: ProcessingElementSpec, options: JobSpec
-    ) -> float | None:
-        """Create the pod; ``None`` if it is there now, else the seconds until the next attempt."""
-        if await self._unseen(element):
-            return SOON
+    async def _create(self, step: Step) -> bool:
+        """Create the pod; the last step if it cannot be created now."""
+        if await self._unseen():
+            self._wait = SOON
+            return True
+        element = self._element
         launch = Launch(job=element.job, element=element.name, uid=element.uid, count=step.launch, image=self._image)
         name = pod_name(element.name, step.launch)
         try:
-            body = await self._server.create(POD.path_in(element.namespace), pod_of(launch, spec, options))
+            pod = pod_of(launch, self._spec, self._options)
+            self._made = read_element_pod(Raw(await self._server.create(POD.path_in(element.namespace), pod)))
         except ApiError as failure:
             if failure.cause is Cause.EXISTS:
-                return await self._found(element, step.status, name)
+                return await self._taken(step, name)
             if failure.cause in _REFUSALS:
                 why = (failure.request and failure.request.detail) or str(failure)
-                await self._reports.say(element, _held(step.status, "Refused", why))
+                await self._say(_held(step.status, "Refused", why))
                 self._reports.refused(element, name, why)
             raise
-        self._made = read_element_pod(Raw(body))
-        return None
+        return False
 
-    async def _unseen(self, element: StoredElement) -> bool:
+    async def _unseen(self) -> bool:
         """Whether the API server has a pod of an earlier launch that lives, and that the watch has not brought yet.
 
         Nothing is asked if the end of the last launch was counted, as it is before every restart.
         """
-        status = status_of_element(element)
-        known = {pod.launch for pod in self._store.pods_of(element.key)}
-        if gone := self._store.gone(element.key):
+        status = status_of_element(self._element)
+        known = {pod.launch for pod in self._store.pods_of(self._element.key)}
+        if gone := self._store.gone(self._element.key):
             known.add(gone.launch)
-        last = range(max(status.launch_count, status.counted + 1, 1), element.launch)
+        last = range(max(status.launch_count, status.counted + 1, 1), self._element.launch)
         for launch in (*last[:1], *last[1:][-EARLIER:]):
-            found = None if launch in known else await self._pod(element, launch)
-            if found is not None and found.owner == element.uid and not found.terminal:
+            found = None if launch in known else await self._pod(launch)
+            if found is not None and not found.terminal:
                 return True
         return False
 
-    async def _found(self, element: StoredElement, status: ElementStatus, name: str) -> float | None:
-        """The same if there is a pod of that name: one that this element's controller has made before, or another's."""
-        found = await self._pod(element, element.launch)
-        if found is not None and found.owner == element.uid:
-            self._made = found
-            return None
-        await self._reports.say(element, _held(status, "NameTaken", f"pod {name} exists and belongs to somebody else"))
-        return TAKEN
+    async def _taken(self, step: Step, name: str) -> bool:
+        """There is a pod of that name: one that this element's controller has made before, or somebody else's."""
+        self._made = await self._pod(step.launch)
+        if self._made is not None:
+            return False
+        self._wait = TAKEN
+        return await self._say(_held(step.status, "NameTaken", f"pod {name} exists and belongs to somebody else"))
 
 
 def _held(status: ElementStatus, reason: str, message: str) -> ElementStatus:
     said = Said(holds=False, reason=reason, message=message)
     return replace(status, created=said, ready=said)
-
-
-def _invalid(element: StoredElement, why: str) -> ElementStatus:
-    return _held(status_of_element(element), "Invalid", f"spec: {why}")

@@ -21,8 +21,8 @@ _to_json: Final = msgspec.json.Encoder(order="deterministic").encode
 def content_id(element: ElementSpec, job: JobSpec) -> str:
     """The hash of everything that determines the pod of an element of the Job.
 
-    The other elements do not count, nor does their number, so that pods of unchanged elements stay when others are added
-    or removed.
+    The other elements do not count, nor does their number, so that pods of unchanged elements stay when others are
+    added or removed.
     """
     own: dict[str, Any] = {option: getattr(element, option) for option in _RESTARTS}
     content = (

@@ -11,9 +11,10 @@ _FIELD = f"metadata.annotations[{keys.PLACEMENT}]"
 
 
 def placement_text(element: ElementSpec, own: str = "") -> str:
-    """The annotation ``placement`` of the element's pod: ``own`` text, then ``Operator: clause, clause; Operator2: ...``.
+    """The annotation ``placement`` of the element's pod: ``Operator: clause, clause; Operator2: ...``.
 
-    ``own`` is that of the element's template. A text with mistakes is kept as it is, so that the refusal can show them.
+    ``own``, the text of the element's template, comes first. A text with mistakes is kept as it is, so that the refusal
+    can show them.
     """
     texts = (own.strip().rstrip(";"), *map(_of_operator, element.operators or ()))
     return "; ".join(filter(None, texts))

@@ -56,9 +56,9 @@ UNKNOWN: Final = Said(holds=False, reason="Unknown")
 class ElementStatus(Struct, frozen=True, gc=False, kw_only=True):
     """The status of a processing element.
 
-    ``launch_count`` is the last launch whose pod was created; ``failures`` are the ends in a row after which the pod had
-    not run for long; ``restarts`` counts launches that followed an end. The conditions are PodCreated, Scheduled and
-    Ready.
+    ``launch_count`` is the last launch whose pod was created; ``failures`` are the ends in a row after which the pod
+    had not run for long; ``restarts`` counts launches that followed an end. The conditions are PodCreated, Scheduled
+    and Ready.
     """
 
     phase: ElementPhase = ElementPhase.PENDING

@@ -1,7 +1,8 @@
 """The state machine of a processing element: its state in, one next step out (``docs/jobs.md``, the restart table).
 
-The step's status is written first, then its act is done. Each act can be done twice without harm, and the next look goes
-on from wherever the controller was killed. An end is counted once: ``status.ended`` names the last launch that ended.
+The step's status is written first, then its act is done. Each act can be done twice without harm, and the next look
+goes on from wherever the controller was killed. An end is counted once: ``status.ended`` names the last launch that
+ended.
 """
 
 import enum
@@ -13,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.jobs.element_pod import ElementPod
-from webhook.placement.jobs.element_status import FINAL, FINAL_PHASE, UNKNOWN, Ended, ElementPhase, ElementStatus, Said
+from webhook.placement.jobs.element_status import FINAL, FINAL_PHASE, UNKNOWN, ElementPhase, ElementStatus, Ended, Said
 from webhook.placement.jobs.restart_policy import LONG, Outcome, RestartPolicy, delay, outcome_of
 
 MESSAGE_LIMIT: Final = 1024
@@ -38,7 +39,7 @@ class ElementState(Struct, frozen=True, kw_only=True):
     """A processing element at one moment.
 
     ``pods`` are all pods of its name, also those of an earlier object of that name. ``gone`` is the pod of the present
-    launch if it is known to be deleted, as it was last seen. ``hold`` is why no pod may be created now, empty if one may.
+    launch if it is known to be deleted, as it was last seen. ``hold`` is why no pod may be created now, if none may.
     """
 
     uid: str
@@ -52,7 +53,7 @@ class ElementState(Struct, frozen=True, kw_only=True):
 
 
 class Step(Struct, frozen=True):
-    """The status, which is to be written first, and the act; ``wait`` are seconds until the next look, if it needs one."""
+    """The status, which is to be written first, and the act; ``wait`` are seconds until the next look, if needed."""
 
     status: ElementStatus
     act: Act = Act.NONE

@@ -1,8 +1,11 @@
 """Names of the pods of processing elements, and references to the owners of objects."""
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from webhook.placement.text.api_kinds import ApiKind
+
+_LAUNCH: Final = re.compile(r"[1-9][0-9]{0,11}", re.ASCII)
 
 
 def pod_name(element: str, launch: int) -> str:
@@ -14,9 +17,9 @@ def pod_name(element: str, launch: int) -> str:
 
 
 def launch_of(element: str, pod: str) -> int:
-    """The launch that a pod of the processing element belongs to, by its name; 0 if the name is none of :func:`pod_name`."""
-    stated = pod.removeprefix(f"{element}-")
-    return int(stated) if stated != pod and stated.isdecimal() and stated.isascii() and len(stated) < 12 else 0
+    """The launch that a pod of the processing element belongs to, by its name; 0 if that is of another form."""
+    found = _LAUNCH.fullmatch(pod.removeprefix(f"{element}-"))
+    return int(found.group()) if found and pod.startswith(f"{element}-") else 0
 
 
 def owned_by(kind: ApiKind, name: str, uid: str) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The pod of a processing element, as JSON (Streams instance operator; ``docs/jobs.md``).
 
-An element without a template gets the container of the Streams runtime. With a template the pod is the template, and its
-worker container gets what the element, or the Job for all elements, states. Resources of a Job and of an element are
-set by the webhook when the pod is created, and not here.
+An element without a template gets the container of the Streams runtime. With a template the pod is the template, and
+its worker container gets what the element, or the Job for all elements, states. Resources of a Job and of an element
+are set by the webhook when the pod is created, and not here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -123,7 +123,7 @@ def stated(element: ElementOptions, job: JobSpec) -> ElementOptions:
 
 
 def _worker(containers: Sequence[Json], annotations: Json) -> int | None:
-    """The place of the worker: the container that the annotation names, else the one called ``pe``, else the only one."""
+    """The place of the worker: the container that the annotation names, else that called ``pe``, else the only one."""
     named = [container.get("name") for container in containers]
     name = annotations.get(keys.CONTAINER) or CONTAINER
     if name in named:

@@ -1,4 +1,4 @@
-"""Whether the pod of a processing element is started again after it ended (Streams instance operator, restart options)."""
+"""Whether the pod of a processing element is started again after it ended (Streams instance operator)."""
 
 import enum
 from typing import Final
@@ -33,14 +33,10 @@ class RestartPolicy(Struct, frozen=True, gc=False):
 
         A pod that ended while it was being deleted is restarted by the row of its end, or else by that of deleted pods.
         """
-        match outcome_of(pod):
-            case Outcome.DELETED:
-                return self.deleted
-            case Outcome.COMPLETED:
-                own = self.completed
-            case Outcome.FAILED:
-                own = self.failed
-        return own or (pod.deleting and self.deleted)
+        outcome = outcome_of(pod)
+        if outcome is Outcome.DELETED:
+            return self.deleted
+        return (self.completed if outcome is Outcome.COMPLETED else self.failed) or (pod.deleting and self.deleted)
 
 
 def restart_policy(element: ElementSpec, options: ElementOptions) -> RestartPolicy:
@@ -70,8 +66,8 @@ delay)."""
 
 _FIRST: Final = 10.0
 _LONGEST: Final = 300.0
-"""The second restart waits so many seconds, each later one twice as many, up to the longest (Kubernetes, ``kubelet.go``,
-``backOffPeriod`` and ``MaxContainerBackOff``)."""
+"""The second restart waits so many seconds, each later one twice as many, up to the longest (Kubernetes,
+``kubelet.go``, ``backOffPeriod`` and ``MaxContainerBackOff``)."""
 
 _DOUBLINGS: Final = 5
 """Doublings after which the delay is the longest."""
