@@ -45,4 +45,4 @@ class JobTriggers:
 
 def _matters(element: StoredElement) -> tuple[object, ...]:
     """What of an element its Job counts or waits for."""
-    return element.uid, element.phase, element.deleting, element.begun, element.job
+    return element.uid, element.phase, element.deleting, element.begun, element.job, element.content_id

@@ -32,6 +32,9 @@ from webhook.placement.text.problem import Problem, counted, enumerated
 SOON: Final = 0.1
 """Seconds until the next pass after a conflict, and while the watch is behind."""
 
+LATER: Final = 5.0
+"""Seconds until the next pass if the watch has not brought by then what was made."""
+
 NAMED: Final = 3
 """Processing elements that a message says the reason of, and pools that it names."""
 
@@ -151,7 +154,7 @@ class Jobs:
         wait = await self._count(job, spec, status, present, _first(plan, refusal))
         if refusal is not None:
             raise refusal
-        return wait
+        return wait if plan.empty else min(wait or LATER, LATER)
 
     async def _do(self, job: StoredJob, plan: JobPlan) -> None:
         await self._objects.make_pools(job, plan)

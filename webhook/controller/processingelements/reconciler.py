@@ -148,7 +148,8 @@ class _ElementPass:
         pods = {pod.uid: pod for pod in self._store.pods_of(element.key)}
         if self._made is not None:
             pods.setdefault(self._made.uid, self._made)
-        gone = self._lost or self._store.gone(element.key)
+        gone, launch = self._lost or self._store.gone(element.key), (element.uid, element.launch)
+        named = status.pod_uid if status.launch_count == element.launch else ""
         return ElementState(
             uid=element.uid,
             launch=element.launch,
@@ -156,7 +157,7 @@ class _ElementPass:
             policy=restart_policy(self._spec, effective(self._spec, self._options)),
             status=status,
             pods=tuple(pods.values()),
-            gone=gone if gone and (gone.owner, gone.launch) == (element.uid, element.launch) else None,
+            gone=gone if gone and (gone.owner, gone.launch) == launch and named in {"", gone.uid} else None,
             hold=pod_hold(element, self._store),
         )
 
@@ -244,9 +245,9 @@ class _ElementPass:
         Nothing is asked if the end of the last launch was counted, as it is before every restart.
         """
         status = status_of_element(self._element)
-        known = {pod.launch for pod in self._store.pods_of(self._element.key)}
-        if gone := self._store.gone(self._element.key):
-            known.add(gone.launch)
+        gone = self._store.gone(self._element.key)
+        pods = (*self._store.pods_of(self._element.key), *((gone,) if gone else ()))
+        known = {pod.launch for pod in pods if pod.owner == self._element.uid}
         last = range(max(status.launch_count, status.counted + 1, 1), self._element.launch)
         for launch in (*last[:1], *last[1:][-EARLIER:]):
             found = None if launch in known else await self._pod(launch)

@@ -71,13 +71,12 @@ def next_step(state: ElementState, now: float) -> Step:
     pod = next((pod for pod in state.pods if pod.owner == state.uid and pod.launch == launch), None)
     status = before
     if before.counted != launch:
-        if pod is not None:
-            status = _seen(before if before.launch_count == launch else _asked(before, launch), pod)
-            status = _counted(status, pod, state.policy, now) if pod.terminal else status
+        last = pod or state.gone
+        if last is not None:
+            status = _seen(before if before.launch_count == launch else _asked(before, launch), last)
+            status = _counted(status, last, state.policy, now) if last.terminal or pod is None else status
         elif before.launch_count == launch:
-            if state.gone is None:
-                return Step(before, Act.LOOK)
-            status = _counted(before, state.gone, state.policy, now)
+            return Step(before, Act.LOOK)
     if stale := tuple(_stale(state, status, pod)):
         return Step(status, Act.DELETE, pods=stale)
     if status.counted == launch:
