@@ -194,10 +194,7 @@ def pod(
     requests: Mapping[str, str] = {},
     **spec: Any,
 ) -> Json:
-    """A pod as JSON: of a job's element, with one container; ``owner`` is the kind of its controller.
-
-    The container asks for nothing else than ``requests``, and says so: what says nothing gets a default.
-    """
+    """A pod as JSON: of a job's element, with one container; ``owner`` is the kind of its controller."""
     said = {} if placement is None else {keys.PLACEMENT: placement}
     own = {keys.JOB: job, keys.PE: pe}
     metadata: Json = {
@@ -209,8 +206,9 @@ def pod(
     metadata = {key: value for key, value in metadata.items() if value}
     if owner:
         metadata["ownerReferences"] = [owner_reference(owner)]
-    asked = {"cpu": "0", "memory": "0"} | dict(requests)
-    container: Json = {"name": "runtime", "image": "streams-runtime:6", "resources": {"requests": asked}}
+    container: Json = {"name": "runtime", "image": "streams-runtime:6", "resources": {}}
+    if requests:
+        container["resources"] = {"requests": dict(requests)}
     body = {"containers": [container], "restartPolicy": "Never", **spec}
     return {"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": body, "status": {}}
 

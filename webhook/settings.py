@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from webhook.placement.inventory.foreign_pods import parse_namespaces
+from webhook.placement.inventory.job_resources import parse_requests
 from webhook.placement.inventory.policy import POOLS, Policy
 from webhook.placement.inventory.quota import parse_quota
 from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE
@@ -83,6 +84,11 @@ class Settings(BaseSettings):
         max_length=1024,
         description="User name of the controller, which makes the pods of ProcessingElements; nobody's, if empty.",
     )
+    element_requests: str = Field(
+        "cpu=100m,memory=128Mi",
+        max_length=4096,
+        description="What the container of a processing element requests where it says nothing itself.",
+    )
     verify_pods: bool = Field(
         default=True, description="Whether /validate refuses pods that have lost what their constraints require."
     )
@@ -153,6 +159,12 @@ class Settings(BaseSettings):
         description="Name of the Lease that controllers share: one of them acts.",
     )
 
+    @field_validator("element_requests")
+    @classmethod
+    def _are_requests(cls, text: str) -> str:
+        parse_requests(text)
+        return text
+
     @field_validator("poolable_nodes")
     @classmethod
     def _is_a_selector(cls, text: str) -> str:
@@ -193,6 +205,7 @@ def policy_of(settings: Settings) -> Policy:
         spared=excluded if everybody else None,
         excluded=excluded,
         controller_account=settings.controller_account,
+        element_requests=parse_requests(settings.element_requests),
     )
 
 

@@ -1,8 +1,10 @@
 """The resources of a Job, divided among its processing elements."""
 
+import re
+
 import pytest
 
-from webhook.placement.inventory.job_resources import divided, problems_of_resources
+from webhook.placement.inventory.job_resources import divided, parse_requests, problems_of_resources
 from webhook.placement.kube.pod import Amount, Resources
 
 PATH = "spec.resources"
@@ -101,3 +103,30 @@ def test_what_cannot_be_divided_is_a_problem(amount: dict[str, Amount], expected
 def test_resources_that_a_container_cannot_have_are_problems(resources: Resources, expected: list[str]) -> None:
     found = [f"{one.field}: {one.message}" for one in problems_of_resources(resources, PATH)]
     assert found == [f"{PATH}.{text}" for text in expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("cpu=100m,memory=128Mi", {"cpu": "100m", "memory": "128Mi"}),
+        (" cpu = 1 ", {"cpu": "1"}),
+        ("", {}),
+    ],
+)
+def test_requests_are_read_from_a_setting(text: str, expected: dict[str, Amount]) -> None:
+    assert parse_requests(text).requests == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cpu", '"cpu" is no request such as "cpu=100m"'),
+        ("=1,cpu=", '"=1" is no request such as "cpu=100m"; "cpu=" is no request such as "cpu=100m"'),
+        ("cpu=1,cpu=2", '"cpu=2" is a second request for cpu'),
+        ("cpu=x", '"x" is no amount of 0 or more'),
+        ("cpus=1", '"cpus" is no resource that a container can request'),
+    ],
+)
+def test_a_setting_that_holds_no_requests_is_an_error(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        parse_requests(text)

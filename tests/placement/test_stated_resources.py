@@ -7,10 +7,12 @@ import pytest
 from tests.builders import JOB, Json, asked, cluster, decided, node, pod
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Element, StreamsJob
+from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Resources
 
 BOUND = {"streams.ibm.com/kubernetes.bind.worker.to.cpu": "true"}
 PE = "parallel-0"
+DEFAULT = Policy(element_requests=Resources({"cpu": "100m", "memory": "128Mi"}))
 
 
 def requests(**amounts: Any) -> Resources:
@@ -33,7 +35,7 @@ def silent(**spec: Any) -> Json:
 
 def given(found: Json, inventory: Inventory) -> Resources | None:
     """Resources of the pod's first container."""
-    spec = asked(found, inventory).spec
+    spec = asked(found, inventory, DEFAULT).spec
     assert spec.containers
     return spec.containers[0].resources
 
@@ -173,6 +175,12 @@ def test_pods_of_one_job_are_told_apart_where_it_states_resources() -> None:
 
 def test_a_pod_for_whose_default_there_is_no_room_is_refused() -> None:
     assert (
-        decided(silent(), cluster([node(cpu=50)])).headline
+        decided(silent(), cluster([node(cpu=50)]), DEFAULT).headline
         == "requests cpu 100m, memory 128Mi cannot hold: 0 of 1 node can run this pod."
     )
+
+
+def test_there_may_be_no_default() -> None:
+    found = asked(silent(), cluster(), Policy()).spec.containers
+    assert found
+    assert found[0].resources is None

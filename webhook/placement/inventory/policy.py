@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from webhook.placement.inventory.quota import Quota
-from webhook.placement.kube.pod import LabelSelector, Requirement
+from webhook.placement.kube.pod import LabelSelector, Requirement, Resources
 
 Binding = Literal["nodeName", "nodeAffinity"]
 """How ``host("name")`` ties a pod to its node."""
@@ -36,6 +36,7 @@ class Policy(Struct, frozen=True):
       setting takes effect in inventories that are made with it.
     - ``excluded``: namespaces whose pods the webhook leaves alone.
     - ``controller_account``: the user name under which the product's controller makes pods of ProcessingElements.
+    - ``element_requests``: what the container of a processing element requests where it says nothing itself.
     """
 
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"
@@ -56,3 +57,4 @@ class Policy(Struct, frozen=True):
     spared: frozenset[str] | None = None
     excluded: frozenset[str] = frozenset({"kube-system"})
     controller_account: str = ""
+    element_requests: Resources = Resources()

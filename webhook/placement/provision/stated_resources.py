@@ -14,15 +14,11 @@ from webhook.placement.inventory.job_resources import PARTS, problems_of_resourc
 from webhook.placement.kube.containers import Place, called, listed, resources_at
 from webhook.placement.kube.pod import Amount, PodSpec, Resources
 from webhook.placement.kube.quantity import format_quantity, parse_quantity
-from webhook.placement.kube.resource_name import CPU, MEMORY
 from webhook.placement.provision.effects import SetResources
 from webhook.placement.provision.grants import BINDING, granted
 from webhook.placement.provision.worker import worker
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, quote
-
-DEFAULT: Final = Resources({CPU: "100m", MEMORY: "128Mi"})
-"""What the container of a processing element requests where it says nothing (Streams instance operator)."""
 
 DEFAULT_CAUSE: Final = "default of processing elements"
 
@@ -40,11 +36,16 @@ class Stated(Struct, frozen=True, gc=False):
 
 
 def stated_for(
-    spec: PodSpec, annotations: Mapping[str, str], pe: str, model: JobModel | None, dropped: Collection[str]
+    spec: PodSpec,
+    annotations: Mapping[str, str],
+    pe: str,
+    model: JobModel | None,
+    default: Resources,
+    dropped: Collection[str] = (),
 ) -> Stated | None:
     """What is stated for a pod with the label ``pe``; ``None`` if nothing is, or nothing would change.
 
-    Resources whose cause is among the ``dropped`` clauses do not count.
+    ``default`` is what the container of a processing element requests where it says nothing. Resources whose cause is among the ``dropped`` clauses do not count.
     """
     found = model.resources(pe) if model else None
     if model and found:
@@ -54,15 +55,15 @@ def stated_for(
             return None
         return Stated(found, cause)
     place = worker(spec, annotations)
-    lacking = None if spec.resources is not None or isinstance(place, Problem) else _lacking(spec, place)
+    lacking = None if spec.resources is not None or isinstance(place, Problem) else _lacking(spec, place, default)
     return Stated(lacking, DEFAULT_CAUSE, firm=False) if lacking else None
 
 
-def _lacking(spec: PodSpec, place: Place) -> Resources | None:
+def _lacking(spec: PodSpec, place: Place, default: Resources) -> Resources | None:
     """The part of the default of which the container says nothing."""
     own = resources_at(spec, place)
     there = (own.requests or {}).keys() | (own.limits or {}).keys()
-    amounts = {name: amount for name, amount in (DEFAULT.requests or {}).items() if name not in there}
+    amounts = {name: amount for name, amount in (default.requests or {}).items() if name not in there}
     return Resources(amounts) if amounts else None
 
 

@@ -159,7 +159,7 @@ def _provided(
     stated = None
     if pe := labels.get(keys.PE):
         model = world.inventory.jobs.get((namespace, labels.get(keys.JOB, "")))
-        stated = stated_for(spec, annotations, pe, model, dropped)
+        stated = stated_for(spec, annotations, pe, model, world.policy.element_requests, dropped)
     if stated is None and _EQUIPMENT.isdisjoint(annotations) and namespace not in intents.enabled:
         return BARE
     hardware: tuple[Hardware, ...] = ()
