@@ -6,6 +6,7 @@ from webhook.controller.jobstore.records import StoredElement, StoredHostPool, S
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.element_status import ElementPhase
 
 TOGETHER: Final = 0.5
 """Seconds in which changes of a Job's elements are merged: one look at a Job looks at all of its elements."""
@@ -45,4 +46,5 @@ class JobTriggers:
 
 def _matters(element: StoredElement) -> tuple[object, ...]:
     """What of an element its Job counts or waits for."""
-    return element.uid, element.phase, element.deleting, element.begun, element.job, element.content_id
+    waits = "" if element.phase in {ElementPhase.RUNNING, ElementPhase.COMPLETED} else element.why
+    return element.uid, element.phase, element.deleting, element.begun, element.job, element.content_id, waits

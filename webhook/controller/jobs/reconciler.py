@@ -18,7 +18,7 @@ from webhook.controller.jobs.job_plan import JobPlan, owned_elements, owned_pool
 from webhook.controller.jobs.job_reports import JobReports
 from webhook.controller.jobs.owned_objects import OwnedObjects
 from webhook.controller.jobs.stored_job_status import INVALID, SUBMITTING, JobStatus, failed, status_of_job
-from webhook.controller.jobstore.condition_list import said_in, shortened
+from webhook.controller.jobstore.condition_list import shortened
 from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
@@ -37,6 +37,8 @@ LATER: Final = 5.0
 
 NAMED: Final = 3
 """Processing elements that a message says the reason of, and pools that it names."""
+
+NO_POD: Final = "its pod has not been created yet"
 
 _REFUSALS: Final = frozenset({Cause.FORBIDDEN, Cause.INVALID, Cause.BROKEN, Cause.BUSY})
 """Causes of failures that tell why an object cannot be created: quota, admission, and a webhook that is away."""
@@ -251,11 +253,4 @@ def _words(tally: Tallied, present: Sequence[StoredElement]) -> str:
     """How many elements do not run, and why the first of them do not."""
     out = [element for element in present if element.phase not in {ElementPhase.RUNNING, ElementPhase.COMPLETED}]
     shown = sorted(out, key=lambda element: element.phase not in FINAL)[:NAMED]
-    return ": ".join(filter(None, (str(tally), "; ".join(f"{each.name}: {_why(each)}" for each in shown))))
-
-
-def _why(element: StoredElement) -> str:
-    said = said_in(element.told().get("conditions"), "Ready", UNKNOWN)
-    if said.reason == UNKNOWN.reason:
-        return "its pod has not been created yet"
-    return said.message or said.reason
+    return ": ".join(filter(None, (str(tally), "; ".join(f"{each.name}: {each.why or NO_POD}" for each in shown))))

@@ -105,13 +105,14 @@ class StoredJob(_Record, frozen=True, gc=False, kw_only=True):
 
 
 class StoredElement(_Record, frozen=True, gc=False, kw_only=True):
-    """A ProcessingElement. ``begun`` tells whether a pod of it has ever run or ended."""
+    """A ProcessingElement. ``begun`` tells whether a pod of it has ever run or ended, ``why`` why it is not Ready."""
 
     job: str = ""
     launch: int = 1
     content_id: str = ""
     phase: ElementPhase = ElementPhase.PENDING
     begun: bool = False
+    why: str = ""
 
     def stated(self) -> ProcessingElementSpec:
         """The spec; raises one of :data:`decoding.ERRORS`."""
@@ -158,6 +159,7 @@ def read_element(item: Raw) -> StoredElement:
     document, common = _common(item)
     head = msgspec.json.decode(document.spec, type=_ElementHead)
     status = _status_head(document.status)
+    ready = next((found for found in status.conditions or () if found.type == "Ready"), None)
     phase = ElementPhase(status.phase) if status.phase in list(ElementPhase) else ElementPhase.PENDING
     return StoredElement(
         **common,
@@ -165,6 +167,7 @@ def read_element(item: Raw) -> StoredElement:
         launch=head.launch_count,
         content_id=head.content_id or "",
         phase=phase,
+        why=(ready.message or ready.reason or "") if ready and ready.status != "True" else "",
         begun=phase is not ElementPhase.PENDING or bool(status.ended),
     )
 

@@ -12,7 +12,7 @@ from webhook.controller.jobstore.records import StoredElement, element_path, rea
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.processingelements.stored_status import status_of_element, status_patch
 from webhook.placement.jobs.element_status import FINAL, ElementStatus
-from webhook.placement.jobs.restart_policy import Outcome
+from webhook.placement.jobs.restart_policy import LaunchOutcome
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 
 
@@ -49,7 +49,7 @@ class ElementReports:
         then = "" if status.phase in FINAL else ", and it is started again"
         words = f": {status.ready.message}" if status.ready.message else ""
         note = f"launch {ended.launch_count} has {_VERBS[ended.outcome]}{then}{words}"
-        tell = self._events.warning if ended.outcome == Outcome.FAILED else self._events.normal
+        tell = self._events.warning if ended.outcome == LaunchOutcome.FAILED else self._events.normal
         tell(_about(element), f"Pod{ended.outcome}", note)
 
 

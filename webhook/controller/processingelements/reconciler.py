@@ -96,10 +96,10 @@ class _ElementPass:
         self._spec = ProcessingElementSpec()
         self._wait: float | None = None
         """What the pass returns after its last step."""
-        self._made: ElementPod | None = None
-        """The pod that this pass has created."""
-        self._lost: ElementPod | None = None
-        """The pod that the API server does not have any more."""
+        self._pod: ElementPod | None = None
+        """The pod of the present launch, if this pass has created or read it."""
+        self._looked = False
+        """Whether the API server has just said that there is no such pod."""
         self._fresh = False
         """Whether the element was read from the API server in this pass."""
 
@@ -146,10 +146,8 @@ class _ElementPass:
     def _state(self) -> ElementState:
         element, status = self._element, status_of_element(self._element)
         pods = {pod.uid: pod for pod in self._store.pods_of(element.key)}
-        if self._made is not None:
-            pods.setdefault(self._made.uid, self._made)
-        gone, launch = self._lost or self._store.gone(element.key), (element.uid, element.launch)
-        named = status.pod_uid if status.launch_count == element.launch else ""
+        if self._pod is not None:
+            pods.setdefault(self._pod.uid, self._pod)
         return ElementState(
             uid=element.uid,
             launch=element.launch,
@@ -157,8 +155,29 @@ class _ElementPass:
             policy=restart_policy(self._spec, effective(self._spec, self._options)),
             status=status,
             pods=tuple(pods.values()),
-            gone=gone if gone and (gone.owner, gone.launch) == launch and named in {"", gone.uid} else None,
+            present=self._pod.uid if self._pod and self._pod.launch == element.launch else "",
+            looked=self._looked,
+            gone=self._gone(status),
             hold=pod_hold(element, self._store),
+        )
+
+    def _gone(self, status: ElementStatus) -> ElementPod | None:
+        """The pod of the present launch, as it was last seen, if it is known to be deleted."""
+        element, created = self._element, status.launch_count == self._element.launch
+        last = self._store.gone(element.key)
+        if last and (last.owner, last.launch) == (element.uid, element.launch):
+            if self._looked or (created and last.uid == status.pod_uid):
+                return last
+        if not self._looked or not created:
+            return None
+        return ElementPod(
+            namespace=element.namespace,
+            name=pod_name(element.name, element.launch),
+            uid=status.pod_uid,
+            element=element.name,
+            owner=element.uid,
+            launch=element.launch,
+            phase="",
         )
 
     async def _say(self, status: ElementStatus) -> bool:
@@ -176,24 +195,12 @@ class _ElementPass:
         return False
 
     async def _look(self) -> bool:
-        """Find out whether the pod of the present launch is gone; the last step if the watch is only behind."""
-        element = self._element
-        found = await self._pod(element.launch)
-        if found is not None:
-            self._wait = SOON
-            return True
-        self._lost = ElementPod(
-            namespace=element.namespace,
-            name=pod_name(element.name, element.launch),
-            uid=status_of_element(element).pod_uid,
-            element=element.name,
-            owner=element.uid,
-            launch=element.launch,
-            phase="",
-        )
+        """Ask the API server for the pod of the present launch."""
+        self._pod = await self._read_pod(self._element.launch)
+        self._looked = self._pod is None
         return False
 
-    async def _pod(self, launch: int) -> ElementPod | None:
+    async def _read_pod(self, launch: int) -> ElementPod | None:
         """The element's pod of that launch, as the API server has it."""
         path = f"{POD.path_in(self._element.namespace)}/{pod_name(self._element.name, launch)}"
         try:
@@ -209,6 +216,7 @@ class _ElementPass:
         body = await self._server.merge_patch(element_path(*self._element.key), patch)
         self._element = read_element(Raw(body))
         self._store.elements.learn(self._element)
+        self._looked = False
         return False
 
     async def _delete(self, pod: ElementPod) -> None:
@@ -228,7 +236,7 @@ class _ElementPass:
         name = pod_name(element.name, step.launch)
         try:
             pod = pod_of(launch, self._spec, self._options)
-            self._made = read_element_pod(Raw(await self._server.create(POD.path_in(element.namespace), pod)))
+            self._pod = read_element_pod(Raw(await self._server.create(POD.path_in(element.namespace), pod)))
         except ApiError as failure:
             if failure.cause is Cause.EXISTS:
                 return await self._taken(step, name)
@@ -244,21 +252,19 @@ class _ElementPass:
 
         Nothing is asked if the end of the last launch was counted, as it is before every restart.
         """
-        status = status_of_element(self._element)
-        gone = self._store.gone(self._element.key)
-        pods = (*self._store.pods_of(self._element.key), *((gone,) if gone else ()))
-        known = {pod.launch for pod in pods if pod.owner == self._element.uid}
+        status, gone = status_of_element(self._element), self._store.gone(self._element.key)
         last = range(max(status.launch_count, status.counted + 1, 1), self._element.launch)
         for launch in (*last[:1], *last[1:][-EARLIER:]):
-            found = None if launch in known else await self._pod(launch)
+            ended = launch == status.launch_count and gone is not None and gone.uid == status.pod_uid
+            found = None if ended else await self._read_pod(launch)
             if found is not None and not found.terminal:
                 return True
         return False
 
     async def _taken(self, step: Step, name: str) -> bool:
         """There is a pod of that name: one that this element's controller has made before, or somebody else's."""
-        self._made = await self._pod(step.launch)
-        if self._made is not None:
+        self._pod = await self._read_pod(step.launch)
+        if self._pod is not None:
             return False
         self._wait = TAKEN
         return await self._say(_held(step.status, "NameTaken", f"pod {name} exists and belongs to somebody else"))

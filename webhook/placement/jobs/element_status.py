@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.placement.jobs.restart_policy import Outcome
+from webhook.placement.jobs.restart_policy import LaunchOutcome
 
 
 class ElementPhase(enum.StrEnum):
@@ -24,9 +24,9 @@ FINAL: Final = frozenset({ElementPhase.COMPLETED, ElementPhase.FAILED, ElementPh
 """Phases that end only when somebody raises the launch count, or changes the Job."""
 
 FINAL_PHASE: Final = {
-    Outcome.COMPLETED: ElementPhase.COMPLETED,
-    Outcome.FAILED: ElementPhase.FAILED,
-    Outcome.DELETED: ElementPhase.STOPPED,
+    LaunchOutcome.COMPLETED: ElementPhase.COMPLETED,
+    LaunchOutcome.FAILED: ElementPhase.FAILED,
+    LaunchOutcome.DELETED: ElementPhase.STOPPED,
 }
 """The phase after an end without a restart."""
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from webhook.placement.jobs.element_pod import ElementPod
 from webhook.placement.jobs.element_status import FINAL, FINAL_PHASE, UNKNOWN, ElementPhase, ElementStatus, Ended, Said
-from webhook.placement.jobs.restart_policy import LONG, Outcome, RestartPolicy, delay, outcome_of
+from webhook.placement.jobs.restart_policy import LONG, LaunchOutcome, RestartPolicy, delay, outcome_of
 
 MESSAGE_LIMIT: Final = 1024
 """Characters of a message of a pod that the status keeps."""
@@ -26,7 +26,7 @@ class Act(enum.Enum):
 
     NONE = enum.auto()
     LOOK = enum.auto()
-    """Ask the API server whether the pod of the launch is really gone; if it is, look again with it in ``gone``."""
+    """Ask the API server for the pod of the launch, and look again: with its uid in ``present``, or with ``gone``."""
     RAISE = enum.auto()
     """Set ``spec.launchCount`` to the step's launch."""
     CREATE = enum.auto()
@@ -38,8 +38,10 @@ class Act(enum.Enum):
 class ElementState(Struct, frozen=True, kw_only=True):
     """A processing element at one moment.
 
-    ``pods`` are all pods of its name, also those of an earlier object of that name. ``gone`` is the pod of the present
-    launch if it is known to be deleted, as it was last seen. ``hold`` is why no pod may be created now, if none may.
+    ``pods`` are all pods of its name, also those of an earlier object of that name, as far as the watch has brought
+    them. ``present`` is the uid of the pod of the present launch, if the API server has just said so; ``looked`` tells
+    that it has none. ``gone`` is that pod, as it was last seen, if it is known to be deleted. ``hold`` is why no pod
+    may be created now, if none may.
     """
 
     uid: str
@@ -48,6 +50,8 @@ class ElementState(Struct, frozen=True, kw_only=True):
     policy: RestartPolicy
     status: ElementStatus
     pods: Sequence[ElementPod] = ()
+    present: str = ""
+    looked: bool = False
     gone: ElementPod | None = None
     hold: Said | None = None
 
@@ -68,14 +72,17 @@ def next_step(state: ElementState, now: float) -> Step:
     if launch < max(before.launch_count, 1):
         # A name of a pod is never used twice.
         return Step(before, Act.RAISE, before.launch_count + 1)
-    pod = next((pod for pod in state.pods if pod.owner == state.uid and pod.launch == launch), None)
+    own = [pod for pod in state.pods if pod.owner == state.uid and pod.launch == launch]
+    created = before.launch_count == launch
+    known = state.present or (before.pod_uid if created else "")
+    pod = next((pod for pod in own if pod.uid == known), None)
     status = before
     if before.counted != launch:
         last = pod or state.gone
         if last is not None:
-            status = _seen(before if before.launch_count == launch else _asked(before, launch), last)
+            status = _seen(before if created else _asked(before, launch), last)
             status = _counted(status, last, state.policy, now) if last.terminal or pod is None else status
-        elif before.launch_count == launch:
+        elif (created or own) and not state.looked:
             return Step(before, Act.LOOK)
     if stale := tuple(_stale(state, status, pod)):
         return Step(status, Act.DELETE, pods=stale)
@@ -127,7 +134,7 @@ def _counted(status: ElementStatus, pod: ElementPod, policy: RestartPolicy, now:
         status,
         phase=ElementPhase.PENDING if restarts else FINAL_PHASE[outcome],
         restarts=status.restarts + restarts,
-        failures=before if outcome is Outcome.DELETED else before + 1,
+        failures=before if outcome is LaunchOutcome.DELETED else before + 1,
         ended=ended,
         ready=Said(holds=False, reason=f"Pod{outcome.value}", message=_words(ended)),
     )
@@ -185,7 +192,7 @@ def _held(status: ElementStatus, why: Said, wait: float | None = None) -> Step:
 def _left(status: ElementStatus, launch: int, now: float) -> float:
     """Seconds until the next launch is due; 0 if it does not follow from the end of the last one."""
     ended = status.ended
-    if ended is None or ended.launch_count != launch - 1 or ended.outcome == Outcome.DELETED:
+    if ended is None or ended.launch_count != launch - 1 or ended.outcome == LaunchOutcome.DELETED:
         return 0.0
     pause = delay(status.failures)
     since = _moment(ended.finished_at)

@@ -9,7 +9,7 @@ from webhook.placement.inventory.job_spec import ElementOptions, ElementSpec, re
 from webhook.placement.jobs.element_pod import ElementPod
 
 
-class Outcome(enum.StrEnum):
+class LaunchOutcome(enum.StrEnum):
     """How a launch ended."""
 
     COMPLETED = "Completed"
@@ -34,9 +34,11 @@ class RestartPolicy(Struct, frozen=True, gc=False):
         A pod that ended while it was being deleted is restarted by the row of its end, or else by that of deleted pods.
         """
         outcome = outcome_of(pod)
-        if outcome is Outcome.DELETED:
+        if outcome is LaunchOutcome.DELETED:
             return self.deleted
-        return (self.completed if outcome is Outcome.COMPLETED else self.failed) or (pod.deleting and self.deleted)
+        return (self.completed if outcome is LaunchOutcome.COMPLETED else self.failed) or (
+            pod.deleting and self.deleted
+        )
 
 
 def restart_policy(element: ElementSpec, options: ElementOptions) -> RestartPolicy:
@@ -50,14 +52,14 @@ def restart_policy(element: ElementSpec, options: ElementOptions) -> RestartPoli
     )
 
 
-def outcome_of(pod: ElementPod) -> Outcome:
+def outcome_of(pod: ElementPod) -> LaunchOutcome:
     """How a pod ended that is terminal, or gone.
 
     A pod that was evicted has failed even if its container, asked to end, ended well.
     """
     if pod.disruption or pod.phase == "Failed":
-        return Outcome.FAILED
-    return Outcome.COMPLETED if pod.phase == "Succeeded" else Outcome.DELETED
+        return LaunchOutcome.FAILED
+    return LaunchOutcome.COMPLETED if pod.phase == "Succeeded" else LaunchOutcome.DELETED
 
 
 LONG: Final = 600.0
