@@ -56,6 +56,8 @@ class Tallied(Struct, frozen=True, gc=False):
         out = self.total - self.running - self.completed
         if out:
             return f"{out} of {counted(self.total, 'processing element')} {'does' if out == 1 else 'do'} not run"
+        if self.total and self.completed == self.total:
+            return f"{counted(self.total, 'processing element')} {'has' if self.total == 1 else 'have'} completed"
         if self.completed:
             return f"{self.running} of {counted(self.total, 'processing element')} run, the others have completed"
         return f"{counted(self.total, 'processing element')} {'runs' if self.total == 1 else 'run'}"
