@@ -20,6 +20,7 @@ from webhook.placement.inventory.intent import CONSUMER_LIMIT, read_intent
 from webhook.placement.inventory.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.kube.addresses import canonical, is_node_name
 from webhook.placement.kube.resource_name import UNITS
+from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 from webhook.placement.text.keys import LABEL_VALUE
 
 VERSION: dict[str, Any] = hostpool_definition()["spec"]["versions"][0]
@@ -40,9 +41,10 @@ def test_a_definition_has_the_name_that_the_api_server_wants() -> None:
         assert definition()["metadata"]["name"] == f"{spec['names']['plural']}.{spec['group']}"
 
 
-def test_the_webhook_watches_what_is_defined() -> None:
+def test_the_webhook_watches_what_is_defined_but_for_what_only_the_controller_needs() -> None:
     watched = {kind.full_resource for kind in KINDS if kind.optional}
-    assert {definition()["metadata"]["name"] for definition in DEFINITIONS} <= watched
+    defined = {definition()["metadata"]["name"] for definition in DEFINITIONS}
+    assert defined - watched == {PROCESSING_ELEMENT.full_resource}
 
 
 def test_the_fields_of_a_spec_are_those_that_are_read() -> None:

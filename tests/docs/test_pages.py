@@ -4,13 +4,14 @@ import re
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+import msgspec
 import pytest
 
 from certs import options
 from tests.docs.pages import ROOT, SOURCES, blocks, page
 from webhook.admission.review import OBJECT_LIMIT
 from webhook.app import controller as controlling
-from webhook.cluster.crds import hpaintent_schema
+from webhook.cluster.crds import hpaintent_schema, job_schema, processingelement_schema
 from webhook.cluster.objects import report
 from webhook.cluster.snapshot import folder, yaml_documents
 from webhook.controller import hostpools
@@ -18,6 +19,7 @@ from webhook.placement.annotations import hardware_text
 from webhook.placement.inventory import intent, job_spec, pool_spec
 from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.policy import POOLS
+from webhook.placement.jobs import problems
 from webhook.placement.kube import node_terms as nodeterms
 from webhook.placement.kube import quantity
 from webhook.placement.kube.size_limits import WORDS_LIMIT
@@ -37,6 +39,11 @@ def rows(name: str, heading: str) -> list[list[str]]:
     table = re.search(r"(?:^\|.*\n)+", section, re.MULTILINE)
     assert table is not None, heading
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.group().splitlines()[2:]]
+
+
+def encoded(struct: type) -> list[str]:
+    """The names of the fields of a Struct as JSON has them."""
+    return [field.encode_name for field in msgspec.structs.fields(struct)]
 
 
 def limits() -> dict[str, str]:
@@ -163,7 +170,11 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     "its labels in `nodeSelector`; tolerations; spread constraints; terms about pods": ("2,000", "2,000", 10, "1,000"),
     "HostPools of a namespace": (f"{POOLS}, setting `--pool-quota`",),
     "hosts of a pool; its tags": (f"{pool_spec.POOL_LIMIT:,}", pool_spec.TAG_LIMIT),
-    "PEs of one job": (f"{job_spec.ELEMENT_LIMIT:,}",),
+    "PEs of one job; its HostPools; operators of one PE": (
+        f"{job_spec.ELEMENT_LIMIT:,}",
+        problems.POOL_LIMIT,
+        f"{problems.OPERATOR_LIMIT:,}",
+    ),
     "hardware requirements of a pod; HPAIntents that it names": (
         hardware_text.REQUIREMENT_LIMIT,
         intended.INTENT_LIMIT,
@@ -185,6 +196,34 @@ def test_the_table_of_limits_is_that_of_the_code() -> None:
 def test_every_field_of_a_host_pool_is_on_its_page() -> None:
     shown = [row[0].strip("`") for row in rows("hostpool.md", "The object")]
     assert shown == list(pool_spec.HostPoolSpec.__struct_fields__)
+
+
+JOB_TABLES: dict[str, tuple[str, list[str]]] = {
+    "a Job": ("The Job object", encoded(job_spec.JobSpec)),
+    "an element's options": ("Options of processing elements", encoded(job_spec.ElementOptions)),
+    "a ProcessingElement": (
+        "The ProcessingElement object",
+        [name for name in encoded(job_spec.ProcessingElementSpec) if name not in encoded(job_spec.ElementSpec)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("heading", "fields"), JOB_TABLES.values(), ids=JOB_TABLES)
+def test_every_field_of_a_job_is_on_its_page(heading: str, fields: list[str]) -> None:
+    assert [row[0].strip("`") for row in rows("jobs.md", heading)] == fields
+
+
+def test_the_defaults_of_options_on_the_page_are_those_of_the_code() -> None:
+    shown = {row[0].strip("`"): row[2] for row in rows("jobs.md", "Options of processing elements")}
+    for field in msgspec.structs.fields(job_spec.ElementOptions):
+        value = getattr(job_spec.DEFAULTS, field.name)
+        if value is not None:
+            assert shown[field.encode_name].endswith(f"`{str(value).lower() if isinstance(value, bool) else value}`")
+
+
+def test_every_phase_is_on_the_page_of_jobs() -> None:
+    section = page("jobs.md").partition("\n## Phases\n")[2].partition("\n## ")[0]
+    assert [word for word in (*job_schema.PHASES, *processingelement_schema.PHASES) if f"`{word}`" not in section] == []
 
 
 INTENT: dict[str, Any] = hpaintent_schema.SCHEMA["properties"]["spec"]["properties"]

@@ -23,6 +23,10 @@ from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.settings import policy_of, read
+
+POLICY = policy_of(read({}))
+"""Settings of an installation as they are by default."""
 
 Entry = Callable[[bytes, Inventory, Policy], Answer]
 
@@ -70,7 +74,7 @@ def answered(entry: Entry, document: dict[str, Any], cluster: Inventory) -> dict
     """The response to the creation of the object."""
     namespace = document["metadata"].get("namespace", "default")
     body = json.dumps(admission_review(document, namespace), separators=(",", ":")).encode()
-    response: dict[str, Any] = json.loads(entry(body, cluster, Policy()).body)["response"]
+    response: dict[str, Any] = json.loads(entry(body, cluster, POLICY).body)["response"]
     return response
 
 

@@ -153,7 +153,7 @@ def test_a_pod_that_is_in_no_model_gets_the_default() -> None:
         pytest.param({"own": requests(cpu="x")}, id="of the element"),
     ],
 )
-def test_resources_that_nobody_can_read_are_nobodys(stated: dict[str, Resources]) -> None:
+def test_resources_that_nobody_can_read_are_nobodys(stated: dict[str, Any]) -> None:
     found = given(silent(), job(**stated))
     assert (found.requests if found else None) in ({"cpu": "100m", "memory": "128Mi"}, None)
 

@@ -3,6 +3,7 @@
 - ``serve``: the webhook server.
 - ``controller``: the reconciler of HostPools.
 - ``release``: the command that releases hosts of HostPools while no controller acts.
+- ``status``: the command that shows how a Job stands.
 - ``explain``: the world that manifests are judged against.
 - ``cluster_source``: where the state of a cluster comes from.
 
@@ -14,11 +15,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from webhook.app import controller, explain, release, serve
+    from webhook.app import controller, explain, release, serve, status
 
-__all__ = ["controller", "explain", "release", "serve"]
+__all__ = ["controller", "explain", "release", "serve", "status"]
 
-_PROGRAMS: Final = frozenset({"controller", "explain", "release", "serve"})
+_PROGRAMS: Final = frozenset({"controller", "explain", "release", "serve", "status"})
 
 
 def __getattr__(name: str) -> ModuleType:

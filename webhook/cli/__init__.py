@@ -1,8 +1,8 @@
 """The command line program ``streams-placement``: the entry point ``main``, and one file for each command.
 
-A command's file (``controller``, ``explain``, ``release``, ``serve``, ``tour``, ``version``) has ``add(subparsers)``,
-which declares its flags, and ``run(arguments)``, which returns the exit code. ``main`` imports the file of the chosen
-command only, so that ``version`` need not wait for the import of a web server.
+A command's file (``controller``, ``explain``, ``release``, ``serve``, ``status``, ``tour``, ``version``) has
+``add(subparsers)``, which declares its flags, and ``run(arguments)``, which returns the exit code. ``main`` imports the
+file of the chosen command only, so that ``version`` need not wait for the import of a web server.
 
 What commands share: ``exits`` (exit codes), ``flags`` (flags for settings), ``explanation`` and ``pool_explanation``
 (one pod, or HostPool, explained), ``client`` (sends reviews to a server), ``screen`` and ``differences`` (output for a
@@ -30,6 +30,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "explain": "show what admission would make of a manifest, and why",
     "release": "give hosts of host pools back, when no controller does",
     "serve": "answer the API server's admission reviews",
+    "status": "show how a Streams job stands, and what it waits for",
     "tour": "try everything out: the real server, every example, no cluster",
     "version": "print the version",
 }

@@ -38,6 +38,9 @@ OUT_OF_REACH: Final = (
     "admissionregistration.k8s.io/validatingadmissionpolicies",
     "apiextensions.k8s.io/customresourcedefinitions",
     "streams.ibm.com/streamshostpools/status",
+    "streams.ibm.com/streamsjobs/status",
+    "streams.ibm.com/streamspes",
+    "streams.ibm.com/streamspes/status",
 )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import Api
+from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import PORT, install, kubelet
 from tests.e2e.chart.rendering import CHART, NAMESPACE, RELEASE
 from tests.e2e.controller.pools import (
@@ -123,6 +123,35 @@ def test_an_uninstallation_gives_everything_back(admin: Api, plane: ControlPlane
         assert "finalizers" not in pool["metadata"]
         assert (phase(pool), hosts(pool), condition(pool)["reason"]) == ("Pending", [], "HostsReturned")
     until(lambda: remains(admin) == [], f"nothing is left: {remains(admin)} is", 30)
+
+
+def owned(kind: str, name: str, owner: Object, spec: Object) -> Object:
+    """An object of our own group that belongs to another one, as the controller makes it."""
+    named = {key: owner["metadata"][key] for key in ("name", "uid")}
+    reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], **named}
+    reference |= {"controller": True, "blockOwnerDeletion": True}
+    metadata = {"name": name, "namespace": SPACE, "ownerReferences": [reference]}
+    return {"apiVersion": "streams.ibm.com/v1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+@pytest.mark.parametrize("policy", ["Background", "Foreground"])
+def test_a_job_can_be_deleted_with_all_that_is_its_while_nothing_is_installed(admin: Api, policy: str) -> None:
+    group = f"/apis/streams.ibm.com/v1/namespaces/{SPACE}"
+    metadata = {"name": "left", "namespace": SPACE}
+    job = {"apiVersion": "streams.ibm.com/v1", "kind": "Job", "metadata": metadata, "spec": {}}
+    owner = admin.call("POST", f"{group}/streamsjobs", job).body
+    pool = owned("HostPool", "left-p", owner, {"size": 1, "job": "left"})
+    admin.call("POST", f"{group}/streamshostpools", pool)
+    element = owned("ProcessingElement", "left-0", owner, {"job": "left"})
+    element = admin.call("POST", f"{group}/streamspes", element).body
+    containers = [{"name": "pe", "image": "streams"}]
+    pod = owned("Pod", "left-0-1", element, {"containers": containers, "nodeSelector": {"no": "where"}})
+    pods = f"/api/v1/namespaces/{SPACE}/pods"
+    admin.call("POST", pods, {**pod, "apiVersion": "v1"})
+    admin.delete(f"{group}/streamsjobs/left", propagationPolicy=policy)
+    for path in ("streamsjobs/left", "streamshostpools/left-p", "streamspes/left-0"):
+        wait_until_gone(admin, f"{group}/{path}", 60)
+    wait_until_gone(admin, f"{pods}/left-0-1", 60)
 
 
 def test_no_controller_led_after_the_hosts_were_given_back(admin: Api) -> None:

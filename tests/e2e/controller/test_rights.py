@@ -19,11 +19,16 @@ USER: Final = f"system:serviceaccount:{ACCOUNT.replace('/', ':')}"
 OWN: Final = f"{RELEASE}-controller"
 
 RIGHTS: Final[dict[str, tuple[str, ...]]] = {
-    "/pods": READ,
+    "/pods": (*READ, "create", "delete"),
     "/nodes": (*READ, "patch"),
-    "streams.ibm.com/streamshostpools": (*READ, "patch"),
+    "streams.ibm.com/streamshostpools": (*READ, "create", "patch", "delete"),
     "streams.ibm.com/streamshostpools/status": ("patch",),
     "streams.ibm.com/streamsjobs": READ,
+    "streams.ibm.com/streamsjobs/status": ("patch",),
+    "streams.ibm.com/streamsjobs/finalizers": ("update",),
+    "streams.ibm.com/streamspes": (*READ, "create", "patch", "delete"),
+    "streams.ibm.com/streamspes/status": ("patch",),
+    "streams.ibm.com/streamspes/finalizers": ("update",),
     "events.k8s.io/events": ("create", "patch"),
 }
 """All of them; its Lease aside."""

@@ -1,6 +1,7 @@
-"""The CustomResourceDefinitions of HostPool and HPAIntent; ``python -m tools.crds`` writes them into the chart.
+"""The CustomResourceDefinitions of our kinds; ``python -m tools.crds`` writes them into the chart.
 
-Read in this order: ``definitions`` (both objects as a whole), ``hostpool_schema`` and ``hpaintent_schema`` (fields, CEL
-rules and printer columns), ``selector_schema`` and ``hostpool_patterns`` (parts of the first), ``openapi`` (functions
-that write schemas).
+Read in this order: ``definitions`` (the objects as a whole); ``hostpool_schema``, ``hpaintent_schema``, ``job_schema``
+and ``processingelement_schema`` (fields, CEL rules and printer columns); ``element_schema`` (what the last two share),
+``condition_schema``, ``selector_schema``, ``hostpool_patterns`` and ``element_patterns`` (parts of them); ``openapi``
+(functions that write schemas).
 """

@@ -1,10 +1,10 @@
-"""The CustomResourceDefinitions of HostPool and HPAIntent as objects; ``python -m tools.crds`` writes the chart's."""
+"""The CustomResourceDefinitions of our kinds as objects; ``python -m tools.crds`` writes the chart's."""
 
 from typing import Any, Final
 
-from webhook.cluster.crds import hostpool_schema, hpaintent_schema
+from webhook.cluster.crds import hostpool_schema, hpaintent_schema, job_schema, processingelement_schema
 from webhook.cluster.crds.openapi import Schema
-from webhook.placement.text.api_kinds import HOST_POOL, HPA_INTENT, VERSION, ApiKind
+from webhook.placement.text.api_kinds import HOST_POOL, HPA_INTENT, PROCESSING_ELEMENT, STREAMS_JOB, VERSION, ApiKind
 
 Document = dict[str, Any]
 """A JSON object."""
@@ -24,6 +24,18 @@ def hpaintent_definition() -> Document:
     """The definition of HPAIntent, which has no status: an intent has an effect on pods only."""
     version = _version(hpaintent_schema.COLUMNS, hpaintent_schema.SCHEMA)
     return _definition(HPA_INTENT, ["sthpa", "hpaintent", "hpaintents"], version)
+
+
+def job_definition() -> Document:
+    """The definition of Job, which has no short name ``job``: that is the Job of ``batch``."""
+    version = _version(job_schema.COLUMNS, job_schema.SCHEMA, subresources={"status": {}})
+    return _definition(STREAMS_JOB, ["stj"], version)
+
+
+def processingelement_definition() -> Document:
+    """The definition of ProcessingElement."""
+    version = _version(processingelement_schema.COLUMNS, processingelement_schema.SCHEMA, subresources={"status": {}})
+    return _definition(PROCESSING_ELEMENT, ["stp", "processingelement", "processingelements"], version)
 
 
 def _definition(kind: ApiKind, short: list[str], version: Document) -> Document:
@@ -55,5 +67,5 @@ def _version(columns: list[Schema], schema: Schema, **more: object) -> Document:
     }
 
 
-DEFINITIONS: Final = (hostpool_definition, hpaintent_definition)
+DEFINITIONS: Final = (hostpool_definition, hpaintent_definition, job_definition, processingelement_definition)
 """Functions that return the definitions of the chart."""

@@ -5,8 +5,9 @@ The fields are described in ``docs/hostpool.md``.
 
 from typing import Final
 
+from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, conditions_schema
 from webhook.cluster.crds.hostpool_patterns import HOST, NAME, VALUE
-from webhook.cluster.crds.openapi import Schema, listed, number, obj, rule, text
+from webhook.cluster.crds.openapi import Schema, listed, number, obj, rule, switch, text
 from webhook.cluster.crds.selector_schema import selector_schema
 from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.pool_spec import MODES, POOL_LIMIT, TAG_LIMIT
@@ -41,7 +42,7 @@ def _fixed(field: str, value: str = "", default: str = "") -> Schema:
 _IN_ORDER: Final = ".map(entry, entry)"
 """CEL suffix that turns a list of type ``set`` into a plain list: sets are compared without regard to order."""
 
-RULES: Final = [
+STATIC_RULES: Final = [
     *(
         rule(f"!has(self.hosts) || !({there})", f"excludes {name}", fieldPath=".hosts", reason="FieldValueForbidden")
         for name, there in _EXCLUDED.items()
@@ -52,6 +53,11 @@ RULES: Final = [
         fieldPath=".size",
         reason="FieldValueRequired",
     ),
+]
+"""CEL rules that a spec keeps or breaks by itself; they hold for the pools in a Job, too."""
+
+RULES: Final = [
+    *STATIC_RULES,
     _fixed("name", default="''"),
     _fixed("job", default="''"),
     _fixed("hosts", _IN_ORDER, "[]"),
@@ -62,43 +68,36 @@ RULES: Final = [
 ]
 """CEL rules of the spec."""
 
-_CONDITION_LIMIT: Final = 16
-"""Conditions of one pool at most; three types are in use."""
-
-_REASON_LIMIT, _MESSAGE_LIMIT = 1024, 32_768
-"""Characters of the reason and of the message of a condition, as in ``metav1.Condition``."""
+FIELDS: Final[Schema] = {
+    "name": text("The name that host(...) says; metadata.name if absent.", maxLength=LABEL_LIMIT, pattern=NAME),
+    "job": text(
+        "Only pods with this streams.ibm.com/job label may use the pool; any pod of the namespace if absent.",
+        maxLength=LABEL_LIMIT,
+        pattern=VALUE,
+    ),
+    "hosts": listed(
+        "A literal pool: names and addresses of nodes in the order of their index; excludes every field below.",
+        {"type": "string", "maxLength": NAME_LIMIT, "pattern": HOST},
+        kind="set",
+        limit=POOL_LIMIT,
+        minItems=1,
+    ),
+    "size": number("How many hosts the pool gets; as many as there are if absent.", at_least=1, maximum=POOL_LIMIT),
+    "tags": listed(
+        "Tags, all of which must be on a host.",
+        {"type": "string", "minLength": 1, "maxLength": LABEL_LIMIT, "pattern": VALUE},
+        kind="set",
+        limit=TAG_LIMIT,
+    ),
+    "selector": selector_schema("Labels that hosts must have besides, for nodes that carry no tags."),
+    "mode": text("Whether the hosts are for this pool alone.", enum=list(MODES), default=SHARED),
+    "elastic": switch("Whether nodes may still come, so that having none is a warning, not a refusal.", default=False),
+}
+"""The fields of a spec; ``job_schema`` takes them for the pools of a Job."""
 
 _SPEC: Final = obj(
     "What was asked for; everything but elastic is immutable.",
-    {
-        "name": text("The name that host(...) says; metadata.name if absent.", maxLength=LABEL_LIMIT, pattern=NAME),
-        "job": text(
-            "Only pods with this streams.ibm.com/job label may use the pool; any pod of the namespace if absent.",
-            maxLength=LABEL_LIMIT,
-            pattern=VALUE,
-        ),
-        "hosts": listed(
-            "A literal pool: names and addresses of nodes in the order of their index; excludes every field below.",
-            {"type": "string", "maxLength": NAME_LIMIT, "pattern": HOST},
-            kind="set",
-            limit=POOL_LIMIT,
-            minItems=1,
-        ),
-        "size": number("How many hosts the pool gets; as many as there are if absent.", at_least=1, maximum=POOL_LIMIT),
-        "tags": listed(
-            "Tags, all of which must be on a host.",
-            {"type": "string", "minLength": 1, "maxLength": LABEL_LIMIT, "pattern": VALUE},
-            kind="set",
-            limit=TAG_LIMIT,
-        ),
-        "selector": selector_schema("Labels that hosts must have besides, for nodes that carry no tags."),
-        "mode": text("Whether the hosts are for this pool alone.", enum=list(MODES), default=SHARED),
-        "elastic": {
-            "type": "boolean",
-            "description": "Whether nodes may still come, so that having none is a warning, not a refusal.",
-            "default": False,
-        },
-    },
+    FIELDS,
     default={},  # the immutability rules compare with the old spec, which must be there when fields are added later
 ) | {"x-kubernetes-validations": RULES}
 
@@ -112,22 +111,6 @@ _HOST: Final = obj(
     required=["index", "name"],
 )
 
-_CONDITION: Final = obj(
-    "One aspect of the pool.",
-    {
-        "type": text(
-            "Ready, Degraded when a host has vanished, or Exclusive while nobody else runs on exclusive hosts.",
-            maxLength=_REASON_LIMIT,
-        ),
-        "status": text("Whether it is so.", enum=["True", "False", "Unknown"]),
-        "reason": text("Why, in one word.", maxLength=_REASON_LIMIT),
-        "message": text("Why, in words.", maxLength=_MESSAGE_LIMIT),
-        "lastTransitionTime": text("Since when.", format="date-time"),
-        "observedGeneration": {"type": "integer", "format": "int64", "description": "The generation it is about."},
-    },
-    required=["type", "status"],
-)
-
 _STATUS: Final = obj(
     "What became of it.",
     {
@@ -137,13 +120,12 @@ _STATUS: Final = obj(
         | {"x-kubernetes-list-map-keys": ["index"]},
         "readyHosts": number("How many of them are there and labelled.", at_least=0),
         "eligible": number("How many nodes could be hosts of the pool.", at_least=0),
-        "conditions": listed("The pool's conditions.", _CONDITION, kind="map", limit=_CONDITION_LIMIT)
-        | {"x-kubernetes-list-map-keys": ["type"]},
-        "observedGeneration": {
-            "type": "integer",
-            "format": "int64",
-            "description": "The generation that all of this is about.",
-        },
+        "conditions": conditions_schema(
+            "The pool's conditions.",
+            "One aspect of the pool.",
+            "Ready, Degraded when a host has vanished, or Exclusive while nobody else runs on exclusive hosts.",
+        ),
+        "observedGeneration": OBSERVED_GENERATION,
     },
 )
 

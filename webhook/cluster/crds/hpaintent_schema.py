@@ -7,7 +7,7 @@ rules see to it that both say the same.
 import itertools
 from typing import Final
 
-from webhook.cluster.crds.openapi import Schema, listed, number, obj, rule, text
+from webhook.cluster.crds.openapi import Schema, listed, number, obj, rule, switch, text
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
 from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
 from webhook.placement.inventory.intent import CONSUMER_LIMIT
@@ -143,11 +143,6 @@ def _amount(about: str) -> Schema:
     return {"x-kubernetes-int-or-string": True, "description": about, "maxLength": LENGTH_LIMIT}
 
 
-def _switch(about: str) -> Schema:
-    """The schema of a Boolean field."""
-    return {"type": "boolean", "description": about}
-
-
 _RESOURCE: Final[Schema] = {
     "name": text("The resource, such as nvidia.com/gpu, or the key of a node label.", minLength=1, maxLength=KEY_LIMIT),
     "key": text("Another word for name.", minLength=1, maxLength=KEY_LIMIT),
@@ -169,9 +164,9 @@ _METADATA: Final = obj(
 
 _SAID: Final[Schema] = {
     **_RESOURCE,
-    "mandatory": _switch("Whether pods must have it, which is so if absent, or are better off with it."),
+    "mandatory": switch("Whether pods must have it, which is so if absent, or are better off with it."),
     "weight": number("How much a wish counts.", at_least=LIGHTEST, maximum=HEAVIEST),
-    "allocatable": _switch("Whether it is an amount; so it is if absent, unless there is a value."),
+    "allocatable": switch("Whether it is an amount; so it is if absent, unless there is a value."),
     "container-name": text("The container that gets it; that of the consumer if absent.", maxLength=LABEL_LIMIT),
     "container": text("Another word for container-name.", maxLength=LABEL_LIMIT),
     "resource": obj("Another place for what is said of the resource or label.", _RESOURCE),

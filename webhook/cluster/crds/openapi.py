@@ -1,4 +1,4 @@
-"""Functions that write parts of a structural OpenAPI schema (CustomResourceDefinitions): object, text, number, list."""
+"""Functions that write parts of a structural OpenAPI schema (CustomResourceDefinitions), one for each type of field."""
 
 from typing import Any
 
@@ -36,3 +36,18 @@ def listed(about: str, entry: Schema, *, kind: str, limit: int, **rules: object)
 def rule(expression: str, message: str, **more: object) -> Schema:
     """A validation rule: a CEL expression over ``self`` and, for changes, ``oldSelf``; and what its refusal says."""
     return {"rule": expression, "message": message, **more}
+
+
+def switch(about: str, **rules: object) -> Schema:
+    """The schema of a Boolean field."""
+    return {"type": "boolean", "description": about, **rules}
+
+
+def mapped(about: str, value: Schema, *, limit: int) -> Schema:
+    """The schema of an object with at most ``limit`` properties of any name, all of the schema ``value``."""
+    return {"type": "object", "description": about, "maxProperties": limit, "additionalProperties": value}
+
+
+def open_object(about: str, properties: Schema) -> Schema:
+    """The schema of an object that may have other fields than these properties; other fields are kept unchecked."""
+    return obj(about, properties) | {"x-kubernetes-preserve-unknown-fields": True}

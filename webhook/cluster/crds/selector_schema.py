@@ -3,7 +3,7 @@
 from typing import Final
 
 from webhook.cluster.crds.hostpool_patterns import VALUE
-from webhook.cluster.crds.openapi import Schema, listed, obj, rule, text
+from webhook.cluster.crds.openapi import Schema, listed, mapped, obj, rule, text
 from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.kube.selector import OPERATORS
 from webhook.placement.text.keys import LABEL_LIMIT
@@ -58,11 +58,7 @@ _REQUIREMENT: Final = obj(
 
 def selector_schema(about: str) -> Schema:
     """The schema of a label selector; ``about`` is its description."""
-    labels = {
-        "type": "object",
-        "description": "Labels that must be there, each with its value.",
-        "maxProperties": _EXPRESSION_LIMIT,
-        "additionalProperties": {"type": "string", "maxLength": LABEL_LIMIT, "pattern": VALUE},
-    }
+    value = {"type": "string", "maxLength": LABEL_LIMIT, "pattern": VALUE}
+    labels = mapped("Labels that must be there, each with its value.", value, limit=_EXPRESSION_LIMIT)
     expressions = listed("Requirements, all of which must hold.", _REQUIREMENT, kind="atomic", limit=_EXPRESSION_LIMIT)
     return obj(about, {"matchLabels": labels, "matchExpressions": expressions})

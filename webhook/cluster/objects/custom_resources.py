@@ -65,7 +65,7 @@ def _given(spec: HostPoolSpec, status: wire.HostPoolStatus) -> Iterator[Problem]
 def job(source: wire.JobObject) -> StreamsJob:
     """A Job's processing elements, with the placement of each operator and the resources that the Job states."""
     namespace, name = full_name(source.metadata).split("/", 1)
-    spec = source.spec or wire.JobSpec()
+    spec = source.spec or wire.StreamsJobSpec()
     stated = spec.processing_elements or ()
     default = spec.processing_element.resources if spec.processing_element else None
     elements = tuple(_element(element, f"{name}-{place}", default) for place, element in enumerate(stated))

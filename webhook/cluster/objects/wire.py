@@ -166,7 +166,7 @@ class ElementDefaults(Struct, frozen=True, gc=False):
     resources: Resources | None = None
 
 
-class JobSpec(Struct, frozen=True, gc=False, rename="camel"):
+class StreamsJobSpec(Struct, frozen=True, gc=False, rename="camel"):
     """The model of a job."""
 
     processing_elements: tuple[ProcessingElement, ...] | None = None
@@ -178,7 +178,7 @@ class JobObject(Struct, frozen=True, gc=False):
     """``streams.ibm.com/v1 Job``; not the Job of ``batch/v1``."""
 
     metadata: ObjectMetadata | None = None
-    spec: JobSpec | None = None
+    spec: StreamsJobSpec | None = None
 
 
 class HPAIntentObject(Struct, frozen=True, gc=False):

@@ -17,7 +17,7 @@ PARTS = ("requests", "limits")
 
 
 def parse_requests(text: str) -> Resources:
-    """The requests in a text such as ``cpu=100m,memory=128Mi``, none in an empty one; ``ValueError`` with all mistakes."""
+    """The requests in a text such as ``cpu=100m,memory=128Mi``; raises ``ValueError`` with all mistakes."""
     found: dict[str, Amount] = {}
     mistakes: list[str] = []
     for part in text.split(",") if text.strip() else ():

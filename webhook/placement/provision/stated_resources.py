@@ -45,7 +45,8 @@ def stated_for(
 ) -> Stated | None:
     """What is stated for a pod with the label ``pe``; ``None`` if nothing is, or nothing would change.
 
-    ``default`` is what the container of a processing element requests where it says nothing. Resources whose cause is among the ``dropped`` clauses do not count.
+    ``default`` is what the container of a processing element requests where it says nothing. Resources whose cause is
+    among the ``dropped`` clauses do not count.
     """
     found = model.resources(pe) if model else None
     if model and found:

@@ -1,0 +1,175 @@
+"""``python -m bench.e2e.jobs``: how long a Job of Streams takes from its submission until all of its pods are bound.
+
+For each number of processing elements: seconds until all pods have a node, and until all run; the CPU time that the
+controllers and the webhook took; and for comparison the seconds in which the API server alone, without the chart,
+takes as many writes by as many clients: an element, its pod, and two updates of the element's status.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from bench import machine
+from bench.e2e import usage
+from bench.e2e.chart import Chart
+from bench.e2e.cluster import process_ids
+from tests.e2e import binaries
+from tests.e2e.api import Api, Object
+from tests.e2e.chart.installation import QUICK, install, kubelet
+from tests.e2e.nodes import create_nodes, node
+from tests.e2e.plane import ControlPlane
+from tests.e2e.polling import until
+from tests.e2e.workloads import namespace, pod
+
+SIZES: Final = (100, 200, 300, 1000)
+NODES: Final = 50
+CLIENTS: Final = 10
+"""As many as the controller has workers for one namespace, or more."""
+
+RESULTS: Final = Path(__file__).parents[1] / "RESULTS-jobs.md"
+
+_SECONDS: Final = 300
+_LOOK: Final = 0.2
+
+
+class Run(Struct, frozen=True):
+    """One Job: seconds until its pods are bound and run, of CPU time of our processes, and of the API server alone."""
+
+    elements: int
+    bound: float
+    running: float
+    cpu: float
+    alone: float
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser("python -m bench.e2e.jobs", description="Measure the submission of Jobs.")
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="processing elements of each Job")
+    parser.add_argument("--results", type=Path, help=f"file for the table, such as bench/{RESULTS.name}")
+    chosen = parser.parse_args(argv)
+    binaries.programs()
+    with tempfile.TemporaryDirectory(prefix="bench-jobs-") as folder, ControlPlane(Path(folder)) as plane:
+        create_nodes(plane.admin, [node(f"node-{number}") for number in range(NODES)])
+        with kubelet(plane) as running:
+            install(plane, running, QUICK)
+            chart = Chart(plane.admin, running)
+            pids = process_ids(plane, running)
+            _submitted(plane.admin, "warm-up", 20)
+            runs = []
+            for size in chosen.sizes:
+                alone = _alone(plane.admin, chart, size)
+                before = usage.now(pids)
+                bound, ran = _submitted(plane.admin, f"jobs-{size}", size)
+                roles = usage.between(before, usage.now(pids)).roles
+                runs.append(Run(size, bound, ran, roles["webhook"] + roles["others of the plane"], alone))
+                sys.stderr.write(f"{runs[-1]}\n")
+    page = render(runs)
+    print(page)
+    if chosen.results:
+        chosen.results.write_text(page)
+    return 0
+
+
+def _submitted(admin: Api, space: str, size: int) -> tuple[float, float]:
+    """Seconds until all pods of a Job of that size are bound, and until all run."""
+    namespace(admin, space)
+    path = f"/apis/streams.ibm.com/v1/namespaces/{space}/streamsjobs"
+    template = {"spec": {"containers": [{"name": "main", "image": "example.invalid/main"}]}}
+    elements = [{"operators": [{"name": f"Op{number}"}], "template": template} for number in range(size)]
+    job = {
+        "apiVersion": "streams.ibm.com/v1",
+        "kind": "Job",
+        "metadata": {"name": "parallel"},
+        "spec": {"processingElements": elements},
+    }
+    began = time.monotonic()
+    admin.call("POST", path, job)
+    until(lambda: _at_node(admin, space) == size, f"all {size} pods are bound", _SECONDS)
+    bound = time.monotonic() - began
+    until(
+        lambda: admin.get(f"{path}/parallel").get("status", {}).get("phase") == "Running",
+        f"the Job of {size} runs",
+        _SECONDS,
+    )
+    ran = time.monotonic() - began
+    admin.delete(f"{path}/parallel")
+    until(lambda: not admin.get(f"/api/v1/namespaces/{space}/pods", limit="1")["items"], "all pods are gone", _SECONDS)
+    return bound, ran
+
+
+def _at_node(admin: Api, space: str) -> int:
+    time.sleep(_LOOK)
+    pods = admin.get(f"/api/v1/namespaces/{space}/pods")["items"]
+    return sum("nodeName" in each["spec"] for each in pods)
+
+
+def _alone(admin: Api, chart: Chart, size: int) -> float:
+    """Seconds in which the API server takes the same writes from clients that do nothing else."""
+    space = namespace(admin, f"alone-{size}")
+    chart.absent()
+    elements = f"/apis/streams.ibm.com/v1/namespaces/{space}/streamspes"
+    pods = f"/api/v1/namespaces/{space}/pods"
+
+    def write(number: int) -> None:
+        admin.call("POST", elements, _element(number))
+        admin.call("POST", pods, pod(f"pe-{number}-1", space))
+        for phase in ("Pending", "Running"):
+            admin.patch(f"{elements}/pe-{number}/status", {"status": {"phase": phase}})
+
+    began = time.monotonic()
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        list(clients.map(write, range(size)))
+    taken = time.monotonic() - began
+    for path in (elements, pods):
+        admin.delete(path, gracePeriodSeconds="0")
+        until(lambda path=path: not admin.get(path, limit="1")["items"], f"{path} is empty", _SECONDS)  # type: ignore[misc]
+    chart.present()
+    return taken
+
+
+def _element(number: int) -> Object:
+    spec: dict[str, Any] = {"job": "nobody", "operators": [{"name": f"Op{number}"}]}
+    return {
+        "apiVersion": "streams.ibm.com/v1",
+        "kind": "ProcessingElement",
+        "metadata": {"name": f"pe-{number}"},
+        "spec": spec,
+    }
+
+
+_HEAD: Final = """# Benchmark results, Jobs
+
+Made by `python -m bench.e2e.jobs`: Jobs of Streams are submitted to a real control plane with the chart (two webhooks,
+two controllers), whose nodes are kwok's. Seconds from the submission until all pods of the Job have a node, and until
+the Job is Running; CPU time of the product's processes, the scheduler and the controllers of Kubernetes for one
+element; and the seconds in which the API server alone, without the chart, takes an element, its pod and two updates of
+the element's status for each, from ten clients that do nothing else."""
+
+
+def render(runs: Sequence[Run]) -> str:
+    """The whole page."""
+    about = [("date", datetime.now(UTC).date().isoformat()), *machine.describe(), ("nodes", str(NODES))]
+    rows = [
+        f"| {run.elements:,} | {run.bound:.1f} s | {run.running:.1f} s | {1000 * run.bound / run.elements:.1f} ms "
+        f"| {1000 * run.cpu / run.elements:.1f} ms | {run.alone:.1f} s | {run.bound / run.alone:.1f} x |"
+        for run in runs
+    ]
+    table = [
+        "| elements | all bound | Running | for each | CPU time for each | the API server alone | bound x alone |",
+        "|---|---|---|---|---|---|---|",
+        *rows,
+    ]
+    return "\n\n".join([_HEAD, "\n".join(f"- {name}: {value}" for name, value in about), "\n".join(table)]) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""``status``: how a Job of Streams stands, as a tree: HostPools, processing elements, their pods, and why one waits."""
+
+import argparse
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+import uvloop
+
+from webhook import app
+from webhook.cli import COMMANDS, Subparsers, flags
+from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.explanation import NAMESPACE
+from webhook.cli.screen import Screen
+from webhook.cluster.queries.job_view import ElementView, JobView, PoolView, UnknownJobError
+from webhook.placement.text.nearest import nearest
+from webhook.placement.text.problem import counted, enumerated, escape, quote
+
+_FLAGS: Final = ("context",)
+_DESCRIPTION: Final = (
+    "Show how a Streams job stands: its host pools with their hosts, its processing elements with pod, node and phase, "
+    "and what keeps those back that do not run. The cluster is read once; nothing is written."
+)
+_NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?")
+"""A DNS subdomain, as names of objects are."""
+
+_HOSTS: Final = 8
+"""Hosts of a pool that its line names at most; ``-o json`` has all."""
+
+_JOBS: Final = 10
+"""Jobs that the error about an unknown one names at most."""
+
+_STYLES: Final = {
+    **dict.fromkeys(("Running", "Ready", "Completed"), "green"),
+    **dict.fromkeys(("Failed", "Stopped"), "bold red"),
+}
+"""Style of a line by its phase."""
+_UNDER_WAY: Final = "yellow"
+"""Style of every other phase: something is still to come."""
+
+
+class TreeLine(NamedTuple):
+    """A line of the tree, in printable ASCII, and its style."""
+
+    text: str
+    style: str = ""
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the command."""
+    parser = subparsers.add_parser(
+        "status", help=COMMANDS["status"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
+    )
+    parser.add_argument("job", metavar="JOB", help="The name of the Job.")
+    parser.add_argument(
+        "-n", "--namespace", metavar="NAME", default=NAMESPACE, help=f"Its namespace (default: {NAMESPACE})."
+    )
+    parser.add_argument(
+        "-o", "--output", choices=("text", "json"), default="text", help="Form of the answer (default: text)."
+    )
+    flags.add(parser, _FLAGS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the Job; returns ``Exit.OK`` in whatever phase it is."""
+    settings = flags.read(arguments)
+    for name in (arguments.job, arguments.namespace):
+        if not _NAME.fullmatch(name):
+            raise WrongUse(f"{quote(name)} is no name of an object: use a-z, 0-9, '-' and '.'")
+    try:
+        view = uvloop.run(app.status.job_status(settings, arguments.namespace, arguments.job))
+    except UnknownJobError as unknown:
+        raise WrongUse(_no_such_job(arguments.job, arguments.namespace, unknown.names)) from unknown
+    if arguments.output == "json":
+        print(msgspec.json.format(msgspec.json.encode(view), indent=2).decode())
+        return Exit.OK
+    screen = Screen()
+    for line in tree(view):
+        screen.say(line.text, line.style)
+    return Exit.OK
+
+
+def _no_such_job(job: str, namespace: str, names: Sequence[str]) -> str:
+    """The text of the error, with the Jobs that there are."""
+    if not names:
+        return f"namespace {namespace} has no Job of Streams: give another one with --namespace"
+    suggestion = nearest(job, names)
+    meant = f"did you mean {suggestion}? " if suggestion else ""
+    return f"namespace {namespace} has no Job {quote(job)}, {meant}the Jobs there are: {enumerated(names, _JOBS)}"
+
+
+def tree(view: JobView) -> Iterator[TreeLine]:
+    """The lines of the tree: the Job, its HostPools, its processing elements, and below each why it does not run."""
+    phases = Counter(one.phase for one in view.processing_elements)
+    counts = [f"{phases[phase]} {phase}" for phase in sorted(phases)]
+    yield TreeLine(f"Job {view.namespace}/{view.name}: {view.phase}", _style(view.phase))
+    yield TreeLine(f"| {': '.join(filter(None, (_size(view), ', '.join(counts))))}")
+    if view.message:
+        yield TreeLine(f"| {escape(view.message)}")
+    branches = [*map(_pool, view.host_pools), *map(_element, view.processing_elements)]
+    for place, (line, message) in enumerate(branches, 1):
+        last = place == len(branches)
+        yield TreeLine(f"{'`' if last else '+'}- {escape(line.text)}", line.style)
+        if message:
+            yield TreeLine(f"{' ' if last else '|'}    {escape(message)}")
+
+
+def _size(view: JobView) -> str:
+    return counted(len(view.processing_elements), "processing element")
+
+
+def _pool(pool: PoolView) -> tuple[TreeLine, str]:
+    hosts = f", {enumerated(pool.hosts, _HOSTS)}" if pool.hosts else ""
+    return TreeLine(f"HostPool {pool.name} ({pool.pool}): {pool.phase}{hosts}", _style(pool.phase)), pool.message
+
+
+def _element(element: ElementView) -> tuple[TreeLine, str]:
+    where = f", {element.pod} on {element.node or 'no node'}" if element.pod else ""
+    restarts = f", {counted(element.restarts, 'restart')}" if element.restarts else ""
+    line = f"ProcessingElement {element.name}: {element.phase}{where}{restarts}"
+    return TreeLine(line, _style(element.phase)), element.message
+
+
+def _style(phase: str) -> str:
+    return _STYLES.get(phase, _UNDER_WAY)

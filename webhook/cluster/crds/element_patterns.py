@@ -1,0 +1,24 @@
+"""Regular expressions for texts in a Job and a ProcessingElement: object names, paths, quantities, GitHub's URLs.
+
+Each pattern is anchored at both ends, and has the same meaning in Go (the API server) and in Python.
+"""
+
+from typing import Final
+
+_LABEL: Final = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+
+OBJECT_NAME: Final = rf"^{_LABEL}(?:\.{_LABEL})*$"
+"""A DNS subdomain in lower case, as the name of an object is (Kubernetes, object names)."""
+
+ABSOLUTE_PATH: Final = "^/.*$"
+
+_SEGMENT: Final = r"(?:[^/.][^/]*|\.[^/.][^/]*|\.\.[^/]+|\.)"
+
+RELATIVE_PATH: Final = f"^{_SEGMENT}(?:/{_SEGMENT}?)*$"
+"""A path that does not begin with ``/`` and has no element ``..``, as Kubernetes wants a ``subPath``."""
+
+QUANTITY: Final = r"^\+?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][-+]?[0-9]+)?$"
+"""An amount that is not negative (Kubernetes, ``resource.Quantity``)."""
+
+GITHUB_URL: Final = r"^https://[^/\s]+(?:/[^/\s]+)*/repos/[^/\s]+/[^/\s]+/contents/\S+\.sab$"
+"""A bundle in a repository, as version 3 of GitHub's API has it."""

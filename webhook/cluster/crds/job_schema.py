@@ -1,0 +1,285 @@
+"""OpenAPI schema, CEL rules and printer columns of Job: what the API server checks and ``kubectl get`` shows.
+
+The fields are described in ``docs/jobs.md``. Two processing elements of one name are refused by the webhook and by the
+controller, not here: a CEL rule would compare every element with every other, at each change of the object.
+"""
+
+from typing import Final
+
+from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, conditions_schema
+from webhook.cluster.crds.element_patterns import GITHUB_URL
+from webhook.cluster.crds.element_schema import (
+    MODEL,
+    OPTION_RULES,
+    OPTIONS,
+    PATH_LIMIT,
+    RULES,
+    at_most_one,
+    object_name,
+    pull_policy,
+    resources_schema,
+)
+from webhook.cluster.crds.hostpool_schema import FIELDS as POOL_FIELDS
+from webhook.cluster.crds.hostpool_schema import STATIC_RULES as POOL_RULES
+from webhook.cluster.crds.openapi import Schema, listed, mapped, number, obj, rule, switch, text
+from webhook.placement.inventory.job_spec import CERTIFICATE_DAYS, ELEMENT_LIMIT, SUBMISSION_SECONDS
+from webhook.placement.jobs.problems import FUSION_TYPES, POOL_LIMIT
+from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.text.keys import LABEL_LIMIT
+
+PHASES: Final = ("Submitting", "Running", "Degraded", "Failed", "Completed", "Deleting")
+
+_SUBMISSION_LIMIT: Final = 604_800
+"""The longest submission in seconds: a week."""
+
+_CERTIFICATE_LIMIT: Final = 3650
+"""The longest validity of a certificate in days: ten years."""
+
+_VALUE_LIMIT: Final = 1000
+"""Submission-time values of one Job."""
+
+_URL_LIMIT: Final = 2048
+"""Characters of an URL."""
+
+_INDEX_LENGTH: Final = len(f"-{ELEMENT_LIMIT - 1}")
+"""Characters that the name of a processing element has more than that of its Job, if the Job does not name it."""
+
+
+def _chosen(field: str) -> str:
+    """CEL: whether a Boolean field is true; a choice that says ``false`` is not made."""
+    return f"has(self.{field}) && self.{field}"
+
+
+FUSION_RULES: Final = [
+    rule(
+        at_most_one(_chosen("automatic"), _chosen("legacy"), "has(self.manual)"),
+        "automatic, legacy and manual exclude each other",
+        reason="FieldValueForbidden",
+    )
+]
+"""CEL rules of ``fusion``."""
+
+THREADING_RULES: Final = [
+    rule(
+        at_most_one(_chosen("automatic"), _chosen("dedicated"), "has(self.dynamic)", _chosen("manual")),
+        "automatic, dedicated, dynamic and manual exclude each other",
+        reason="FieldValueForbidden",
+    )
+]
+"""CEL rules of ``threadingModel``."""
+
+GITHUB_RULES: Final = [
+    rule(
+        f"!has(self.secret) || self.url.matches(r'{GITHUB_URL}')",
+        "must have the form https://api.HOST/repos/USER/REPOSITORY/contents/PATH.sab, which a secret needs",
+        fieldPath=".url",
+    )
+]
+"""CEL rules of ``bundle.github``."""
+
+BUNDLE_RULES: Final = [
+    rule(
+        at_most_one("has(self.http)", "has(self.file)", "has(self.github)"),
+        "http, file and github exclude each other",
+        reason="FieldValueForbidden",
+    )
+]
+"""CEL rules of ``bundle``."""
+
+_NAME: Final = "size(self.metadata.name)"
+
+ROOT_RULES: Final = [
+    rule(f"{_NAME} <= {LABEL_LIMIT}", f"the name of a Job is a label value: at most {LABEL_LIMIT} characters"),
+    rule(
+        f"{_NAME} <= {LABEL_LIMIT - _INDEX_LENGTH} || !has(self.spec.processingElements)"
+        " || self.spec.processingElements.all(element, has(element.name))",
+        f"the name of the Job has more than {LABEL_LIMIT - _INDEX_LENGTH} characters, so that <job>-<index> may be no "
+        "label value: each processing element needs a name of its own",
+        fieldPath=".spec.processingElements",
+    ),
+    rule(
+        "!has(self.spec.hostPools)"
+        " || self.spec.hostPools.all(pool, !has(pool.job) || pool.job in ['', self.metadata.name])",
+        "a HostPool of a Job is for this Job: leave out job",
+        fieldPath=".spec.hostPools",
+    ),
+]
+"""CEL rules of the whole object."""
+
+
+def _url(about: str, scheme: str = "https?") -> Schema:
+    return text(about, maxLength=_URL_LIMIT, pattern=f"^{scheme}://[^ ]+$")
+
+
+_AUTHORITY: Final = obj(
+    "A root certificate that the download trusts.",
+    {
+        "configMapName": object_name("The ConfigMap with the certificate."),
+        "subPath": text("The path in the ConfigMap.", minLength=1, maxLength=PATH_LIMIT),
+    },
+    required=["configMapName"],
+)
+
+_HTTP: Final = obj(
+    "The bundle is at an URL.",
+    {"url": _url("The URL of the bundle."), "certificationAuthority": _AUTHORITY},
+    required=["url"],
+)
+
+_FILE: Final = obj(
+    "The bundle is a file of the container.",
+    {"path": text("The path of the bundle.", minLength=1, maxLength=PATH_LIMIT)},
+    required=["path"],
+)
+
+_GITHUB: Final = obj(
+    "The bundle is in a GitHub repository.",
+    {
+        "url": _url("The URL of the bundle.", "https"),
+        "secret": object_name("The Secret with the personal token that the URL needs."),
+    },
+    required=["url"],
+) | {RULES: GITHUB_RULES}
+
+_BUNDLE: Final = obj(
+    "The application bundle, and where it is fetched from.",
+    {
+        "name": text("The name of the bundle.", minLength=1, maxLength=NAME_LIMIT),
+        "pullPolicy": pull_policy("When the bundle is fetched; IfNotPresent if absent."),
+        "http": _HTTP,
+        "file": _FILE,
+        "github": _GITHUB,
+    },
+    required=["name"],
+) | {RULES: BUNDLE_RULES}
+
+_FUSION: Final = obj(
+    "How operators are fused into processing elements.",
+    {
+        "type": text("What parallel regions do to fusion.", enum=list(FUSION_TYPES)),
+        "automatic": switch("Automatic fusion."),
+        "legacy": switch("Legacy fusion."),
+        "manual": number("The number of processing elements.", at_least=1, maximum=ELEMENT_LIMIT),
+    },
+) | {RULES: FUSION_RULES}
+
+_DYNAMIC: Final = obj(
+    "The dynamic threading model.",
+    {
+        "elastic": switch("Whether the number of threads adapts."),
+        "threadCount": number("The number of threads.", at_least=1),
+    },
+)
+
+_THREADING: Final = obj(
+    "Which threads run the operators.",
+    {
+        "automatic": switch("The automatic threading model."),
+        "dedicated": switch("The dedicated threading model."),
+        "dynamic": _DYNAMIC,
+        "manual": switch("The manual threading model."),
+    },
+) | {RULES: THREADING_RULES}
+
+_POOL: Final = obj(
+    "A HostPool that the Job makes.",
+    {
+        **POOL_FIELDS,
+        "name": {**POOL_FIELDS["name"], "description": "The name that host(...) says.", "minLength": 1},
+        "job": {**POOL_FIELDS["job"], "description": "This Job, to which the pool belongs in any case."},
+    },
+    required=["name"],
+) | {RULES: POOL_RULES}
+
+_SPEC: Final = obj(
+    "The application: its bundle, options, and model.",
+    {
+        "bundle": _BUNDLE,
+        "fusion": _FUSION,
+        "imagePullPolicy": pull_policy("When images are pulled; Always if absent."),
+        "imagePullSecret": object_name("The Secret for pulling images."),
+        "processingElement": obj("Options of all processing elements, where one does not say otherwise.", OPTIONS)
+        | {RULES: OPTION_RULES},
+        "submissionTimeOutInSeconds": number(
+            "Seconds after which a submission has failed, unless all pools are ready and all pods started.",
+            at_least=1,
+            maximum=_SUBMISSION_LIMIT,
+            default=SUBMISSION_SECONDS,
+        ),
+        "submissionTimeValues": mapped(
+            "Submission-time values, by name.", {"type": "string", "maxLength": PATH_LIMIT}, limit=_VALUE_LIMIT
+        ),
+        "threadingModel": _THREADING,
+        "transportCertificateValidityInDays": number(
+            "Days for which TLS certificates are valid.", at_least=1, maximum=_CERTIFICATE_LIMIT,
+            default=CERTIFICATE_DAYS,
+        ),
+        "resources": resources_schema("Compute resources of the whole Job, divided by the number of its elements."),
+        "hostPools": listed("The HostPools of the Job.", _POOL, kind="map", limit=POOL_LIMIT)
+        | {"x-kubernetes-list-map-keys": ["name"]},
+        "processingElements": listed(
+            "The processing elements; their place in the list is their index.",
+            obj("A processing element: options of its own, operators, template.", MODEL) | {RULES: OPTION_RULES},
+            kind="atomic",
+            limit=ELEMENT_LIMIT,
+        ),
+    },
+)  # fmt: skip
+
+_STATUS: Final = obj(
+    "What became of it.",
+    {
+        "phase": text("Where the Job stands.", enum=list(PHASES)),
+        "processingElements": number("How many processing elements there are to be.", at_least=0),
+        "running": number("How many of them run.", at_least=0),
+        "waiting": number("How many of them wait for a node, or for something else.", at_least=0),
+        "failed": number("How many of them have failed for good.", at_least=0),
+        "completed": number("How many of them have completed.", at_least=0),
+        "pools": number("How many HostPools there are to be.", at_least=0),
+        "readyPools": number("How many of them are Ready.", at_least=0),
+        "submittedAt": text("When the submission began.", format="date-time"),
+        "conditions": conditions_schema(
+            "The Job's conditions.",
+            "One aspect of the Job.",
+            "Submitted once all pools and processing elements are made, or Ready while all of these run.",
+        ),
+        "observedGeneration": OBSERVED_GENERATION,
+    },
+)
+
+SCHEMA: Final[Schema] = obj(
+    "A Streams job: host pools, and processing elements that each run as a pod.",
+    {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object"},
+        "spec": _SPEC,
+        "status": _STATUS,
+    },
+    required=["spec"],
+) | {RULES: ROOT_RULES}
+
+COLUMNS: Final[list[Schema]] = [
+    {"name": "Status", "type": "string", "jsonPath": ".status.phase"},
+    {
+        "name": "PEs",
+        "type": "integer",
+        "jsonPath": ".status.processingElements",
+        "description": "Processing elements there are to be.",
+    },
+    {"name": "Running", "type": "integer", "jsonPath": ".status.running"},
+    {"name": "Waiting", "type": "integer", "jsonPath": ".status.waiting"},
+    {"name": "Failed", "type": "integer", "jsonPath": ".status.failed"},
+    {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
+    {"name": "Completed", "type": "integer", "jsonPath": ".status.completed", "priority": 1},
+    {"name": "Pools", "type": "integer", "jsonPath": ".status.pools", "priority": 1},
+    {"name": "Ready pools", "type": "integer", "jsonPath": ".status.readyPools", "priority": 1},
+    {
+        "name": "Message",
+        "type": "string",
+        "jsonPath": '.status.conditions[?(@.type=="Ready")].message',
+        "description": "What waits, and why.",
+        "priority": 1,
+    },
+]
+"""Printer columns, which ``kubectl get`` shows with their names in capitals; those of priority 1 with ``-o wide``."""

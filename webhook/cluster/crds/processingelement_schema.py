@@ -1,0 +1,120 @@
+"""OpenAPI schema, CEL rules and printer columns of ProcessingElement: what the API server checks and kubectl shows.
+
+The fields are described in ``docs/jobs.md``.
+"""
+
+from typing import Final
+
+from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, conditions_schema
+from webhook.cluster.crds.element_schema import MODEL, OPTION_RULES, RULES, object_name
+from webhook.cluster.crds.hostpool_patterns import VALUE
+from webhook.cluster.crds.openapi import Schema, number, obj, rule, text
+from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.text.keys import LABEL_LIMIT
+
+PHASES: Final = ("Pending", "Running", "Completed", "Failed", "Stopped")
+OUTCOMES: Final = ("Completed", "Failed", "Deleted")
+
+_REASON_LIMIT, _MESSAGE_LIMIT = 1024, 32_768
+"""Characters of what a container says about its end: the message is that of a termination log (4 KiB), or less."""
+
+SPEC_RULES: Final = [
+    *OPTION_RULES,
+    rule("self.job == oldSelf.job", "cannot be changed: create another ProcessingElement instead", fieldPath=".job"),
+    rule(
+        "self.launchCount >= oldSelf.launchCount",
+        "cannot be lowered: every launch has a number of its own",
+        fieldPath=".launchCount",
+    ),
+]
+"""CEL rules of the spec."""
+
+ROOT_RULES: Final = [
+    rule(
+        f"size(self.metadata.name) <= {LABEL_LIMIT}",
+        f"the name of a ProcessingElement is a label value: at most {LABEL_LIMIT} characters",
+    ),
+    rule(
+        "!has(self.spec.name) || self.spec.name == self.metadata.name",
+        "must be metadata.name, if it is there",
+        fieldPath=".spec.name",
+    ),
+]
+"""CEL rules of the whole object."""
+
+_SPEC: Final = obj(
+    "What runs as one pod; the Job writes it, from its list.",
+    {
+        **MODEL,
+        "job": object_name("The Job that it belongs to.", LABEL_LIMIT),
+        "launchCount": number("The launch that is to run; raising it replaces the pod.", at_least=1, default=1),
+        "contentId": text(
+            "Stands for all that determines the pod; another one replaces it.",
+            maxLength=LABEL_LIMIT,
+            pattern=VALUE,
+        ),
+    },
+    required=["job"],
+) | {RULES: SPEC_RULES}
+
+_ENDED: Final = obj(
+    "How the last launch that has ended, ended.",
+    {
+        "launchCount": number("Which launch it was.", at_least=1),
+        "outcome": text("How it ended.", enum=list(OUTCOMES)),
+        "exitCode": {"type": "integer", "format": "int32", "description": "The exit code of its container."},
+        "reason": text("Why, in one word.", maxLength=_REASON_LIMIT),
+        "message": text("Why, in words.", maxLength=_MESSAGE_LIMIT),
+        "finishedAt": text("When.", format="date-time"),
+    },
+    required=["launchCount", "outcome"],
+)
+
+_STATUS: Final = obj(
+    "What became of it.",
+    {
+        "phase": text("Where the processing element stands.", enum=list(PHASES)),
+        "launchCount": number("The last launch whose pod was created.", at_least=0),
+        "pod": text("The pod of that launch.", maxLength=NAME_LIMIT),
+        "podUID": text("The uid of that pod.", maxLength=LABEL_LIMIT),
+        "node": text("The node that it runs on.", maxLength=NAME_LIMIT),
+        "restarts": number("How many times it was started again.", at_least=0),
+        "failures": number("How many launches have failed one after the other.", at_least=0),
+        "ended": _ENDED,
+        "conditions": conditions_schema(
+            "The processing element's conditions.",
+            "One aspect of the processing element.",
+            "PodCreated, Scheduled, or Ready while its pod is.",
+        ),
+        "observedGeneration": OBSERVED_GENERATION,
+    },
+)
+
+SCHEMA: Final[Schema] = obj(
+    "A processing element of a Streams job, which runs as one pod.",
+    {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object"},
+        "spec": _SPEC,
+        "status": _STATUS,
+    },
+    required=["spec"],
+) | {RULES: ROOT_RULES}
+
+COLUMNS: Final[list[Schema]] = [
+    {"name": "Job", "type": "string", "jsonPath": ".spec.job"},
+    {"name": "Status", "type": "string", "jsonPath": ".status.phase"},
+    {"name": "Node", "type": "string", "jsonPath": ".status.node"},
+    {"name": "Pod", "type": "string", "jsonPath": ".status.pod"},
+    {"name": "Restarts", "type": "integer", "jsonPath": ".status.restarts"},
+    {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
+    {
+        "name": "Message",
+        "type": "string",
+        "jsonPath": '.status.conditions[?(@.type=="Ready")].message',
+        "description": "Why it waits.",
+        "priority": 1,
+    },
+]
+"""Printer columns, which ``kubectl get`` shows with their names in capitals; those of priority 1 with ``-o wide``."""
