@@ -15,6 +15,7 @@ from webhook.placement.inventory.foreign_pods import parse_namespaces
 from webhook.placement.inventory.job_resources import parse_requests
 from webhook.placement.inventory.policy import POOLS, Policy
 from webhook.placement.inventory.quota import parse_quota
+from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE
 from webhook.placement.kube.selector_text import parse_selector
 from webhook.placement.text.problem import quote
 
@@ -140,7 +141,7 @@ class Settings(BaseSettings):
         default=False, description="Whether a pool's host that has lost a tag of the pool is replaced."
     )
     runtime_image: str = Field(
-        "streams-runtime:{buildType}",
+        RUNTIME_IMAGE,
         min_length=1,
         max_length=1024,
         description="Image of the Streams runtime, for processing elements without a template; {buildType} is debug or "

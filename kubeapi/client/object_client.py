@@ -70,10 +70,15 @@ class ObjectClient:
         """Merge the body into the object (RFC 7396); CONFLICT if it has a ``resourceVersion`` that is not stored."""
         return await self._change("PATCH", path, body, _MERGE_PATCH)
 
-    async def delete(self, path: str, *, uid: str = "", version: str = "") -> bytes:
-        """Delete the object; CONFLICT if ``uid`` or ``version`` is given and not the stored one."""
+    async def delete(self, path: str, *, uid: str = "", version: str = "", propagation: str = "") -> bytes:
+        """Delete the object; CONFLICT if ``uid`` or ``version`` is given and not the stored one.
+
+        ``propagation`` says what becomes of objects that it owns: ``Foreground``, ``Background`` or ``Orphan``; without
+        it what Kubernetes does with that kind.
+        """
         wanted = {name: value for name, value in (("uid", uid), ("resourceVersion", version)) if value}
-        return await self._change("DELETE", path, {"preconditions": wanted})
+        policy = {"propagationPolicy": propagation} if propagation else {}
+        return await self._change("DELETE", path, {"preconditions": wanted, **policy})
 
     async def _change(self, method: str, path: str, body: object, content: str = _JSON) -> bytes:
         text = msgspec.json.encode(body)

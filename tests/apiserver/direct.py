@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.errors import ApiError, Cause, FailedRequest
 from tests.apiserver.requests import obey
 from tests.apiserver.storage import RefusedError, Storage
 
@@ -16,6 +16,8 @@ _CAUSES = {
     "Conflict": Cause.CONFLICT,
     "Invalid": Cause.INVALID,
     "Expired": Cause.GONE,
+    "Forbidden": Cause.FORBIDDEN,
+    "InternalError": Cause.BROKEN,
 }
 
 
@@ -32,6 +34,16 @@ class DirectClient:
     def merge_patch(self, path: str, body: object) -> bytes:
         return self.ask("PATCH", path, body)
 
+    def create(self, path: str, body: object) -> bytes:
+        return self.ask("POST", path, body)
+
+    def json_patch(self, path: str, operations: object) -> bytes:
+        return self.ask("PATCH", path, operations)
+
+    def delete(self, path: str, *, uid: str = "", version: str = "", propagation: str = "") -> bytes:
+        wanted = {name: value for name, value in (("uid", uid), ("resourceVersion", version)) if value}
+        return self.ask("DELETE", path, {"preconditions": wanted, "propagationPolicy": propagation})
+
     def ask(self, method: str, path: str, body: Any = None) -> bytes:
         parts = urlsplit(path)
         sent = json.loads(msgspec.json.encode(body))
@@ -39,7 +51,9 @@ class DirectClient:
         try:
             _, answer = obey(self._storage, method, parts.path, sent, dict(parse_qsl(parts.query)))
         except RefusedError as error:
-            raise ApiError(_CAUSES[error.reason], f"the API server answers {error.code}: {error}") from None
+            failed = FailedRequest(method=method, path=path, code=error.code, detail=str(error))
+            text = f"the API server answers {error.code}: {error}"
+            raise ApiError(_CAUSES[error.reason], text, request=failed) from None
         finally:
             self._storage.writer = None
         return msgspec.json.encode(answer)

@@ -9,6 +9,7 @@ NODES: Final = "/api/v1/nodes"
 PODS: Final = "/api/v1/pods"
 POOLS: Final = "/apis/streams.ibm.com/v1/streamshostpools"
 JOBS: Final = "/apis/streams.ibm.com/v1/streamsjobs"
+ELEMENTS: Final = "/apis/streams.ibm.com/v1/streamspes"
 
 PATHS: Final = {
     "nodes": NODES,
@@ -68,3 +69,11 @@ def node_path(name: str) -> str:
 
 def pod_path(name: str, namespace: str = "default") -> str:
     return path_of(PODS, name, namespace)
+
+
+def job_path(name: str, namespace: str = "default") -> str:
+    return path_of(JOBS, name, namespace)
+
+
+def element_path(name: str, namespace: str = "default") -> str:
+    return path_of(ELEMENTS, name, namespace)

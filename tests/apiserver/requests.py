@@ -7,9 +7,12 @@ from typing import Any, Final
 import jsonpatch
 
 from tests.apiserver.paths import ApiPath, Json, api_path
-from tests.apiserver.storage import RefusedError, Storage, merged
+from tests.apiserver.storage import DELETED_AT, RefusedError, Storage, merged
 
 NO_QUERY: Final[Mapping[str, str]] = MappingProxyType({})
+
+FOREGROUND: Final = "foregroundDeletion"
+"""The finalizer of an object that is deleted after all that it owns."""
 
 _UNCONDITIONAL: Final = ("/api/v1/", "/apis/apps/", "/apis/batch/", "/apis/events.k8s.io/")
 """Of these groups an object may be replaced without saying which version is replaced."""
@@ -39,7 +42,7 @@ def obey(
             return 200, old
         case "DELETE":
             _check((body or {}).get("preconditions", {}), old, "uid", "resourceVersion")
-            return 200, storage.delete(path)
+            return 200, delete(storage, path, (body or {}).get("propagationPolicy", ""))
         case "PUT":
             return 200, _updated(storage, path, where, _replacement(where, old, body))
         case _:
@@ -52,6 +55,16 @@ def _created(storage: Storage, path: str, where: ApiPath, body: Json) -> Json:
         raise RefusedError(409, "AlreadyExists", f"{path} already exists")
     metadata = {**body["metadata"], **({"namespace": where.namespace} if where.namespace else {})}
     return storage.write(path, {**body, "metadata": metadata})
+
+
+def delete(storage: Storage, path: str, propagation: str) -> Json:
+    """Delete an object, or begin to: the garbage collector, or the kubelet, ends what waits for it."""
+    metadata = storage.objects[path]["metadata"]
+    if propagation == "Foreground" and FOREGROUND not in (metadata.get("finalizers") or ()):
+        storage.change(path, {"metadata": {"finalizers": [*(metadata.get("finalizers") or ()), FOREGROUND]}})
+    if storage.graceful(storage.objects[path]):
+        return storage.change(path, {"metadata": {"deletionTimestamp": metadata.get("deletionTimestamp", DELETED_AT)}})
+    return storage.delete(path)
 
 
 def _replacement(where: ApiPath, old: Json, body: Json) -> Json:

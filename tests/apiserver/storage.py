@@ -54,6 +54,8 @@ class Storage:
         self.changes: list[Change] = []
         self.listeners: list[Callable[[Change], None]] = []
         self.writer: object = None
+        self.graceful: Callable[[Json], bool] = lambda _: False
+        """Which objects a DELETE only marks: pods that a kubelet has to end."""
         self.version = 100
         self._compacted = 0
         self._pages: dict[str, tuple[int, list[Json]]] = {}

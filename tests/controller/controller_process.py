@@ -14,6 +14,8 @@ from tests.apiserver.direct import DirectClient
 from tests.apiserver.selectors import Selector
 from tests.apiserver.storage import Change, Storage
 from tests.controller.virtual_time import clock
+from webhook.cluster.objects.kinds import AnyKind
+from webhook.cluster.objects.sink import Sink
 from webhook.cluster.watch.store import Store
 from webhook.controller.events.event import Regarding
 from webhook.controller.hostpools.host_choice import ReconcilerSettings
@@ -21,6 +23,9 @@ from webhook.controller.work import Work
 from webhook.placement.inventory.policy import Policy
 
 NOWHERE = float("inf")
+
+EPOCH = 1_767_225_600.0
+"""What a wall clock says at the beginning of virtual time: the year 2026."""
 
 
 class RecordedEvents:
@@ -73,12 +78,25 @@ class FaultyApi:
         return await self._ask(lambda: self._client.read(path))
 
     async def merge_patch(self, path: str, body: object) -> bytes:
+        return await self._change(path, body, lambda: self._client.merge_patch(path, body))
+
+    async def json_patch(self, path: str, operations: object) -> bytes:
+        return await self._change(path, operations, lambda: self._client.json_patch(path, operations))
+
+    async def create(self, path: str, body: object) -> bytes:
+        return await self._change(path, body, lambda: self._client.create(path, body))
+
+    async def delete(self, path: str, *, uid: str = "", version: str = "", propagation: str = "") -> bytes:
+        asked = lambda: self._client.delete(path, uid=uid, version=version, propagation=propagation)  # noqa: E731
+        return await self._change(path, f"delete {propagation}".strip(), asked)
+
+    async def _change(self, path: str, body: object, change: Callable[[], bytes]) -> bytes:
         if self.deposed:
             raise LostError("somebody else leads")
 
         def obey() -> bytes:
             self.before(path)
-            answer = self._client.merge_patch(path, body)
+            answer = change()
             self.writes.append((path, body))
             self.after(path)
             return answer
@@ -129,29 +147,34 @@ class ControllerProcess:
         self.line = FaultyApi(kube, latency=latency)
         self.said = RecordedEvents()
         self.of_pods = RecordedEvents()
-        self.work = Work(self.line, self.said, rules or ReconcilerSettings(Policy()), of_pods=self.of_pods, clock=clock)
+        self.work = Work(
+            self.line,
+            self.said,
+            rules or ReconcilerSettings(Policy()),
+            of_pods=self.of_pods,
+            clock=clock,
+            now=lambda: clock() + EPOCH,
+        )
         self._delays = delays or {}
-        self.kinds = {kind.path: kind for kind in self.work.kinds}
-        self.stores = {path: Store(kind, self.work.watched, lambda _: None) for path, kind in self.kinds.items()}
-        self._selectors = {
-            path: Selector({"fieldSelector": kind.selector, "labelSelector": kind.labels})
-            for path, kind in self.kinds.items()
-        }
+        self._watches = [_Watched(kind, self.work.watched) for kind in self.work.kinds]
         self._kube = kube
-        self._coming: dict[str, deque[Change]] = {path: deque() for path in self.kinds}
-        for collection in self.stores:
-            self.relist(collection)
+        for watched in self._watches:
+            self._list(watched)
         kube.listeners.append(self._heard)
         self._task: asyncio.Task[None] | None = None
 
     def relist(self, collection: str) -> None:
-        """The watch ended, and begins anew with a list."""
-        store = self.stores[collection]
-        self._coming[collection].clear()
-        store.begin()
-        for found in self._kube.all(collection):
-            self._apply(Change(self._kube.version, collection, None, found))
-        for _ in store.end():
+        """The watches of the collection ended, and begin anew with a list."""
+        for watched in self._watches:
+            if watched.kind.path == collection:
+                self._list(watched)
+
+    def _list(self, watched: "_Watched") -> None:
+        watched.coming.clear()
+        watched.store.begin()
+        for found in self._kube.all(watched.kind.path):
+            self._apply(watched, Change(self._kube.version, watched.kind.path, None, found))
+        for _ in watched.store.end():
             pass
 
     def begin(self) -> None:
@@ -178,22 +201,34 @@ class ControllerProcess:
 
     def _heard(self, change: Change) -> None:
         delay = self._delays.get(change.collection, 0.0)
-        self._coming[change.collection].append(change)
-        asyncio.get_running_loop().call_later(delay, self._next, change.collection)
+        for watched in self._watches:
+            if watched.kind.path == change.collection:
+                watched.coming.append(change)
+                asyncio.get_running_loop().call_later(delay, self._next, watched)
 
-    def _next(self, collection: str) -> None:
+    def _next(self, watched: "_Watched") -> None:
         """Of timers of one moment any may be the first, but a watch tells things in their order."""
-        if self._coming[collection]:
-            self._apply(self._coming[collection].popleft())
+        if watched.coming:
+            self._apply(watched, watched.coming.popleft())
 
-    def _apply(self, change: Change) -> None:
+    def _apply(self, watched: "_Watched", change: Change) -> None:
         if self.line.dead.is_set():
             return
-        event = change.event(self._selectors[change.collection])
+        event = change.event(watched.selects)
         if event is None:
             return
-        store, item = self.stores[change.collection], Raw(msgspec.json.encode(event["object"]))
+        item = Raw(msgspec.json.encode(event["object"]))
         if event["type"] == "DELETED":
-            store.remove(self.kinds[change.collection].key(store.identity(item)))
+            watched.store.remove(watched.kind.key(watched.store.identity(item)))
         else:
-            store.put(item)
+            watched.store.put(item)
+
+
+class _Watched:
+    """The watch of one kind; ``coming`` are changes that it has not brought yet."""
+
+    def __init__(self, kind: AnyKind, sink: Sink) -> None:
+        self.kind = kind
+        self.store = Store(kind, sink, lambda _: None)
+        self.selects = Selector({"fieldSelector": kind.selector, "labelSelector": kind.labels})
+        self.coming: deque[Change] = deque()

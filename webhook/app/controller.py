@@ -11,18 +11,22 @@ from webhook.cluster.objects.translate import NAMESPACE
 from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
 from webhook.controller.program import Controller, LeaseRef
 from webhook.placement.inventory.objects import Phase
+from webhook.placement.jobs.element_status import ElementPhase
+from webhook.placement.jobs.job_progress import JobPhase
 from webhook.server.background import run_background
 from webhook.server.metrics import Metrics
 from webhook.settings import Settings, policy_of
 
 
 async def control(settings: Settings, announce: Callable[[str], None]) -> None:
-    """Make HostPools true until a signal says stop; FatalError without a cluster, or when the lead is lost."""
+    """Make HostPools and Jobs true until a signal says stop; FatalError without a cluster, or when the lead is lost."""
     metrics = Metrics()
     gc.freeze()
     configuration = await asyncio.to_thread(configuration_of, settings)
     rules = ReconcilerSettings(
-        policy_of(settings), Replacement(settings.replace_unusable_after, settings.replace_unlabelled)
+        policy_of(settings),
+        Replacement(settings.replace_unusable_after, settings.replace_unlabelled),
+        settings.runtime_image,
     )
     place = LeaseRef(settings.lease_namespace or own_namespace() or NAMESPACE, settings.lease_name)
     controller = Controller(configuration, rules, place, limit=settings.stale_after, tell=ReadingLog())
@@ -46,6 +50,21 @@ def figures(controller: Controller, gauge: Gauge) -> None:
             f"Host pools that are {phase}.",
             functools.partial(_in_phase, controller, phase),
         )
+    for job_phase in JobPhase:
+        gauge(
+            f"jobs_{job_phase.lower()}",
+            f"Jobs that are {job_phase}.",
+            functools.partial(_jobs_in_phase, controller, job_phase),
+        )
+    for element_phase in ElementPhase:
+        gauge(
+            f"processing_elements_{element_phase.lower()}",
+            f"Processing elements that are {element_phase}.",
+            functools.partial(_elements_in_phase, controller, element_phase),
+        )
+    queues = controller.work.jobs.queues
+    gauge("job_queue_depth", "Jobs that wait to be looked at.", lambda: float(queues.jobs.depth))
+    gauge("element_queue_depth", "Processing elements that wait to be looked at.", lambda: float(queues.elements.depth))
     gauge("pool_hosts_assigned", "Hosts that pools have.", lambda: float(sum(_hosts(controller))))
     gauge("pool_hosts_gone", "Hosts that pools have and whose nodes are gone.", lambda: float(_gone(controller)))
     gauge("queue_depth", "Host pools that wait to be looked at.", lambda: float(pools.depth))
@@ -58,6 +77,14 @@ def figures(controller: Controller, gauge: Gauge) -> None:
 
 def _in_phase(controller: Controller, phase: Phase) -> float:
     return float(sum(pool.phase is phase for pool in controller.work.watched.inventory.pools.values()))
+
+
+def _jobs_in_phase(controller: Controller, phase: JobPhase) -> float:
+    return float(sum(job.phase is phase for job in controller.work.jobs.store.jobs.all.values()))
+
+
+def _elements_in_phase(controller: Controller, phase: ElementPhase) -> float:
+    return float(sum(element.phase is phase for element in controller.work.jobs.store.elements.all.values()))
 
 
 def _hosts(controller: Controller) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""``controller``: runs the HostPool controller until a signal asks it to stop."""
+"""``controller``: runs the controller of HostPools and Jobs until a signal asks it to stop."""
 
 import argparse
 from typing import Final
@@ -16,8 +16,9 @@ _FLAGS: Final = (
     "exclusive_quota", "pool_quota", "replace_unusable_after", "replace_unlabelled", "runtime_image",
 )  # fmt: skip
 _DESCRIPTION: Final = (
-    "Give host pools their hosts: choose nodes, label and taint them, and say so in the status of the HostPool. Of all "
-    "controllers of a cluster one acts, the one that holds the Lease. Prints one line when it has begun: the URL of "
+    "Give host pools their hosts: choose nodes, label and taint them, and say so in the status of the HostPool. Run "
+    "Jobs: make their HostPools, processing elements and pods, and start pods again as options say. Of all controllers "
+    "of a cluster one acts, the one that holds the Lease. Prints one line when it has begun: the URL of "
     "health checks. SIGTERM, SIGINT or SIGHUP: stop at once, and let another one act."
 )
 

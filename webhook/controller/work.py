@@ -1,20 +1,22 @@
 """The leader's work: connects watches, triggers, queues and reconcilers."""
 
+import time
+
 from msgspec import Struct
 
 from kubeapi.clock import Clock, seconds
-from webhook.cluster.objects.kinds import JOBS, PODS, AnyKind
+from webhook.cluster.objects.kinds import PODS, AnyKind
 from webhook.controller.concurrency import gather_or_cancel
-from webhook.controller.hostpools.claims import ObjectWriter
 from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.hostpools.marks import MarkOwners
 from webhook.controller.hostpools.node_cache import NodeCache
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.orphans import Orphans
-from webhook.controller.hostpools.pool_object import OWN_POOLS
 from webhook.controller.hostpools.pool_reports import EventRecorder, PoolReports
 from webhook.controller.hostpools.reconciler import HostPools
 from webhook.controller.hostpools.triggers import Triggers
+from webhook.controller.job_work import JobWork
+from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.waiting_pods import WaitingPods
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import SEATS, run_workers
@@ -33,24 +35,26 @@ class Queues(Struct, frozen=True):
 class Work:
     """The reconcilers and their queues; the caller feeds ``watched`` with objects of ``kinds`` and calls :meth:`run`.
 
-    ``events`` records Events about HostPools and ``of_pods`` Events about pods: the latter may be many, and have a
-    recorder of their own so that the former do not wait.
+    ``events`` records Events about HostPools and Jobs, and ``of_pods`` Events about pods: the latter may be many, and
+    have a recorder of their own so that the former do not wait. ``now`` is the time in seconds since 1970.
     """
 
     def __init__(
         self,
-        server: ObjectWriter,
+        server: ObjectEditor,
         events: EventRecorder,
         rules: ReconcilerSettings,
         *,
         of_pods: EventRecorder,
         clock: Clock = seconds,
+        now: Clock = time.time,
     ) -> None:
         policy = rules.policy
         self.watched = ObservedInventory(Inventory(policy.spared, Guests(policy.excluded, policy.exclusive_effect)))
         self.queues = Queues(Queue(flow=_namespace, seats=SEATS, clock=clock), Queue(clock=clock))
         inventory, whose, nodes = self.watched.inventory, MarkOwners(self.watched), NodeCache(self.watched)
-        self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, OWN_POOLS, JOBS)
+        self.jobs = JobWork(server, events, image=rules.runtime_image, clock=clock, now=now)
+        self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, *self.jobs.kinds)
         reports = PoolReports(server, events)
         self._hostpools = HostPools(server, inventory, reports, rules, learn=nodes.learn, clock=clock)
         self._orphans = Orphans(server, inventory, whose, clock=clock)
@@ -66,6 +70,7 @@ class Work:
                 run_workers(self.queues.pools, self._hostpools.reconcile, name="host pool"),
                 run_workers(self.queues.nodes, self._orphans.reconcile, name="node", workers=1),
                 run_workers(self._waiting.queue, self._waiting.tell, name="waiting pod", workers=1),
+                *self.jobs.works(),
             ]
         )
 

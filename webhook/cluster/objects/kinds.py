@@ -32,6 +32,8 @@ class Kind(Struct, Generic[T], frozen=True, kw_only=True):
     """A label selector, for the same."""
     optional: bool = False
     """Whether it may be missing: it comes with a CustomResourceDefinition."""
+    title: str = ""
+    """What reports call the objects, if another kind of the same resource is watched, too."""
     read: Callable[[Item], tuple[T | None, Notes]]
     key: Callable[[Identity], str]
     value_key: Callable[[T], str]

@@ -64,7 +64,7 @@ class LiveCluster(Generic[I]):
     def report(self) -> Report:
         """The numbers of objects that are known now, and the objects that cannot be used."""
         return Report(
-            counts={each.kind.name: len(each.store.known) for each in self._reflectors},
+            counts={each.kind.title or each.kind.name: len(each.store.known) for each in self._reflectors},
             skipped=_named(each.store.skipped for each in self._reflectors),
             skipped_count=sum(len(each.store.skipped) for each in self._reflectors),
             noted=_named(each.store.noted for each in self._reflectors),
@@ -72,8 +72,14 @@ class LiveCluster(Generic[I]):
         )
 
     def ages(self) -> dict[str, float]:
-        """Seconds since the API server was last heard about each resource; below a minute while all is well."""
-        return {each.kind.resource: each.age() for each in self._reflectors}
+        """Seconds since the API server was last heard about each resource; below a minute while all is well.
+
+        Of a resource that is watched twice, such as all pods and the pods of Jobs, the higher value.
+        """
+        ages: dict[str, float] = {}
+        for each in self._reflectors:
+            ages[each.kind.resource] = max(each.age(), ages.get(each.kind.resource, 0.0))
+        return ages
 
     def reason(self) -> str | None:
         """Why decisions cannot be made on the inventory now, for readiness and refusals; ``None`` if they can."""

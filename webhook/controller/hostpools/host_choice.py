@@ -12,6 +12,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Pool, PoolHost
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE
 from webhook.placement.kube.bits import union
 from webhook.placement.pools.allocation import users
 from webhook.placement.pools.pool_plan import PoolPlan, plan, published
@@ -179,7 +180,11 @@ class Choices:
 
 
 class ReconcilerSettings(Struct, frozen=True):
-    """The settings of the reconciler: ``policy`` is admission's as well, ``replacement`` is the controller's own."""
+    """The settings of the reconcilers: ``policy`` is admission's as well, the others are the controller's own.
+
+    ``runtime_image`` is the image of processing elements without a template.
+    """
 
     policy: Policy
     replacement: Replacement = Replacement()
+    runtime_image: str = RUNTIME_IMAGE

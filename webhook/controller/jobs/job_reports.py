@@ -1,0 +1,61 @@
+"""Writes the status of a Job where it differs from the stored one, and records Events about its changes."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from msgspec import Raw
+
+from kubeapi.clock import Clock
+from webhook.controller.events.event import Regarding
+from webhook.controller.hostpools.pool_reports import EventRecorder
+from webhook.controller.jobs.stored_job_status import JobStatus, job_status_patch, status_of_job
+from webhook.controller.jobstore.editor import ObjectEditor
+from webhook.controller.jobstore.records import StoredJob, job_path, read_job
+from webhook.controller.jobstore.store import JobStore
+from webhook.placement.jobs.job_progress import JobPhase
+from webhook.placement.text.api_kinds import STREAMS_JOB
+
+
+class JobReports:
+    """``now`` is the time in seconds since 1970."""
+
+    def __init__(self, server: ObjectEditor, store: JobStore, events: EventRecorder, now: Clock) -> None:
+        self._server = server
+        self._store = store
+        self._events = events
+        self._now = now
+
+    def moment(self) -> str:
+        """The time in RFC 3339."""
+        return datetime.fromtimestamp(self._now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    async def say(self, job: StoredJob, status: JobStatus) -> StoredJob:
+        """The Job with that status, written if it differs. Raises ApiError."""
+        patch = job_status_patch(job, status, self.moment())
+        if patch is None:
+            return job
+        before = status_of_job(job)
+        written = read_job(Raw(await self._server.merge_patch(f"{job_path(*job.key)}/status", patch)))
+        self._store.jobs.learn(written)
+        about = Regarding(
+            api_version=STREAMS_JOB.api_version,
+            kind=STREAMS_JOB.name,
+            namespace=job.namespace,
+            name=job.name,
+            uid=job.uid,
+        )
+        for warns, reason, note in _news(before, status):
+            (self._events.warning if warns else self._events.normal)(about, reason, note)
+        return written
+
+
+def _news(before: JobStatus, after: JobStatus) -> Iterator[tuple[bool, str, str]]:
+    """Events about the change of a status: whether one warns, its reason and its note."""
+    if after.submitted.holds and (not before.submitted.holds or before.generation != after.generation):
+        yield False, "Submitted", after.submitted.message
+    if after.phase is JobPhase.FAILED and not after.submitted.holds:
+        if before.submitted != after.submitted or before.phase is not JobPhase.FAILED:
+            yield True, after.submitted.reason, after.submitted.message
+    elif after.phase is not before.phase and after.phase not in {JobPhase.SUBMITTING, JobPhase.DELETING}:
+        warns = after.phase in {JobPhase.FAILED, JobPhase.DEGRADED}
+        yield warns, after.phase.value, after.ready.message

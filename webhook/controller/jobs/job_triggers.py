@@ -1,0 +1,50 @@
+"""Event handlers that turn changes of Jobs, their elements and their HostPools into keys of the queue of Jobs."""
+
+from typing import Final
+
+from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, of_a_job
+from webhook.controller.jobstore.store import JobStore
+from webhook.controller.workqueue.queue import Queue
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.element_status import ElementPhase
+
+TOGETHER: Final = 0.5
+"""Seconds in which changes of a Job's elements are merged: one look at a Job looks at all of its elements."""
+
+
+class JobTriggers:
+    """Listens to a store and fills the queue; nothing is queued before :meth:`begin`, which the leader calls."""
+
+    def __init__(self, store: JobStore, queue: Queue[Name]) -> None:
+        self._store = store
+        self._queue = queue
+        self._leading = False
+        store.jobs.listeners.append(self._job)
+        store.elements.listeners.append(self._element)
+        store.pools.listeners.append(self._pool)
+
+    def begin(self) -> None:
+        """Queue every Job, and from now on what changes."""
+        self._leading = True
+        for name in self._store.jobs.all:
+            self._queue.add(name)
+
+    def _job(self, _: StoredJob | None, after: StoredJob | None) -> None:
+        if self._leading and after is not None:
+            self._queue.add(after.key)
+
+    def _element(self, before: StoredElement | None, after: StoredElement | None) -> None:
+        known = after or before
+        if self._leading and known is not None and (not before or not after or _matters(before) != _matters(after)):
+            self._queue.add_after((known.namespace, known.job), TOGETHER)
+
+    def _pool(self, before: StoredHostPool | None, after: StoredHostPool | None) -> None:
+        known = after or before
+        if self._leading and known is not None and (job := of_a_job(known)):
+            self._queue.add_after((known.namespace, job), TOGETHER if before and after else 0.0)
+
+
+def _matters(element: StoredElement) -> tuple[object, ...]:
+    """What of an element its Job counts or waits for."""
+    waits = "" if element.phase in {ElementPhase.RUNNING, ElementPhase.COMPLETED} else element.why
+    return element.uid, element.phase, element.deleting, element.begun, element.job, element.content_id, waits

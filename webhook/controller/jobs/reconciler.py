@@ -1,0 +1,256 @@
+"""The reconciler of Jobs: makes their HostPools and then their ProcessingElements, and counts what runs.
+
+Each pass compares the Job with what there is, so the controller can be killed after any request. Objects are made,
+changed and deleted only after the Job was read from the API server.
+"""
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.clock import Clock
+from webhook.controller.jobs.job_plan import JobPlan, owned_elements, owned_pools, plan_of
+from webhook.controller.jobs.job_reports import JobReports
+from webhook.controller.jobs.owned_objects import OwnedObjects
+from webhook.controller.jobs.stored_job_status import INVALID, SUBMITTING, JobStatus, failed, status_of_job
+from webhook.controller.jobstore.condition_list import shortened
+from webhook.controller.jobstore.editor import ObjectEditor
+from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, job_path, read_job
+from webhook.controller.jobstore.store import JobStore
+from webhook.placement.inventory.job_spec import SUBMISSION_SECONDS, JobSpec
+from webhook.placement.inventory.objects import Phase
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.element_status import FINAL, UNKNOWN, ElementPhase, Said
+from webhook.placement.jobs.job_progress import NAME_TAKEN, POOL_FAILED, TIMED_OUT, JobPhase, Tallied, tallied
+from webhook.placement.text.problem import Problem, counted, enumerated
+
+SOON: Final = 0.1
+"""Seconds until the next pass after a conflict, and while the watch is behind."""
+
+LATER: Final = 5.0
+"""Seconds until the next pass if the watch has not brought by then what was made."""
+
+NAMED: Final = 3
+"""Processing elements that a message says the reason of, and pools that it names."""
+
+NO_POD: Final = "its pod has not been created yet"
+
+_REFUSALS: Final = frozenset({Cause.FORBIDDEN, Cause.INVALID, Cause.BROKEN, Cause.BUSY})
+"""Causes of failures that tell why an object cannot be created: quota, admission, and a webhook that is away."""
+
+ProblemsOfJob = Callable[[str, JobSpec], Iterator[Problem]]
+"""What is wrong with the spec of the Job of that name."""
+
+
+class Jobs:
+    """The reconciler, called by any number of workers."""
+
+    def __init__(
+        self, server: ObjectEditor, store: JobStore, reports: JobReports, problems: ProblemsOfJob, now: Clock
+    ) -> None:
+        self._server = server
+        self._store = store
+        self._reports = reports
+        self._problems = problems
+        self._objects = OwnedObjects(server)
+        self._now = now
+
+    async def reconcile(self, name: Name) -> float | None:
+        """Reconcile the Job; returns the seconds until the next pass, ``None`` if only a change needs one.
+
+        Raises :class:`ApiError` for what may work later, and LostError when this process does not hold the Lease.
+        """
+        job = self._store.jobs.all.get(name)
+        if job is None:
+            return None
+        try:
+            return await self._advance(job)
+        except ApiError as failure:
+            if failure.cause is Cause.MISSING:
+                return SOON  # the watch will say that it is gone
+            if failure.cause is not Cause.CONFLICT:
+                raise
+            await self._refresh(name)
+            return SOON
+
+    async def _refresh(self, name: Name) -> None:
+        with contextlib.suppress(ApiError):
+            self._store.jobs.correct(read_job(Raw(await self._server.read(job_path(*name)))))
+
+    async def _advance(self, job: StoredJob) -> float | None:
+        status = status_of_job(job)
+        if job.deleting:
+            ready = Said(holds=False, reason="Deleting", message="it is being deleted")
+            await self._reports.say(job, replace(status, phase=JobPhase.DELETING, ready=ready))
+            return None
+        spec, known = job.stated(), status.generation == job.generation and status.submitted.reason != INVALID
+        problems = [] if known and spec else list(self._wrong(job, spec))
+        if spec is None or problems:
+            await self._reports.say(job, failed(INVALID, "; ".join(problems), status, job.generation))
+            return None
+        if status.undone:
+            if await self._undone(job) or known:
+                return None
+            status = JobStatus()
+        if not known:
+            fresh = await self._fresh(job)
+            if fresh.version != job.version:
+                return SOON
+            job = await self._begin(fresh, status)
+        return await self._provide(job, spec, status_of_job(job))
+
+    def _wrong(self, job: StoredJob, spec: JobSpec | None) -> Iterator[str]:
+        """What is wrong with the spec of the Job."""
+        if spec is None:
+            yield job.fault
+            return
+        for problem in self._problems(job.name, spec):
+            yield f"{problem.field}: {problem.message}"
+
+    async def _begin(self, job: StoredJob, status: JobStatus) -> StoredJob:
+        """A new generation begins; a Job that has run goes on, and is not submitted against the time."""
+        runs = status.phase is not JobPhase.SUBMITTING and status.submitted.reason not in {INVALID, UNKNOWN.reason}
+        said = Said(holds=False, reason=SUBMITTING, message="its HostPools and processing elements are being made")
+        begun = replace(status, submitted=said, generation=job.generation)
+        if not runs:
+            begun = replace(begun, phase=JobPhase.SUBMITTING, submitted_at=self._reports.moment(), ready=said)
+        return await self._reports.say(job, begun)
+
+    async def _undone(self, job: StoredJob) -> bool:
+        """Delete what a failed submission has left; whether there was anything."""
+        elements, pools = owned_elements(job, self._store), owned_pools(job, self._store)
+        await self._objects.remove(
+            [element for element in elements if not element.deleting],
+            [pool for pool in pools if not pool.deleting],
+            propagation="Foreground",
+        )
+        return bool(elements or pools)
+
+    async def _provide(self, job: StoredJob, spec: JobSpec, status: JobStatus) -> float | None:
+        """Make what is missing, and say how the Job does."""
+        plan = plan_of(job, spec, self._store, submitted=status.submitted.holds)
+        if plan.taken and status.phase is JobPhase.SUBMITTING:
+            await self._fail(job, status, NAME_TAKEN, f"{plan.taken} exists and is not this Job's")
+            return None
+        refusal = None
+        if not plan.empty and not plan.leftover:
+            if (await self._fresh(job)).version != job.version:
+                return SOON
+            try:
+                await self._do(job, plan)
+            except ApiError as failure:
+                if failure.cause not in _REFUSALS:
+                    raise
+                refusal = failure
+        present = _present(plan, self._store, job)
+        pools = owned_pools(job, self._store)
+        complete = len(present) == len(plan.names) and {pool.name for pool in pools} >= set(job.pools)
+        if not status.submitted.holds and complete and plan.empty:
+            what = f"{counted(len(job.pools), 'HostPool')} and {counted(len(plan.names), 'processing element')}"
+            status = replace(status, submitted=Said(holds=True, reason="Submitted", message=what))
+        wait = await self._count(job, spec, status, present, _first(plan, refusal))
+        if refusal is not None:
+            raise refusal
+        return wait if plan.empty else min(wait or LATER, LATER)
+
+    async def _do(self, job: StoredJob, plan: JobPlan) -> None:
+        await self._objects.make_pools(job, plan)
+        await self._objects.make_elements(job, plan)
+        await self._objects.remove(plan.elements_removed, plan.pools_removed)
+
+    async def _count(
+        self, job: StoredJob, spec: JobSpec, status: JobStatus, present: Sequence[StoredElement], first: str
+    ) -> float | None:
+        """Say how many elements run; fails a submission that takes too long. ``first`` is what else it waits for."""
+        pools = [pool for pool in owned_pools(job, self._store) if pool.name in job.pools]
+        ready = sum(pool.phase == Phase.READY for pool in pools)
+        total = len(spec.processing_elements or ())
+        tally = tallied(total, Counter(element.phase for element in present))
+        status = replace(status, tally=tally, pools=len(job.pools), ready_pools=ready)
+        if status.phase is not JobPhase.SUBMITTING:
+            await self._say(job, status, present, tally.phase, first)
+            return None
+        if broken := next((pool for pool in pools if pool.phase == Phase.FAILED), None):
+            why = f"HostPool {broken.name} has failed: {broken.reason or 'no reason given'}"
+            await self._fail(job, status, POOL_FAILED, why)
+            return None
+        begun = len(present) == total and all(element.begun for element in present)
+        if status.submitted.holds and begun and ready == len(job.pools):
+            await self._say(job, status, present, tally.phase)
+            return None
+        left = self._left(spec, status)
+        if left <= 0:
+            waits = "; ".join(filter(None, (first, _pool_words(pools, job), _words(tally, present))))
+            await self._fail(job, status, TIMED_OUT, f"after {_limit(spec)} s: {waits}")
+            return None
+        await self._say(job, status, present, JobPhase.SUBMITTING, first or _pool_words(pools, job))
+        return left
+
+    async def _say(
+        self, job: StoredJob, status: JobStatus, present: Sequence[StoredElement], phase: JobPhase, first: str = ""
+    ) -> None:
+        """Write the status of a Job in that phase; ``first`` is what else it waits for."""
+        runs = phase in {JobPhase.RUNNING, JobPhase.COMPLETED}
+        message = "; ".join(filter(None, (first, _words(status.tally, present))))
+        ready = Said(phase is JobPhase.RUNNING, phase.value, shortened(message if not runs else str(status.tally)))
+        await self._reports.say(job, replace(status, phase=phase, ready=ready))
+
+    async def _fail(self, job: StoredJob, status: JobStatus, reason: str, message: str) -> None:
+        """The submission has failed: say so, and undo it."""
+        await self._undone(await self._reports.say(job, failed(reason, message, status, job.generation)))
+
+    async def _fresh(self, job: StoredJob) -> StoredJob:
+        """The Job as the API server has it; raises ApiError, MISSING also for another Job of its name."""
+        found = read_job(Raw(await self._server.read(job_path(*job.key))))
+        if found.uid != job.uid:
+            raise ApiError(Cause.MISSING, f"the Job {job.name} is another one now")
+        self._store.jobs.learn(found)
+        return found
+
+    def _left(self, spec: JobSpec, status: JobStatus) -> float:
+        """Seconds until the submission has failed."""
+        since = status.since
+        return _limit(spec) if since is None else since + _limit(spec) - self._now()
+
+
+def _limit(spec: JobSpec) -> int:
+    stated = spec.submission_time_out_in_seconds
+    return SUBMISSION_SECONDS if stated is None else stated
+
+
+def _present(plan: JobPlan, store: JobStore, job: StoredJob) -> list[StoredElement]:
+    """The Job's own elements that its spec lists and that are not being deleted, in the order of the spec."""
+    found = (store.elements.all.get((job.namespace, name)) for name in plan.names)
+    return [element for element in found if element and element.owner_uid == job.uid and not element.deleting]
+
+
+def _pool_words(pools: Sequence[StoredHostPool], job: StoredJob) -> str:
+    """What is missing of the HostPools; empty if all of them are Ready."""
+    ready = {pool.name for pool in pools if pool.phase == Phase.READY}
+    waiting = [name for name in job.pools if name not in ready]
+    if not waiting:
+        return ""
+    reasons = {pool.name: pool.reason for pool in pools if pool.reason}
+    names = enumerated(waiting, NAMED, lambda name: f"{name} ({reasons[name]})" if name in reasons else name)
+    return f"{len(waiting)} of {counted(len(job.pools), 'HostPool')} not ready: {names}"
+
+
+def _first(plan: JobPlan, refusal: ApiError | None) -> str:
+    """What keeps objects of the Job from being made."""
+    if plan.taken:
+        return f"{plan.taken} exists and is not this Job's"
+    if plan.leftover:
+        return f"{plan.leftover} of an earlier Job of this name is still there"
+    return "" if refusal is None else (refusal.request and refusal.request.detail) or str(refusal)
+
+
+def _words(tally: Tallied, present: Sequence[StoredElement]) -> str:
+    """How many elements do not run, and why the first of them do not."""
+    out = [element for element in present if element.phase not in {ElementPhase.RUNNING, ElementPhase.COMPLETED}]
+    shown = sorted(out, key=lambda element: element.phase not in FINAL)[:NAMED]
+    return ": ".join(filter(None, (str(tally), "; ".join(f"{each.name}: {each.why or NO_POD}" for each in shown))))

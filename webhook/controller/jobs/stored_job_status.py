@@ -1,0 +1,121 @@
+"""The status of a Job as a value, read from the stored object, and as the merge patch that writes it."""
+
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from kubeapi.client import decoding
+from webhook.cluster.objects import wire
+from webhook.controller.jobstore.condition_list import merged_conditions, said_in, shortened
+from webhook.controller.jobstore.records import StoredJob
+from webhook.placement.jobs.element_status import UNKNOWN, Said
+from webhook.placement.jobs.job_progress import UNDONE, JobPhase, Tallied
+
+Document = dict[str, Any]
+
+SUBMITTING: Final = "Submitting"
+"""Reason of the condition Submitted while objects of the Job are still to be made."""
+
+INVALID: Final = "Invalid"
+"""Reason of a Job that breaks rules: nothing is made, and nothing undone."""
+
+
+class JobStatus(Struct, frozen=True, kw_only=True):
+    """The status of a Job. ``generation`` is that of the spec which the condition Submitted is about, 0 without one."""
+
+    phase: JobPhase = JobPhase.SUBMITTING
+    tally: Tallied = Tallied()
+    pools: int = 0
+    ready_pools: int = 0
+    submitted_at: str = ""
+    generation: int = 0
+    submitted: Said = UNKNOWN
+    ready: Said = UNKNOWN
+
+    @property
+    def undone(self) -> bool:
+        """Whether the submission has failed, so that its objects are deleted."""
+        return self.phase is JobPhase.FAILED and self.submitted.reason in UNDONE
+
+    @property
+    def since(self) -> float | None:
+        """When the submission began, in seconds since 1970; ``None`` if that is not known."""
+        try:
+            return datetime.fromisoformat(self.submitted_at).timestamp()
+        except ValueError:
+            return None
+
+
+class _JobFigures(Struct, frozen=True, rename="camel"):
+    phase: JobPhase = JobPhase.SUBMITTING
+    processing_elements: int = 0
+    running: int = 0
+    waiting: int = 0
+    failed: int = 0
+    completed: int = 0
+    pools: int = 0
+    ready_pools: int = 0
+    submitted_at: str | None = None
+    conditions: tuple["_Dated", ...] | None = None
+
+
+class _Dated(wire.Condition, frozen=True, gc=False, rename="camel"):
+    observed_generation: int = 0
+
+
+def status_of_job(job: StoredJob) -> JobStatus:
+    """The stored status; if it breaks rules it counts as absent."""
+    try:
+        figures = msgspec.json.decode(job.status, type=_JobFigures)
+    except decoding.ERRORS:
+        figures = _JobFigures()
+    there = job.told().get("conditions")
+    dated = next((found for found in figures.conditions or () if found.type == "Submitted"), None)
+    return JobStatus(
+        phase=figures.phase,
+        tally=Tallied(
+            total=figures.processing_elements,
+            running=figures.running,
+            waiting=figures.waiting,
+            failed=figures.failed,
+            completed=figures.completed,
+        ),
+        pools=figures.pools,
+        ready_pools=figures.ready_pools,
+        submitted_at=figures.submitted_at or "",
+        generation=dated.observed_generation if dated else 0,
+        submitted=said_in(there, "Submitted", UNKNOWN),
+        ready=said_in(there, "Ready", UNKNOWN),
+    )
+
+
+def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | None:
+    """The merge patch of the status; ``None`` if the stored status says the same."""
+    told = job.told()
+    said = {"Submitted": status.submitted, "Ready": status.ready}
+    wanted: Document = {
+        "phase": status.phase.value,
+        "processingElements": status.tally.total,
+        "running": status.tally.running,
+        "waiting": status.tally.waiting + status.tally.missing,
+        "failed": status.tally.failed,
+        "completed": status.tally.completed,
+        "pools": status.pools,
+        "readyPools": status.ready_pools,
+        "submittedAt": status.submitted_at or None,
+        "conditions": merged_conditions(told.get("conditions"), said, job.generation, now),
+        "observedGeneration": job.generation,
+    }
+    if all(told.get(field) == value for field, value in wanted.items()):
+        return None
+    return {"metadata": {"resourceVersion": str(job.version)}, "status": wanted}
+
+
+def failed(reason: str, message: str, status: JobStatus, generation: int) -> JobStatus:
+    """The status of a Job whose submission of that generation has failed."""
+    said = Said(holds=False, reason=reason, message=shortened(message))
+    return msgspec.structs.replace(
+        status, phase=JobPhase.FAILED, submitted=said, ready=said, generation=generation
+    )  # fmt: skip

@@ -1,0 +1,237 @@
+"""Jobs, ProcessingElements and HostPools as the controller of Jobs keeps them.
+
+Specs and statuses stay JSON text until they are used: ten thousand processing elements as text take a tenth of the
+memory that their values would.
+"""
+
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from kubeapi.client import decoding
+from webhook.cluster.objects import items, wire
+from webhook.cluster.objects.translate import NAMESPACE, MalformedError
+from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.inventory.pool_spec import HostPoolSpec
+from webhook.placement.jobs.element_status import ElementPhase
+from webhook.placement.jobs.job_progress import UNDONE, JobPhase
+from webhook.placement.jobs.problems import pool_object_name
+from webhook.placement.text.api_kinds import HOST_POOL, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
+from webhook.placement.text.keys import API_GROUP
+
+_EMPTY: Final = Raw(b"{}")
+
+
+class _OwnedMetadata(Struct, frozen=True, gc=False, rename="camel"):
+    name: str = ""
+    namespace: str = NAMESPACE
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    deletion_timestamp: str | None = None
+    owner_references: tuple[wire.Owner, ...] | None = None
+
+
+class _OwnedDocument(Struct, frozen=True, gc=False):
+    metadata: _OwnedMetadata = _OwnedMetadata()
+    spec: Raw = _EMPTY
+    status: Raw = _EMPTY
+
+
+class _ElementHead(Struct, frozen=True, gc=False, rename="camel"):
+    job: str = ""
+    launch_count: int = 1
+    content_id: str | None = None
+
+
+class _StatusHead(Struct, frozen=True, gc=False, rename="camel"):
+    phase: str | None = None
+    ended: Any = None
+    conditions: tuple[wire.Condition, ...] | None = None
+
+
+class _Record(Struct, frozen=True, gc=False, kw_only=True):
+    """What is kept of every object: ``version`` is its resourceVersion as a number, ``owner`` its controller."""
+
+    namespace: str
+    name: str
+    uid: str
+    version: int = 0
+    generation: int = 0
+    deleting: bool = False
+    owner: wire.Owner | None = None
+    spec: bytes = b"{}"
+    status: bytes = b"{}"
+
+    @property
+    def key(self) -> Name:
+        """Namespace and name."""
+        return self.namespace, self.name
+
+    @property
+    def owner_uid(self) -> str:
+        """The uid of its controller; empty if it has none."""
+        return self.owner.uid if self.owner else ""
+
+    def told(self) -> dict[str, Any]:
+        """The status as JSON values; empty if it is none."""
+        found = msgspec.json.decode(self.status)
+        return found if isinstance(found, dict) else {}
+
+
+class StoredJob(_Record, frozen=True, gc=False, kw_only=True):
+    """A Job. ``options`` are its spec without its processing elements, ``None`` if it cannot be read: see ``fault``.
+
+    ``pools`` are the names of the HostPool objects that it has; ``elements`` is the JSON of its list of elements.
+    """
+
+    options: JobSpec | None = None
+    fault: str = ""
+    pools: tuple[str, ...] = ()
+    elements: bytes = b"[]"
+    phase: JobPhase = JobPhase.SUBMITTING
+    undone: bool = False
+    """Whether its submission has failed, by its status."""
+
+    def stated(self) -> JobSpec | None:
+        """The whole spec; ``None`` if it cannot be read."""
+        if self.options is None:
+            return None
+        found = msgspec.json.decode(self.elements, type=tuple[ElementSpec, ...])
+        return replace(self.options, processing_elements=found)
+
+
+class StoredElement(_Record, frozen=True, gc=False, kw_only=True):
+    """A ProcessingElement. ``begun`` tells whether a pod of it has ever run or ended, ``why`` why it is not Ready."""
+
+    job: str = ""
+    launch: int = 1
+    content_id: str = ""
+    phase: ElementPhase = ElementPhase.PENDING
+    begun: bool = False
+    why: str = ""
+
+    def stated(self) -> ProcessingElementSpec:
+        """The spec; raises one of :data:`decoding.ERRORS`."""
+        return msgspec.json.decode(self.spec, type=ProcessingElementSpec)
+
+
+class StoredHostPool(_Record, frozen=True, gc=False, kw_only=True):
+    """A HostPool, as its Job looks at it."""
+
+    phase: str = ""
+    reason: str = ""
+    """What its condition Ready says."""
+
+    def stated(self) -> HostPoolSpec:
+        """The spec; raises one of :data:`decoding.ERRORS`."""
+        return msgspec.json.decode(self.spec, type=HostPoolSpec)
+
+
+def read_job(item: Raw) -> StoredJob:
+    """A Job from JSON; raises :class:`MalformedError` without a name, or one of :data:`decoding.ERRORS`."""
+    document, common = _common(item)
+    head = _status_head(document.status)
+    submitted = next((found for found in head.conditions or () if found.type == "Submitted"), None)
+    undone = head.phase == JobPhase.FAILED and submitted is not None and submitted.reason in UNDONE
+    # The elements are not kept with the rest: most decisions need the options only.
+    common |= {"spec": b"{}", "undone": undone}
+    if head.phase in list(JobPhase):
+        common["phase"] = JobPhase(head.phase)
+    try:
+        parts = msgspec.json.decode(document.spec, type=dict[str, Raw])
+        elements = bytes(parts.pop("processingElements", b"null"))
+        elements = b"[]" if elements == b"null" else elements
+        msgspec.json.decode(elements, type=tuple[ElementSpec, ...])
+        options = msgspec.json.decode(msgspec.json.encode(parts), type=JobSpec)
+    except decoding.ERRORS as error:
+        return StoredJob(**common, fault=f"spec: {decoding.reason(error)}")
+    name = common["name"]
+    pools = tuple(dict.fromkeys(pool_object_name(name, pool.name or "") for pool in options.host_pools or ()))
+    return StoredJob(**common, options=options, pools=pools, elements=elements)
+
+
+def read_element(item: Raw) -> StoredElement:
+    """A ProcessingElement from JSON; raises as :func:`read_job` does."""
+    document, common = _common(item)
+    head = msgspec.json.decode(document.spec, type=_ElementHead)
+    status = _status_head(document.status)
+    ready = next((found for found in status.conditions or () if found.type == "Ready"), None)
+    phase = ElementPhase(status.phase) if status.phase in list(ElementPhase) else ElementPhase.PENDING
+    return StoredElement(
+        **common,
+        job=head.job,
+        launch=head.launch_count,
+        content_id=head.content_id or "",
+        phase=phase,
+        why=(ready.message or ready.reason or "") if ready and ready.status != "True" else "",
+        begun=phase is not ElementPhase.PENDING or bool(status.ended),
+    )
+
+
+def read_host_pool(item: Raw) -> StoredHostPool:
+    """A HostPool from JSON; raises as :func:`read_job` does."""
+    document, common = _common(item)
+    head = _status_head(document.status)
+    ready = next((found for found in head.conditions or () if found.type == "Ready"), None)
+    common["status"] = b"{}"
+    return StoredHostPool(**common, phase=head.phase or "", reason=(ready and ready.message) or "")
+
+
+def controller_of(owners: tuple[wire.Owner, ...] | None, kind: ApiKind | None = None) -> wire.Owner | None:
+    """The owner that is the object's controller; with a ``kind`` of ours only one of that kind."""
+    found = next((owner for owner in owners or () if owner.controller), None)
+    if found is None or kind is None:
+        return found
+    return found if found.kind == kind.name and found.api_version.startswith(f"{API_GROUP}/") else None
+
+
+def of_a_job(record: StoredElement | StoredHostPool) -> str:
+    """The name of the Job that is the object's controller, whether or not it still exists; empty if there is none."""
+    owner = record.owner
+    return owner.name if owner and controller_of((owner,), STREAMS_JOB) else ""
+
+
+def job_path(namespace: str, name: str) -> str:
+    """The API path of that Job."""
+    return f"{STREAMS_JOB.path_in(namespace)}/{name}"
+
+
+def element_path(namespace: str, name: str) -> str:
+    """The API path of that ProcessingElement."""
+    return f"{PROCESSING_ELEMENT.path_in(namespace)}/{name}"
+
+
+def host_pool_path(namespace: str, name: str) -> str:
+    """The API path of that HostPool."""
+    return f"{HOST_POOL.path_in(namespace)}/{name}"
+
+
+def _common(item: Raw) -> tuple[_OwnedDocument, dict[str, Any]]:
+    document = items.decode(item, _OwnedDocument)
+    metadata = document.metadata
+    if not metadata.name:
+        raise MalformedError("metadata.name: missing")
+    version = metadata.resource_version
+    return document, {
+        "namespace": metadata.namespace,
+        "name": metadata.name,
+        "uid": metadata.uid,
+        "version": int(version) if version.isdecimal() else 0,
+        "generation": metadata.generation,
+        "deleting": metadata.deletion_timestamp is not None,
+        "owner": controller_of(metadata.owner_references),
+        "spec": bytes(document.spec),
+        "status": bytes(document.status),
+    }
+
+
+def _status_head(status: Raw) -> _StatusHead:
+    """Phase and conditions of a status; empty where it breaks rules: the controller writes it anew."""
+    try:
+        return msgspec.json.decode(status, type=_StatusHead)
+    except decoding.ERRORS:
+        return _StatusHead()

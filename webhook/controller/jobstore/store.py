@@ -1,0 +1,164 @@
+"""``JobStore``: Jobs, ProcessingElements, their pods, and HostPools, with the indices by which one leads to the other.
+
+Pods are found by their element and elements by their Job, so that a look at one element costs the same in a job of ten
+and in a job of a thousand.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, KeysView
+from typing import Final, Generic, TypeVar
+
+from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, of_a_job
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.element_pod import ElementPod
+
+R = TypeVar("R", StoredJob, StoredElement, StoredHostPool)
+V = TypeVar("V")
+
+Heard = Callable[[V | None, V | None], object]
+"""Called with the value before and the value after; ``None`` for an object that did not or does not exist."""
+
+_log: Final = logging.getLogger(__name__)
+
+
+class Records(Generic[R]):
+    """Objects of one kind by name, from the watch and from the answers to the controller's own writes.
+
+    An event of the watch that is older than an answer is skipped, because the watch will bring the newer state, too.
+    """
+
+    def __init__(self) -> None:
+        self.all: dict[Name, R] = {}
+        self.listeners: list[Heard[R]] = []
+        self._answered: dict[Name, int] = {}
+        """Versions of answers that the watch has not brought yet."""
+
+    def put(self, record: R) -> None:
+        """An object was added or changed, as the watch says."""
+        before = self.all.get(record.key)
+        ahead = self._answered.get(record.key, 0)
+        if before is not None and before.uid == record.uid and record.version < ahead:
+            return
+        self._answered.pop(record.key, None)
+        self._set(before, record)
+
+    def learn(self, record: R) -> None:
+        """The API server has answered this state of an object; of an object that is gone nothing is learned."""
+        before = self.all.get(record.key)
+        if before is not None and before.uid == record.uid and before.version < record.version:
+            self._answered[record.key] = record.version
+            self._set(before, record)
+
+    def correct(self, record: R) -> None:
+        """The same after a conflict: this is the state, even if a newer one was known of an API server of before."""
+        before = self.all.get(record.key)
+        if before is not None and before.uid == record.uid:
+            self._answered.pop(record.key, None)
+            self._set(before, record)
+
+    def drop(self, key: Name) -> None:
+        """An object is gone."""
+        self._answered.pop(key, None)
+        before = self.all.pop(key, None)
+        if before is not None:
+            _tell(self.listeners, before, None)
+
+    def _set(self, before: R | None, record: R) -> None:
+        self.all[record.key] = record
+        if before != record:
+            _tell(self.listeners, before, record)
+
+
+class JobStore:
+    """All that is known; listeners are called after a change, on the path that reads watch events."""
+
+    def __init__(self) -> None:
+        self.jobs: Records[StoredJob] = Records()
+        self.elements: Records[StoredElement] = Records()
+        self.pools: Records[StoredHostPool] = Records()
+        self.on_pod: list[Heard[ElementPod]] = []
+        self._pods: dict[str, ElementPod] = {}
+        self._of_element: dict[Name, dict[str, ElementPod]] = {}
+        self._of_job: dict[Name, dict[str, None]] = {}
+        self._pools_of_job: dict[Name, dict[str, None]] = {}
+        self._gone: dict[Name, ElementPod] = {}
+        """By element, the last pod that is gone, as it was last seen: how it ended may not have been counted yet."""
+        self.elements.listeners.append(self._element)
+        self.pools.listeners.append(self._pool)
+
+    @property
+    def pod_uids(self) -> KeysView[str]:
+        """The uids of all pods of elements."""
+        return self._pods.keys()
+
+    def pods_of(self, element: Name) -> Iterable[ElementPod]:
+        """The pods whose controller has that name, of whatever uid."""
+        return self._of_element.get(element, {}).values()
+
+    def elements_of(self, job: Name) -> Iterable[StoredElement]:
+        """The elements whose ``spec.job`` is that Job."""
+        return (self.elements.all[job[0], name] for name in self._of_job.get(job, ()))
+
+    def pools_of(self, job: Name) -> Iterable[StoredHostPool]:
+        """The HostPools whose controller is a Job of that name, of whatever uid."""
+        return (self.pools.all[job[0], name] for name in self._pools_of_job.get(job, ()))
+
+    def gone(self, element: Name) -> ElementPod | None:
+        """The last pod of the element that is gone."""
+        return self._gone.get(element)
+
+    def put_pod(self, pod: ElementPod) -> None:
+        """A pod was added or changed."""
+        key = (pod.namespace, pod.element)
+        before = self._pods.get(pod.uid)
+        if before is not None and before.element != pod.element:
+            self.drop_pod(pod.uid)
+            before = None
+        self._pods[pod.uid] = pod
+        self._of_element.setdefault(key, {})[pod.uid] = pod
+        if before != pod:
+            _tell(self.on_pod, before, pod)
+
+    def drop_pod(self, uid: str) -> None:
+        """A pod is gone."""
+        pod = self._pods.pop(uid, None)
+        if pod is None:
+            return
+        key = (pod.namespace, pod.element)
+        pods = self._of_element[key]
+        del pods[uid]
+        if not pods:
+            del self._of_element[key]
+        last = self._gone.get(key)
+        if key in self.elements.all and (last is None or last.owner != pod.owner or last.launch <= pod.launch):
+            self._gone[key] = pod
+        _tell(self.on_pod, pod, None)
+
+    def _element(self, before: StoredElement | None, after: StoredElement | None) -> None:
+        if before is not None:
+            _remove(self._of_job, (before.namespace, before.job), before.name)
+            if after is None:
+                self._gone.pop(before.key, None)
+        if after is not None:
+            self._of_job.setdefault((after.namespace, after.job), {})[after.name] = None
+
+    def _pool(self, before: StoredHostPool | None, after: StoredHostPool | None) -> None:
+        if before is not None and (job := of_a_job(before)):
+            _remove(self._pools_of_job, (before.namespace, job), before.name)
+        if after is not None and (job := of_a_job(after)):
+            self._pools_of_job.setdefault((after.namespace, job), {})[after.name] = None
+
+
+def _remove(index: dict[Name, dict[str, None]], key: Name, name: str) -> None:
+    names = index[key]
+    del names[name]
+    if not names:
+        del index[key]
+
+
+def _tell(listeners: list[Heard[V]], before: V | None, after: V | None) -> None:
+    for listener in listeners:
+        try:
+            listener(before, after)
+        except Exception:  # noqa: BLE001 -- whatever it is, it must not look like a fault of the object's
+            _log.exception("a listener has failed")

@@ -1,0 +1,275 @@
+"""The reconciler of ProcessingElements: does the steps of the state machine, one after another (``docs/jobs.md``).
+
+Each pass starts from what is stored and what the caches hold, so the controller can be killed after any step. A status
+and a launch count are written with the version that was read. A pod is created, and deleted, only after the element was
+read from the API server: a controller that has just begun to lead may not have heard of all that its predecessor did.
+"""
+
+import asyncio
+import contextlib
+from typing import Final
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from kubeapi.client import decoding
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.clock import Clock
+from webhook.controller.jobstore.editor import ObjectEditor
+from webhook.controller.jobstore.pod_reader import read_element_pod
+from webhook.controller.jobstore.records import StoredElement, element_path, read_element
+from webhook.controller.jobstore.store import JobStore
+from webhook.controller.processingelements.element_reports import ElementReports
+from webhook.controller.processingelements.pod_hold import pod_hold
+from webhook.controller.processingelements.stored_status import status_of_element
+from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec, effective
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.element_pod import ElementPod
+from webhook.placement.jobs.element_status import ElementStatus, Said
+from webhook.placement.jobs.lifecycle import Act, ElementState, Step, next_step
+from webhook.placement.jobs.names import pod_name
+from webhook.placement.jobs.pe_pod import Launch, pod_of
+from webhook.placement.jobs.restart_policy import restart_policy
+from webhook.placement.text.api_kinds import POD
+
+SOON: Final = 0.1
+"""Seconds until the next pass after a conflict, and while the watch is behind."""
+
+TAKEN: Final = 5.0
+"""Seconds until the next pass while somebody else's pod has the name of the next one."""
+
+STEPS: Final = 8
+"""Steps of one pass; an end, the next launch and its pod are five."""
+
+EARLIER: Final = 4
+"""Earlier launches that are asked for if somebody has raised the launch count by several."""
+
+_REFUSALS: Final = frozenset({Cause.FORBIDDEN, Cause.INVALID, Cause.BROKEN, Cause.BUSY})
+"""Causes of failures that tell why a pod cannot be created: quota, admission, and a webhook that is away."""
+
+
+class ProcessingElements:
+    """The reconciler, called by any number of workers; ``image`` is that of the Streams runtime."""
+
+    def __init__(
+        self, server: ObjectEditor, store: JobStore, reports: ElementReports, *, image: str, now: Clock
+    ) -> None:
+        self.server = server
+        self.store = store
+        self.reports = reports
+        self.image = image
+        self.now = now
+
+    async def reconcile(self, name: Name) -> float | None:
+        """Reconcile the element; returns the seconds until the next pass, ``None`` if only a change needs one.
+
+        Raises :class:`ApiError` for what may work later, and LostError when this process does not hold the Lease.
+        """
+        element = self.store.elements.all.get(name)
+        if element is None or element.deleting:
+            return None
+        try:
+            return await _ElementPass(self, element).run()
+        except ApiError as failure:
+            if failure.cause is Cause.MISSING:
+                return SOON  # it is gone, which the watch will say
+            if failure.cause is not Cause.CONFLICT:
+                raise
+            await self._refresh(name)
+            return SOON
+
+    async def _refresh(self, name: Name) -> None:
+        with contextlib.suppress(ApiError):
+            self.store.elements.correct(read_element(Raw(await self.server.read(element_path(*name)))))
+
+
+class _ElementPass:
+    """One pass over one element: the steps until one of them is the last."""
+
+    def __init__(self, work: ProcessingElements, element: StoredElement) -> None:
+        self._server = work.server
+        self._store = work.store
+        self._reports = work.reports
+        self._image = work.image
+        self._now = work.now
+        self._element = element
+        self._spec = ProcessingElementSpec()
+        self._wait: float | None = None
+        """What the pass returns after its last step."""
+        self._pod: ElementPod | None = None
+        """The pod of the present launch, if this pass has created or read it."""
+        self._looked = False
+        """Whether the API server has just said that there is no such pod."""
+        self._fresh = False
+        """Whether the element was read from the API server in this pass."""
+
+    async def run(self) -> float | None:
+        """Do the steps; returns the seconds until the next pass."""
+        for _ in range(STEPS):
+            try:
+                self._spec = self._element.stated()
+            except decoding.ERRORS as error:
+                why = f"spec: {decoding.reason(error)}"
+                await self._say(_held(status_of_element(self._element), "Invalid", why))
+                return None
+            if self._element.deleting or await self._last():
+                return self._wait
+        return SOON
+
+    async def _last(self) -> bool:
+        """Do one step; whether it is the last one."""
+        step = next_step(self._state(), self._now())
+        if step.act in {Act.CREATE, Act.DELETE} and not self._fresh:
+            return await self._read()
+        match step.act:
+            case Act.NONE:
+                self._wait = step.wait
+                return await self._say(step.status)
+            case Act.LOOK:
+                return await self._look()
+            case Act.RAISE:
+                await self._say(step.status)
+                return await self._raise(step.launch)
+            case Act.DELETE:
+                await self._say(step.status)
+                await asyncio.gather(*map(self._delete, step.pods))
+                return True  # the watch says when they have ended
+            case Act.CREATE:
+                return await self._create(step)
+
+    @property
+    def _options(self) -> JobSpec:
+        """The options of the Job; without a Job none."""
+        job = self._store.jobs.all.get((self._element.namespace, self._element.job))
+        return (job and job.options) or JobSpec()
+
+    def _state(self) -> ElementState:
+        element, status = self._element, status_of_element(self._element)
+        pods = {pod.uid: pod for pod in self._store.pods_of(element.key)}
+        if self._pod is not None:
+            pods.setdefault(self._pod.uid, self._pod)
+        return ElementState(
+            uid=element.uid,
+            launch=element.launch,
+            content_id=element.content_id,
+            policy=restart_policy(self._spec, effective(self._spec, self._options)),
+            status=status,
+            pods=tuple(pods.values()),
+            present=self._pod.uid if self._pod and self._pod.launch == element.launch else "",
+            looked=self._looked,
+            gone=self._gone(status),
+            hold=pod_hold(element, self._store),
+        )
+
+    def _gone(self, status: ElementStatus) -> ElementPod | None:
+        """The pod of the present launch, as it was last seen, if it is known to be deleted."""
+        element, created = self._element, status.launch_count == self._element.launch
+        last = self._store.gone(element.key)
+        if last and (last.owner, last.launch) == (element.uid, element.launch):
+            if self._looked or (created and last.uid == status.pod_uid):
+                return last
+        if not self._looked or not created:
+            return None
+        return ElementPod(
+            namespace=element.namespace,
+            name=pod_name(element.name, element.launch),
+            uid=status.pod_uid,
+            element=element.name,
+            owner=element.uid,
+            launch=element.launch,
+            phase="",
+        )
+
+    async def _say(self, status: ElementStatus) -> bool:
+        """Write the status; always the last step, unless its caller goes on."""
+        self._element = await self._reports.say(self._element, status)
+        return True
+
+    async def _read(self) -> bool:
+        """Read the element from the API server; raises ApiError, MISSING also for another element of its name."""
+        found = read_element(Raw(await self._server.read(element_path(*self._element.key))))
+        if found.uid != self._element.uid:
+            raise ApiError(Cause.MISSING, f"the ProcessingElement {found.name} is another one now")
+        self._store.elements.learn(found)
+        self._element, self._fresh = found, True
+        return False
+
+    async def _look(self) -> bool:
+        """Ask the API server for the pod of the present launch."""
+        self._pod = await self._read_pod(self._element.launch)
+        self._looked = self._pod is None
+        return False
+
+    async def _read_pod(self, launch: int) -> ElementPod | None:
+        """The element's pod of that launch, as the API server has it."""
+        path = f"{POD.path_in(self._element.namespace)}/{pod_name(self._element.name, launch)}"
+        try:
+            found = read_element_pod(Raw(await self._server.read(path)))
+        except ApiError as failure:
+            if failure.cause is Cause.MISSING:
+                return None
+            raise
+        return found if found is not None and found.owner == self._element.uid else None
+
+    async def _raise(self, launch: int) -> bool:
+        patch = {"metadata": {"resourceVersion": str(self._element.version)}, "spec": {"launchCount": launch}}
+        body = await self._server.merge_patch(element_path(*self._element.key), patch)
+        self._element = read_element(Raw(body))
+        self._store.elements.learn(self._element)
+        self._looked = False
+        return False
+
+    async def _delete(self, pod: ElementPod) -> None:
+        try:
+            await self._server.delete(f"{POD.path_in(pod.namespace)}/{pod.name}", uid=pod.uid)
+        except ApiError as failure:
+            if failure.cause not in {Cause.MISSING, Cause.CONFLICT}:
+                raise
+
+    async def _create(self, step: Step) -> bool:
+        """Create the pod; the last step if it cannot be created now."""
+        if await self._unseen():
+            self._wait = SOON
+            return True
+        element = self._element
+        launch = Launch(job=element.job, element=element.name, uid=element.uid, count=step.launch, image=self._image)
+        name = pod_name(element.name, step.launch)
+        try:
+            pod = pod_of(launch, self._spec, self._options)
+            self._pod = read_element_pod(Raw(await self._server.create(POD.path_in(element.namespace), pod)))
+        except ApiError as failure:
+            if failure.cause is Cause.EXISTS:
+                return await self._taken(step, name)
+            if failure.cause in _REFUSALS:
+                why = (failure.request and failure.request.detail) or str(failure)
+                await self._say(_held(step.status, "Refused", why))
+                self._reports.refused(element, name, why)
+            raise
+        return False
+
+    async def _unseen(self) -> bool:
+        """Whether the API server has a pod of an earlier launch that lives, and that the watch has not brought yet.
+
+        Nothing is asked if the end of the last launch was counted, as it is before every restart.
+        """
+        status, gone = status_of_element(self._element), self._store.gone(self._element.key)
+        last = range(max(status.launch_count, status.counted + 1, 1), self._element.launch)
+        for launch in (*last[:1], *last[1:][-EARLIER:]):
+            ended = launch == status.launch_count and gone is not None and gone.uid == status.pod_uid
+            found = None if ended else await self._read_pod(launch)
+            if found is not None and not found.terminal:
+                return True
+        return False
+
+    async def _taken(self, step: Step, name: str) -> bool:
+        """There is a pod of that name: one that this element's controller has made before, or somebody else's."""
+        self._pod = await self._read_pod(step.launch)
+        if self._pod is not None:
+            return False
+        self._wait = TAKEN
+        return await self._say(_held(step.status, "NameTaken", f"pod {name} exists and belongs to somebody else"))
+
+
+def _held(status: ElementStatus, reason: str, message: str) -> ElementStatus:
+    said = Said(holds=False, reason=reason, message=message)
+    return replace(status, created=said, ready=said)

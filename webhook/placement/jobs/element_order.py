@@ -1,0 +1,47 @@
+"""The placement of a processing element as its operators state it, and the order in which elements are submitted."""
+
+from collections.abc import Iterable, Iterator
+
+from webhook.placement.inventory.job_spec import ElementSpec, OperatorSpec
+from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.placement import format_placement, parse_placement
+from webhook.placement.text import keys
+
+_FIELD = f"metadata.annotations[{keys.PLACEMENT}]"
+
+
+def placement_text(element: ElementSpec, own: str = "") -> str:
+    """The annotation ``placement`` of the element's pod: ``Operator: clause, clause; Operator2: ...``.
+
+    ``own``, the text of the element's template, comes first. A text with mistakes is kept as it is, so that the refusal
+    can show them.
+    """
+    texts = (own.strip().rstrip(";"), *map(_of_operator, element.operators or ()))
+    return "; ".join(filter(None, texts))
+
+
+def most_constrained_first(elements: Iterable[tuple[str, ElementSpec]]) -> list[tuple[str, ElementSpec]]:
+    """The elements with ``hostIsolation`` first, then by the number of their clauses; else in the order of the Job."""
+    return sorted(elements, key=lambda named: _rank(named[1]))
+
+
+def _rank(element: ElementSpec) -> tuple[bool, int]:
+    clauses = list(_clauses(element))
+    return all(clause.name is not ClauseName.ISOLATION for clause in clauses), -len(clauses)
+
+
+def _clauses(element: ElementSpec) -> Iterator[Clause]:
+    for operator in element.operators or ():
+        yield from parse_placement(operator.placement, _FIELD)[0] if operator.placement else ()
+
+
+def _of_operator(operator: OperatorSpec) -> str:
+    text = (operator.placement or "").strip()
+    if not text:
+        return ""
+    clauses, problems = parse_placement(text, _FIELD)
+    if problems:
+        return f"{operator.name}: {text}" if operator.name else text
+    return format_placement(
+        Clause(clause.name, clause.argument, clause.operator or operator.name, clause.offset) for clause in clauses
+    )

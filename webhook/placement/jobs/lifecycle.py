@@ -1,0 +1,207 @@
+"""The state machine of a processing element: its state in, one next step out (``docs/jobs.md``, the restart table).
+
+The step's status is written first, then its act is done. Each act can be done twice without harm, and the next look
+goes on from wherever the controller was killed. An end is counted once: ``status.ended`` names the last launch that
+ended.
+"""
+
+import enum
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.jobs.element_pod import ElementPod
+from webhook.placement.jobs.element_status import FINAL, FINAL_PHASE, UNKNOWN, ElementPhase, ElementStatus, Ended, Said
+from webhook.placement.jobs.restart_policy import LONG, LaunchOutcome, RestartPolicy, delay, outcome_of
+
+MESSAGE_LIMIT: Final = 1024
+"""Characters of a message of a pod that the status keeps."""
+
+
+class Act(enum.Enum):
+    """What a step does besides writing the status."""
+
+    NONE = enum.auto()
+    LOOK = enum.auto()
+    """Ask the API server for the pod of the launch, and look again: with its uid in ``present``, or with ``gone``."""
+    RAISE = enum.auto()
+    """Set ``spec.launchCount`` to the step's launch."""
+    CREATE = enum.auto()
+    """Create the pod of the step's launch, and look again."""
+    DELETE = enum.auto()
+    """Delete the step's pods."""
+
+
+class ElementState(Struct, frozen=True, kw_only=True):
+    """A processing element at one moment.
+
+    ``pods`` are all pods of its name, also those of an earlier object of that name, as far as the watch has brought
+    them. ``present`` is the uid of the pod of the present launch, if the API server has just said so; ``looked`` tells
+    that it has none. ``gone`` is that pod, as it was last seen, if it is known to be deleted. ``hold`` is why no pod
+    may be created now, if none may.
+    """
+
+    uid: str
+    launch: int
+    content_id: str
+    policy: RestartPolicy
+    status: ElementStatus
+    pods: Sequence[ElementPod] = ()
+    present: str = ""
+    looked: bool = False
+    gone: ElementPod | None = None
+    hold: Said | None = None
+
+
+class Step(Struct, frozen=True):
+    """The status, which is to be written first, and the act; ``wait`` are seconds until the next look, if needed."""
+
+    status: ElementStatus
+    act: Act = Act.NONE
+    launch: int = 0
+    pods: tuple[ElementPod, ...] = ()
+    wait: float | None = None
+
+
+def next_step(state: ElementState, now: float) -> Step:
+    """The next step of a processing element that is not being deleted; ``now`` are seconds since 1970."""
+    before, launch = state.status, state.launch
+    if launch < max(before.launch_count, 1):
+        # A name of a pod is never used twice.
+        return Step(before, Act.RAISE, before.launch_count + 1)
+    own = [pod for pod in state.pods if pod.owner == state.uid and pod.launch == launch]
+    created = before.launch_count == launch
+    known = state.present or (before.pod_uid if created else "")
+    pod = next((pod for pod in own if pod.uid == known), None)
+    status = before
+    if before.counted != launch:
+        last = pod or state.gone
+        if last is not None:
+            status = _seen(before if created else _asked(before, launch), last)
+            status = _counted(status, last, state.policy, now) if last.terminal or pod is None else status
+        elif (created or own) and not state.looked:
+            return Step(before, Act.LOOK)
+    if stale := tuple(_stale(state, status, pod)):
+        return Step(status, Act.DELETE, pods=stale)
+    if status.counted == launch:
+        return Step(status) if status.phase in FINAL else Step(status, Act.RAISE, launch + 1)
+    if pod is not None:
+        changed = not pod.deleting and pod.content_id != state.content_id
+        return Step(status, Act.RAISE, launch + 1) if changed else Step(status)
+    return _create(state, _asked(status, launch), now)
+
+
+def _seen(status: ElementStatus, pod: ElementPod) -> ElementStatus:
+    """The status of an element whose pod exists and has not been counted as ended."""
+    running = pod.phase == "Running"
+    trouble = pod.unready or pod.trouble
+    return replace(
+        status,
+        phase=ElementPhase.RUNNING if running else ElementPhase.PENDING,
+        launch_count=pod.launch,
+        pod=pod.name,
+        pod_uid=pod.uid,
+        node=pod.node,
+        created=Said(holds=True, reason="Created"),
+        scheduled=Said(holds=True, reason="Bound") if pod.node else _unscheduled(pod),
+        ready=Said(holds=True, reason="PodReady")
+        if pod.ready
+        else Said(holds=False, reason="PodNotReady" if running else "PodPending", message=trouble or pod.unscheduled),
+    )
+
+
+def _unscheduled(pod: ElementPod) -> Said:
+    return Said(holds=False, reason="Unschedulable" if pod.unscheduled else "Waiting", message=pod.unscheduled)
+
+
+def _counted(status: ElementStatus, pod: ElementPod, policy: RestartPolicy, now: float) -> ElementStatus:
+    """The status after the end of the launch: of a pod that is terminal, or gone."""
+    outcome, restarts = outcome_of(pod), policy.restarts(pod)
+    before = 0 if pod.ran(now) >= LONG else status.failures
+    reason = pod.disruption or pod.reason
+    ended = Ended(
+        launch_count=pod.launch,
+        outcome=outcome.value,
+        exit_code=pod.exit_code,
+        reason=reason,
+        message=pod.message[:MESSAGE_LIMIT],
+        finished_at=datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+    return replace(
+        status,
+        phase=ElementPhase.PENDING if restarts else FINAL_PHASE[outcome],
+        restarts=status.restarts + restarts,
+        failures=before if outcome is LaunchOutcome.DELETED else before + 1,
+        ended=ended,
+        ready=Said(holds=False, reason=f"Pod{outcome.value}", message=_words(ended)),
+    )
+
+
+def _words(ended: Ended) -> str:
+    code = "" if ended.exit_code is None else f"exit code {ended.exit_code}"
+    return ": ".join(filter(None, (ended.reason, code, ended.message)))
+
+
+def _stale(state: ElementState, status: ElementStatus, current: ElementPod | None) -> Iterable[ElementPod]:
+    """The pods that are to be deleted: all but the present one, and but the newest failed one if those are kept.
+
+    A pod of the present launch that lives although the launch's end was counted is one that was created late, by a
+    controller that no longer leads.
+    """
+    own = [pod for pod in state.pods if pod.owner == state.uid]
+    failed = [pod for pod in own if pod.failed and not state.policy.delete_failed]
+    kept = max(failed, key=lambda pod: pod.launch, default=None)
+    ended = status.counted == state.launch
+    for pod in own:
+        late = ended and not pod.terminal
+        spent = ended and pod.failed and status.phase in FINAL and state.policy.delete_failed
+        if not pod.deleting and pod is not kept and (pod is not current or late or spent):
+            yield pod
+
+
+def _asked(status: ElementStatus, launch: int) -> ElementStatus:
+    """The status of an element whose pod of that launch is still to be created.
+
+    A launch that somebody asked for, and that does not follow from the end of the last one, begins without failures.
+    """
+    follows = status.ended is not None and status.counted == launch - 1 and status.phase not in FINAL
+    cleared = replace(status, phase=ElementPhase.PENDING, pod="", pod_uid="", node="", scheduled=UNKNOWN)
+    return cleared if follows else replace(cleared, failures=0)
+
+
+def _create(state: ElementState, status: ElementStatus, now: float) -> Step:
+    """Create the pod, unless another pod of the element lives, something holds it back, or the back-off is not over."""
+    alive = next((pod for pod in state.pods if not pod.terminal), None)
+    if alive is not None:
+        return _held(status, Said(holds=False, reason="OtherPodLeft", message=f"pod {alive.name} has not ended yet"))
+    if state.hold is not None:
+        return _held(status, state.hold)
+    if (left := _left(status, state.launch, now)) > 0:
+        pause = f"it has ended {status.failures} times in a row, so it is started {delay(status.failures):g} s later"
+        return _held(status, Said(holds=False, reason="BackOff", message=pause), left)
+    return Step(status, Act.CREATE, state.launch)
+
+
+def _held(status: ElementStatus, why: Said, wait: float | None = None) -> Step:
+    return Step(replace(status, created=why, ready=why), wait=wait)
+
+
+def _left(status: ElementStatus, launch: int, now: float) -> float:
+    """Seconds until the next launch is due; 0 if it does not follow from the end of the last one."""
+    ended = status.ended
+    if ended is None or ended.launch_count != launch - 1 or ended.outcome == LaunchOutcome.DELETED:
+        return 0.0
+    pause = delay(status.failures)
+    since = _moment(ended.finished_at)
+    return min(pause, since + pause - now) if since is not None else 0.0
+
+
+def _moment(text: str) -> float | None:
+    """Seconds since 1970 of an RFC 3339 timestamp; ``None`` if it is none."""
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        return None
