@@ -10,5 +10,4 @@ async def test_a_job_gets_its_pools_elements_and_pods(cluster: JobCluster) -> No
     assert cluster.names(POOLS) == ["parallel-mypool"]
     assert cluster.names(ELEMENTS) == ["parallel-0", "parallel-1", "sink"]
     assert cluster.pods == ["parallel-0-1", "parallel-1-1", "sink-1"]
-    print(cluster.status(), cluster.element_status(), cluster.said, cluster.candidate.line.requests)
     assert cluster.status()["phase"] == "Running"
