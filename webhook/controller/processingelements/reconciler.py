@@ -44,7 +44,7 @@ STEPS: Final = 8
 """Steps of one pass; an end, the next launch and its pod are five."""
 
 BEHIND: Final = 5.0
-"""Seconds until the next pass over an element whose pod the watch has not brought: it may go before it was ever seen."""
+"""Seconds until the next pass over an element whose pod the watch has not brought: it may go before it is seen."""
 
 _REFUSALS: Final = frozenset({Cause.FORBIDDEN, Cause.INVALID, Cause.BROKEN, Cause.BUSY})
 """Causes of failures that tell why a pod cannot be created: quota, admission, and a webhook that is away."""
