@@ -136,8 +136,7 @@ class _ElementPass:
                 await self._say(step.status)
                 await asyncio.gather(*map(self._delete, step.pods))
                 return True  # the watch says when they have ended
-            case Act.CREATE:
-                return await self._create(step)
+        return await self._create(step)
 
     @property
     def _options(self) -> JobSpec:
