@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webhook.admission.templates import RUNTIME, pods_of
+from webhook.admission.templates import pods_of
 
 TEMPLATE = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "c"}]}}
 
@@ -78,28 +78,17 @@ def streams_job(*elements: object) -> dict[str, Any]:
 
 
 def test_a_streams_job_describes_a_pod_for_each_element() -> None:
-    operators = [{"name": "A", "placement": "hostIsolation"}, {"name": "B"}, {"placement": 'B.C: host("x")'}]
-    [first, second] = pods_of(streams_job({"operators": operators}, {"name": "pe-b", "template": TEMPLATE}, "odd"))
+    operators = [{"name": "A", "placement": "hostIsolation"}, {"name": "B"}, {"name": "B.C", "placement": 'host("x")'}]
+    [first, second] = pods_of(streams_job({"operators": operators}, {"name": "pe-b", "template": TEMPLATE}))
     assert (first.origin, second.origin) == ("Job j, processing element j-0", "Job j, processing element pe-b")
-    assert first.pod["metadata"] == {
-        "labels": {"streams.ibm.com/job": "j", "streams.ibm.com/pe": "j-0"},
-        "annotations": {"streams.ibm.com/placement": 'A: hostIsolation; B.C: host("x")'},
-        "generateName": "j-0-",
-        "ownerReferences": [
-            {
-                "apiVersion": "streams.ibm.com/v1",
-                "kind": "ProcessingElement",
-                "name": "j-0",
-                "uid": "",
-                "controller": True,
-            }
-        ],
-    }
-    assert first.pod["spec"] == {"containers": [RUNTIME]}
-    assert second.pod["spec"] == TEMPLATE["spec"]
+    metadata = first.pod["metadata"]
+    assert metadata["labels"] == {"streams.ibm.com/job": "j", "streams.ibm.com/pe": "j-0"}
+    assert metadata["annotations"]["streams.ibm.com/placement"] == 'A: hostIsolation; B.C: host("x")'
+    assert metadata["ownerReferences"][0]["kind"] == "ProcessingElement"
+    assert first.pod["spec"]["containers"][0]["image"] == "streams-runtime:debug"
+    assert second.pod["spec"] == {**TEMPLATE["spec"], "restartPolicy": "Never"}
     assert second.pod["metadata"]["labels"]["app"] == "x"
 
 
-def test_a_placement_that_cannot_be_read_stays_as_it_is() -> None:
-    [found] = pods_of(streams_job({"operators": [{"name": "A", "placement": "host("}]}))
-    assert found.pod["metadata"]["annotations"] == {"streams.ibm.com/placement": "host("}
+def test_a_streams_job_that_cannot_be_read_describes_none() -> None:
+    assert list(pods_of(streams_job("odd"))) == []

@@ -15,10 +15,11 @@ import jsonpatch
 
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.responses import Answer, WorkloadRef
-from webhook.admission.templates import pods_of
+from webhook.admission.templates import is_job, pods_of, pools_of
 from webhook.admission.validate import validate
 from webhook.cli.client import admission_review, is_workload
 from webhook.cli.differences import as_yaml
+from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
@@ -58,11 +59,26 @@ def results(path: Path, cluster: Inventory) -> Iterator[dict[str, Any]]:
         if not whole["allowed"]:
             yield outcome(document, whole)
             continue
+        if is_job(document):
+            yield outcome(document, whole)
+            cluster = _with_job(document)
+            yield from (outcome(pool, answered(validate, pool, cluster)) for pool in pools_of(document))
         for found in pods_of(document):
             known = Known(count=functools.partial(_count, found.replicas.count))
             single = answered(functools.partial(mutate, known=known), found.pod, cluster)
             told = dict.fromkeys([*whole.get("warnings", ()), *single.get("warnings", ())])
             yield outcome(found.pod, single | {"warnings": list(told)})
+
+
+def _with_job(job: dict[str, Any]) -> Inventory:
+    """The cluster of the examples with that Job of Streams and the HostPools that it declares."""
+    cluster = snapshot()
+    reading = SnapshotLoader(cluster)
+    reading.begin("")
+    for document in (job, *pools_of(job)):
+        reading.document(document)
+    assert not reading.report().skipped
+    return cluster
 
 
 def _count(count: int, _workload: WorkloadRef) -> int:

@@ -4,6 +4,7 @@ Their own rules are in ``placement/jobs/problems.py``; ``docs/jobs.md`` describe
 """
 
 import functools
+from collections.abc import Iterator, Mapping
 from typing import Final, TypeVar
 
 import msgspec
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from webhook.admission.pool_use import with_rights_to
 from webhook.admission.responses import Answer, JobQuestion, JobRef, allowed, answered
 from webhook.admission.review import MALFORMED, Review
+from webhook.admission.unstructured import Unstructured
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
@@ -52,12 +54,29 @@ def submitted_job(review: Review, inventory: Inventory, policy: Policy) -> Answe
     new = _JOB.decode(review.object)
     if new.metadata.deletion_timestamp or _unchanged(review, _JOB, new):
         return allowed(review)
-    known = {
-        pool.spl_name: pool.name for pool in inventory.pools.of_namespace(review.namespace).values() if not pool.job
-    }
-    problems = [*problems_of_job(new.metadata.name or "", new.spec), *undeclared_pools(new.spec, known.keys())]
+    known = _open_pools(review.namespace, inventory)
+    problems = list(_wrong(new, known))
     uses = [(known[pool], clause.text) for pool, clause in foreign_pools(new.spec) if pool in known]
     return with_rights_to(answered(review, problems, policy), review, uses, "spec.processingElements", policy)
+
+
+def problems_of(document: Unstructured, namespace: str, inventory: Inventory) -> list[Problem]:
+    """What is wrong with a Job of that namespace; for callers that have no review."""
+    try:
+        new = msgspec.convert(document, SubmittedJob)
+    except msgspec.ValidationError as error:
+        return [Problem("spec", f"is not readable: {error}")]
+    return list(_wrong(new, _open_pools(namespace, inventory)))
+
+
+def _wrong(new: SubmittedJob, known: Mapping[str, str]) -> Iterator[Problem]:
+    yield from problems_of_job(new.metadata.name or "", new.spec)
+    yield from undeclared_pools(new.spec, known.keys())
+
+
+def _open_pools(namespace: str, inventory: Inventory) -> dict[str, str]:
+    """The HostPools of the namespace that are open to all jobs: names in SPL, and of the objects."""
+    return {pool.spl_name: pool.name for pool in inventory.pools.of_namespace(namespace).values() if not pool.job}
 
 
 def submitted_element(review: Review, inventory: Inventory, policy: Policy) -> Answer:

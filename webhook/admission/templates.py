@@ -1,4 +1,4 @@
-"""The pods that an object describes: a pod itself, the template of a workload, the elements of a Streams Job.
+"""The pods and HostPools that an object describes: a pod itself, the template of a workload, a Streams Job's elements.
 
 Annotations of ours on a workload itself, which its pods do not get, are found here as well.
 """
@@ -6,6 +6,7 @@ Annotations of ours on a workload itself, which its pods do not get, are found h
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -13,10 +14,13 @@ from webhook.admission.replicas import grown, replicas_of
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
+from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec, element_name
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.spl.placement import format_placement, parse_placement
+from webhook.placement.jobs.content import content_id
+from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE, Launch, pod_of
+from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.text import keys
-from webhook.placement.text.api_kinds import CRON_JOB, POD, POD_TEMPLATE, STREAMS_JOB, WORKLOADS
+from webhook.placement.text.api_kinds import CRON_JOB, HOST_POOL, POD, POD_TEMPLATE, STREAMS_JOB, WORKLOADS
 from webhook.placement.text.problem import Problem
 
 _TEMPLATES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
@@ -28,9 +32,6 @@ _TEMPLATES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
 
 _POD: Final = (POD.api_version, POD.name)
 _STREAMS_JOB: Final = (STREAMS_JOB.api_version, STREAMS_JOB.name)
-
-RUNTIME: Final = {"name": "streams-runtime", "image": "streams-runtime"}
-"""The container of a processing element whose Job does not say otherwise."""
 
 
 class DescribedPod(Struct, frozen=True):
@@ -71,6 +72,27 @@ def pods_of(document: Unstructured, old: Unstructured | None = None) -> Iterator
         yield DescribedPod(origin_of(document), pod, replicas_of(document, old), misplaced=lost, same=same)
     elif sequence(mapping(document, "spec", "template", "spec"), "containers"):
         yield _of_unknown_kind(document)
+
+
+def is_job(document: Unstructured) -> bool:
+    """Whether the object is a Job of Streams."""
+    return (document.get("apiVersion"), document.get("kind")) == _STREAMS_JOB
+
+
+def pools_of(document: Unstructured) -> Iterator[Unstructured]:
+    """The HostPool objects that the controller makes for a Job of Streams; none for any other object."""
+    if not is_job(document):
+        return
+    metadata = mapping(document, "metadata")
+    name, namespace = str(metadata.get("name", "")), metadata.get("namespace")
+    for pool in sequence(mapping(document, "spec"), "hostPools"):
+        own = {
+            "name": pool_object_name(name, str(pool.get("name", ""))),
+            **({"namespace": namespace} if namespace else {}),
+        }
+        yield {
+            "apiVersion": HOST_POOL.api_version, "kind": HOST_POOL.name, "metadata": own, "spec": {**pool, "job": name},
+        }  # fmt: skip
 
 
 def pod_metadata(document: Unstructured) -> str:
@@ -118,31 +140,20 @@ def _owner(version: str, kind: str, name: object) -> Unstructured:
 
 
 def _elements(job: Unstructured, name: str) -> Iterator[DescribedPod]:
-    """One pod for each processing element, with its operators' clauses in one placement annotation."""
-    for at, element in enumerate(sequence(mapping(job, "spec"), "processingElements")):
-        pe = str(element.get("name") or f"{name}-{at}")
-        template = mapping(element, "template")
-        metadata = dict(mapping(template, "metadata"))
-        metadata["labels"] = {**mapping(metadata, "labels"), keys.JOB: name, keys.PE: pe}
-        placement = "; ".join(
-            _said(operator) for operator in sequence(element, "operators") if operator.get("placement")
-        )
-        if placement:
-            metadata["annotations"] = {**mapping(metadata, "annotations"), keys.PLACEMENT: placement}
-        spec = template.get("spec") or {"containers": [dict(RUNTIME)]}
-        pod = _from_template({"metadata": metadata, "spec": spec}, job)
-        owner = _owner(STREAMS_JOB.api_version, "ProcessingElement", pe)
-        pod["metadata"].update(generateName=f"{pe}-", ownerReferences=[owner])
+    """The first pod of each processing element; none for a Job whose spec is not readable."""
+    try:
+        spec = msgspec.convert(mapping(job, "spec"), JobSpec)
+    except msgspec.ValidationError:
+        return
+    namespace = mapping(job, "metadata").get("namespace")
+    for at, element in enumerate(spec.processing_elements or ()):
+        pe = element_name(name, at, element)
+        stated = {**msgspec.to_builtins(element), "job": name, "contentId": content_id(element, spec)}
+        stated.pop("name", None)
+        launch = Launch(job=name, element=pe, uid="", count=1, image=RUNTIME_IMAGE)
+        pod = pod_of(launch, msgspec.convert(stated, ProcessingElementSpec), spec)
+        pod["metadata"] |= {"namespace": namespace} if namespace else {}
         yield DescribedPod(f"Job {name}, processing element {pe}", pod)
-
-
-def _said(operator: Unstructured) -> str:
-    """An operator's clauses, each with the operator's name where it states none; text with errors as it is."""
-    name, text = str(operator.get("name") or ""), str(operator["placement"])
-    clauses, problems = parse_placement(text, "")
-    if problems:
-        return text
-    return format_placement(replace(clause, operator=clause.operator or name) for clause in clauses)
 
 
 def misplaced(document: Unstructured, path: tuple[str, ...], old: Unstructured | None = None) -> Iterator[Problem]:

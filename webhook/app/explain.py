@@ -5,13 +5,17 @@ import itertools
 from collections.abc import Callable, Iterable
 from operator import itemgetter
 
-from webhook.admission.unstructured import Unstructured
+from webhook.admission.jobs import problems_of
+from webhook.admission.templates import is_job, pools_of
+from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.cluster_source import inventory_of, listener, live, seen, unused
 from webhook.cluster.objects.report import Report
+from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.request.world import World
+from webhook.placement.text.problem import Problem
 from webhook.settings import Settings, policy_of
 
 
@@ -39,12 +43,20 @@ def explaining(
     return World(cluster, policy_of(settings))
 
 
+def wrong(job: Unstructured, cluster: Inventory) -> list[Problem]:
+    """What is wrong with a Job among the manifests."""
+    return problems_of(job, str(mapping(job, "metadata").get("namespace") or NAMESPACE), cluster)
+
+
 def _applied(manifests: Iterable[tuple[str, Unstructured]], cluster: Inventory) -> Report:
-    """The report of putting the manifests, but for pods, into the inventory."""
+    """The report of putting the manifests into the inventory, but for pods and for Jobs that break rules."""
     reading = SnapshotLoader(cluster)
     for file, group in itertools.groupby(manifests, itemgetter(0)):
         reading.begin(file)
         for _, document in group:
-            if document.get("kind") != "Pod":
-                reading.document(document)
+            if document.get("kind") == "Pod" or (is_job(document) and wrong(document, cluster)):
+                continue
+            reading.document(document)
+            for pool in pools_of(document):
+                reading.document(pool)
     return reading.report()

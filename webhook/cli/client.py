@@ -16,7 +16,7 @@ import jsonpatch
 from msgspec import Struct
 
 from webhook.admission.unstructured import Unstructured
-from webhook.placement.text.api_kinds import WORKLOADS
+from webhook.placement.text.api_kinds import STREAMS_JOB, WORKLOADS
 
 _SECONDS = 10
 """Time-out for one answer in seconds: the API server's default for a webhook."""
@@ -90,8 +90,11 @@ def kind_of(document: Unstructured) -> tuple[str, str]:
 
 
 def is_workload(document: Unstructured) -> bool:
-    """Whether the object is a workload, which the webhook validates for all its pods when the workload is created."""
-    return kind_of(document) in ((kind.group, kind.name) for kind in WORKLOADS)
+    """Whether the object is a workload, which the webhook validates for all its pods when the workload is created.
+
+    A Job of Streams is one.
+    """
+    return kind_of(document) in ((kind.group, kind.name) for kind in (*WORKLOADS, STREAMS_JOB))
 
 
 def _reply(document: Unstructured, response: dict[str, Any]) -> Reply:

@@ -10,13 +10,14 @@ from typing import Final
 import msgspec
 
 from webhook import app
-from webhook.admission.templates import origin_of, pods_of
+from webhook.admission.templates import is_job, origin_of, pods_of, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli import COMMANDS, Subparsers, flags, warn
 from webhook.cli.client import admission_review
 from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE, Explanation, explain
+from webhook.cli.job_explanation import JobExplanation, explain_job
 from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.cli.screen import Screen
 from webhook.cluster.snapshot.manifests import ManifestError, read_named
@@ -140,10 +141,21 @@ def _judged(given: Manifests, settings: Settings) -> list[Explanation]:
 def _explained(file: str, document: Unstructured, world: World) -> Sequence[Explanation]:
     if is_pool(document):
         return [explain_pool(file, document, world)]
+    if is_job(document):
+        return _explained_job(file, document, world)
     try:
         return [explain(file, document, found, world) for found in pods_of(document)]
     except msgspec.ValidationError as error:
         raise WrongUse(f"{file}: {document['kind']} is not readable: {error}") from error
+
+
+def _explained_job(file: str, document: Unstructured, world: World) -> Sequence[Explanation]:
+    """The Job, the HostPools that it declares, and the pods of its processing elements; a refused Job alone."""
+    whole = explain_job(file, document, world)
+    if whole.refused:
+        return [whole]
+    pools = [explain_pool(file, pool, world) for pool in pools_of(document)]
+    return [whole, *pools, *(explain(file, document, found, world) for found in pods_of(document))]
 
 
 def _note_nothing(nothing: str, found: Sequence[object], given: Manifests, *, strict: bool) -> None:
@@ -190,5 +202,7 @@ def _show(explanations: Iterable[Explanation]) -> None:
     for found in explanations:
         if isinstance(found, PoolExplanation):
             screen.pool(found)
+        elif isinstance(found, JobExplanation):
+            screen.job(found)
         else:
             screen.explanation(found)

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from webhook.cli.differences import changed_lines
 from webhook.cli.explanation import Explanation, PodExplanation
+from webhook.cli.job_explanation import JobExplanation
 from webhook.cli.pool_explanation import PoolExplanation
 from webhook.placement.text.problem import enumerated, escape
 from webhook.placement.workload.ranking import Ranked
@@ -79,6 +80,12 @@ class Screen:
         elif found.hosts:
             self.say(f"  hosts: {_listed(found.hosts)}")
         self._nodes(found)
+
+    def job(self, found: JobExplanation) -> None:
+        """Print the explanation of one Job."""
+        self._verdict(found, "")
+        if found.refused:
+            self.refusal(found.message)
 
     def _verdict(self, found: Explanation, can: str) -> None:
         style = "bold red" if found.refused else "bold green"

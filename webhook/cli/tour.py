@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.admission.templates import DescribedPod, pods_of
+from webhook.admission.templates import DescribedPod, is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli import COMMANDS, Subparsers
 from webhook.cli.client import Client, Reply, is_workload
@@ -145,10 +145,18 @@ def _server(examples: Path, folder: Path) -> Iterator[str]:
 
 
 def _sent(path: Path, client: Client) -> Iterator[Sent]:
-    """Send each pod and each workload of the manifest to the server."""
+    """Send each pod and each workload of the manifest to the server; of a Job of Streams only the Job itself."""
     for document in read_manifests(path):
+        if is_job(document):
+            whole = DescribedPod(origin_of(document), document)
+            yield Sent(path, whole, client.review_workload(document, _namespace(document)))
+            continue
         for found in pods_of(document):
             yield Sent(path, found, _reply(document, found, client))
+
+
+def _namespace(document: Unstructured) -> str:
+    return str(mapping(document, "metadata").get("namespace") or NAMESPACE)
 
 
 def _show(sent: list[Sent], screen: Screen, *, table: bool) -> None:
@@ -165,7 +173,7 @@ def _show(sent: list[Sent], screen: Screen, *, table: bool) -> None:
 
 def _reply(document: Unstructured, found: DescribedPod, client: Client) -> Reply:
     """The server's answer about the pod, with the warnings about its workload; that about a refused workload alone."""
-    namespace = found.pod["metadata"].get("namespace", NAMESPACE)
+    namespace = _namespace(found.pod)
     if not is_workload(document):
         return client.review_pod(found.pod, namespace)
     whole = client.review_workload(document, namespace)

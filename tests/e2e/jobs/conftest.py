@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.api import Api
 from tests.e2e.chart import installation
-from tests.e2e.jobs.streams_jobs import Jobs
+from tests.e2e.jobs.streams_jobs import ELEMENTS, JOBS, Jobs
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
@@ -35,7 +35,12 @@ def admin(plane: ControlPlane, installed: Kubelet) -> Api:  # noqa: ARG001 -- af
 
 
 @pytest.fixture
-def jobs(admin: Api, request: pytest.FixtureRequest) -> Jobs:
-    """Jobs in a namespace of the test's own."""
+def jobs(admin: Api, request: pytest.FixtureRequest) -> Iterator[Jobs]:
+    """Jobs in a namespace of the test's own, which leave the nodes to the next test."""
     name = "".join(letter if letter.isalnum() else "-" for letter in request.node.name.lower())[-50:].strip("-")
-    return Jobs(admin, namespace(admin, f"t-{name}"))
+    found = Jobs(admin, namespace(admin, f"t-{name}"))
+    yield found
+    for resource in (JOBS, ELEMENTS):
+        admin.delete(found.path(resource))
+    admin.delete(f"/api/v1/namespaces/{found.space}/pods", gracePeriodSeconds="0")
+    found.gone(JOBS, ELEMENTS)
