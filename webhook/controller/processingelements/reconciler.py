@@ -261,7 +261,8 @@ class _ElementPass:
         element, status = self._element, status_of_element(self._element)
         earlier = range(max(status.launch_count, status.counted + 1, 1), element.launch)
         gone = self._store.gone(element.key)
-        if not earlier or (len(earlier) == 1 and gone is not None and gone.uid == status.pod_uid):
+        ended = gone is not None and gone.uid == status.pod_uid
+        if not earlier or (ended and [*earlier] == [status.launch_count]):
             return False
         own = {"labelSelector": f"{keys.PE}={element.name}"}
         async for item in listed(self._server, POD.path_in(element.namespace), own):
