@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden e2e e2e-long cluster cluster-down format bench bench-e2e crds image lock clean
+.PHONY: run serve test unit integration check golden histories e2e e2e-long cluster cluster-down format bench bench-e2e crds image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -38,6 +38,9 @@ check: $(VENV)/dev.stamp                ## style, types, layers, spelling
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/codespell
 
+histories: $(VENV)/dev.stamp            ## 10,000 random histories of Jobs whose controllers die: ten minutes
+	JOB_HISTORIES=10000 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py
+
 e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, a quarter of an hour)
 	$(BIN)/python -m tests.e2e.binaries
 	$(BIN)/python -m pytest tests/e2e
@@ -45,6 +48,7 @@ e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time 
 e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, a hundred ends of controllers: an hour or two
 	$(BIN)/python -m tests.e2e.binaries
 	PROPERTY_TIMES=25 $(BIN)/python $(PYTEST) tests/scheduling
+	JOB_HISTORIES=10000 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py
 	PROPERTY_TIMES=67 $(BIN)/python -m pytest tests/e2e/scheduling tests/e2e/controller/test_crashes.py
 
 cluster: $(VENV)/dev.stamp              ## a local control plane with kwok nodes and the chart installed, until cluster-down
@@ -63,7 +67,10 @@ format: $(VENV)/dev.stamp               ## let the formatter have its way
 bench: $(VENV)/run.stamp                ## throughput, latency and memory against a bare echo; needs wrk
 	$(BIN)/python -m bench
 
-bench-e2e: $(VENV)/dev.stamp            ## what admission costs through a real API server, those who ask and the others, in 15 minutes
+bench-histories: $(VENV)/dev.stamp            ## 10,000 random histories of Jobs whose controllers die: ten minutes
+	JOB_HISTORIES=10000 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py
+
+e2e: $(VENV)/dev.stamp            ## what admission costs through a real API server, those who ask and the others, in 15 minutes
 	$(BIN)/python -m bench.e2e
 	$(BIN)/python -m bench.e2e.bystanders --results bench/RESULTS-bystanders.md
 

@@ -17,6 +17,8 @@ from webhook.app.controller import figures
 from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.program import Controller, LeaseRef
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.element_status import ElementPhase
+from webhook.placement.jobs.job_progress import JobPhase
 
 pytestmark = pytest.mark.integration
 
@@ -111,7 +113,7 @@ async def test_a_lead_that_is_lost_ends_it(server: ApiServer) -> None:
 
 async def test_caches_that_are_too_old_end_it_and_another_may_lead(server: ApiServer) -> None:
     async with running(server, limit=0.5) as (one, task):
-        await until(lambda: one.election.leading)
+        await until(lambda: one.election.leading and one.cluster.synced)
         server.fail_lists()
         with pytest.raises(ApiError, match="^what is known of the cluster is too old: ") as failure:
             await asyncio.wait_for(asyncio.shield(task), 10)
@@ -201,6 +203,10 @@ async def test_figures(server: ApiServer) -> None:
         "host_pools_ready": 1,
         "host_pools_failed": 1,
         "host_pools_releasing": 0,
+        **dict.fromkeys((f"jobs_{phase.lower()}" for phase in JobPhase), 0),
+        **dict.fromkeys((f"processing_elements_{phase.lower()}" for phase in ElementPhase), 0),
+        "job_queue_depth": 0,
+        "element_queue_depth": 0,
         "pool_hosts_assigned": 1,
         "pool_hosts_gone": 0,
         "queue_depth": 0,

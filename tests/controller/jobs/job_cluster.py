@@ -129,6 +129,10 @@ class JobCluster:
         self._candidate.begin()
         await asyncio.sleep(seconds)
 
+    async def wait(self, seconds: float) -> None:
+        """Let time pass."""
+        await asyncio.sleep(seconds)
+
     async def end(self) -> None:
         for task in filter(None, [self._world]):
             task.cancel()

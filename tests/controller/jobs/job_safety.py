@@ -8,7 +8,7 @@ from tests.apiserver.storage import Change, Storage
 from tests.controller.controller_process import FaultyApi
 from tests.controller.jobs.job_cluster import FINISHED
 from tests.controller.jobs.random_job_history import JobHistory
-from tests.controller.jobs.restart_table import option, restartable, restarts
+from tests.controller.jobs.restart_table import option, restarts
 
 Json = dict[str, Any]
 
@@ -24,7 +24,6 @@ class JobSafetyMonitor:
         """Pods as they were last, by their uid."""
         self._late: set[str] = set()
         """Uids of elements for which a controller that no longer leads has made a pod."""
-        self._owned: dict[str, tuple[Json, Json]] = {}
         self._kube.listeners.append(self._seen)
 
     def _seen(self, change: Change) -> None:
@@ -41,12 +40,12 @@ class JobSafetyMonitor:
     def _pod(self, change: Change, writer: object) -> None:
         pod = change.after or change.before
         assert pod is not None
-        owner = pod["metadata"]["ownerReferences"][0]["uid"]
+        owner = owner_of(pod)
         if change.before is None and change.after is not None and isinstance(writer, FaultyApi):
             if writer.deposed:
                 self._late.add(owner)
             for other in self._kube.all(PODS):
-                same = other["metadata"]["ownerReferences"][0]["uid"] == owner
+                same = owner_of(other) == owner
                 live = (other.get("status") or {}).get("phase") not in FINISHED
                 if same and live and other["metadata"]["uid"] != pod["metadata"]["uid"] and owner not in self._late:
                     self.violations.append(f"{pod['metadata']['name']} is made beside {other['metadata']['name']}")
@@ -117,21 +116,26 @@ def uid_of(kube: Storage, pod: str) -> str:
     return found
 
 
+def owner_of(found: Json) -> str:
+    uid: str = found["metadata"]["ownerReferences"][0]["uid"]
+    return uid
+
+
 def at_rest(kube: Storage) -> Iterator[str]:
     """Everything that is wrong with Jobs in a cluster in which nothing has happened for a while."""
     jobs = {found["metadata"]["uid"]: found for found in kube.all(JOBS)}
     elements = {found["metadata"]["uid"]: found for found in kube.all(ELEMENTS)}
     for collection in (ELEMENTS, POOLS):
         for found in kube.all(collection):
-            if found["metadata"]["ownerReferences"][0]["uid"] not in jobs:
+            if owner_of(found) not in jobs:
                 yield f"{found['metadata']['name']} is left of a Job that is gone"
     for pod in kube.all(PODS):
-        if pod["metadata"]["ownerReferences"][0]["uid"] not in elements:
+        if owner_of(pod) not in elements:
             yield f"pod {pod['metadata']['name']} is left of an element that is gone"
     for job in jobs.values():
-        yield from _of_a_job(job, [each for each in elements.values() if each["spec"]["job"] == job["metadata"]["name"]])
+        yield from _of_a_job(job, [each for each in elements.values() if owner_of(each) == job["metadata"]["uid"]])
     for element in elements.values():
-        pods = [pod for pod in kube.all(PODS) if pod["metadata"]["ownerReferences"][0]["uid"] == element["metadata"]["uid"]]
+        pods = [pod for pod in kube.all(PODS) if owner_of(pod) == element["metadata"]["uid"]]
         yield from _of_an_element(element, pods, kube.objects[job_path(element["spec"]["job"])])
 
 
@@ -197,6 +201,3 @@ def _of_an_element(element: Json, pods: list[Json], job: Json) -> Iterator[str]:
         yield f"{told}: a failed pod is kept"
     if status.get("restarts", 0) >= spec["launchCount"]:
         yield f"{told}: more restarts than launches"
-
-
-__all__ = ["JobSafetyMonitor", "at_rest", "restartable"]

@@ -114,9 +114,7 @@ class JobHistory:
             yield {**self._options(), "operators": operators, "dataPath": self.dice.choice(["/a", "/b"])}
 
     def _options(self) -> Json:
-        return {
-            option: self.dice.random() < 0.5 for option in RESTART if self.dice.random() < 0.4
-        }
+        return {option: self.dice.random() < 0.5 for option in RESTART if self.dice.random() < 0.4}
 
     def job_changes(self) -> None:
         if job := self.any(JOBS):
@@ -161,8 +159,10 @@ class JobHistory:
 
     def pool_goes(self) -> None:
         if pool := self.any(POOLS):
-            self._delete(f"{POOLS.removesuffix('/streamshostpools')}/namespaces/default/streamshostpools/"
-                         f"{pool['metadata']['name']}")
+            self._delete(
+                f"{POOLS.removesuffix('/streamshostpools')}/namespaces/default/streamshostpools/"
+                f"{pool['metadata']['name']}"
+            )
 
     def _delete(self, path: str, propagation: str = "") -> None:
         self.tell(f"delete {path} {propagation}")

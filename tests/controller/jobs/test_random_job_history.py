@@ -1,4 +1,4 @@
-"""Whatever happens to Jobs and their controllers: an element has one pod, an end counts once, and all ends as it should."""
+"""Whatever happens to Jobs and their controllers: an element has one pod, an end counts once, and all ends well."""
 
 import asyncio
 import os

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, OperatorSpec, effective
 from webhook.placement.jobs.element_pod import ElementPod
-from webhook.placement.jobs.element_status import Ended, ElementPhase, ElementStatus, Said
+from webhook.placement.jobs.element_status import ElementPhase, ElementStatus, Ended, Said
 from webhook.placement.jobs.lifecycle import Act, ElementState, Step, next_step
 from webhook.placement.jobs.restart_policy import LaunchOutcome, RestartPolicy, delay, outcome_of, restart_policy
 
@@ -164,7 +164,9 @@ def test_how_a_pod_ended_that_is_gone_counts() -> None:
         (True, [False], True), (False, [True], False),
     ],
 )  # fmt: skip
-def test_null_means_what_the_operators_say(*, stated: bool | None, operators: list[bool | None], restarts: bool) -> None:
+def test_null_means_what_the_operators_say(
+    *, stated: bool | None, operators: list[bool | None], restarts: bool
+) -> None:
     made = tuple(OperatorSpec("Op", restartable=each) for each in operators)
     element = ElementSpec(operators=made, restart_failed_pod=stated)
     assert restart_policy(element, effective(element, JobSpec())).failed is restarts

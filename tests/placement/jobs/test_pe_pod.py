@@ -31,7 +31,9 @@ def variables(element: Json | None = None, **job: Any) -> dict[str, Any]:
 def mounts(pod: Json) -> dict[str, Json]:
     """The mounts of the first container by the path, each with its volume."""
     volumes = {each["name"]: each for each in pod["spec"].get("volumes", ())}
-    return {each["mountPath"]: {**volumes[each["name"]], **each} for each in pod["spec"]["containers"][0]["volumeMounts"]}
+    return {
+        each["mountPath"]: {**volumes[each["name"]], **each} for each in pod["spec"]["containers"][0]["volumeMounts"]
+    }
 
 
 # Whose it is
@@ -82,7 +84,8 @@ def test_a_placement_with_mistakes_is_kept_for_the_refusal(name: str, text: str)
 
 
 @pytest.mark.parametrize(
-    ("pod", "launch"), [("pe-7", 7), ("pe-0", 0), ("pe-x", 0), ("pe", 0), ("7", 0), ("other-7", 0), ("pe-" + "9" * 20, 0)]
+    ("pod", "launch"),
+    [("pe-7", 7), ("pe-0", 0), ("pe-x", 0), ("pe", 0), ("7", 0), ("other-7", 0), ("pe-" + "9" * 20, 0)],
 )
 def test_the_launch_is_in_the_name(pod: str, launch: int) -> None:
     assert launch_of("pe", pod) == launch
@@ -152,7 +155,9 @@ def test_valgrind_needs_the_debug_build_and_ptrace() -> None:
 
 
 def test_the_jobs_options_are_inherited() -> None:
-    found = made({}, imagePullSecret="mine", processingElement={"buildType": "release"}, submissionTimeValues={"a": "1"})
+    found = made(
+        {}, imagePullSecret="mine", processingElement={"buildType": "release"}, submissionTimeValues={"a": "1"}
+    )
     assert found["spec"]["imagePullSecrets"] == [{"name": "mine"}]
     assert found["spec"]["containers"][0]["image"] == "registry/streams:release"
     assert {"name": "STREAMS_SUBMISSION_TIME_VALUES", "value": '{"a":"1"}'} in found["spec"]["containers"][0]["env"]
@@ -288,7 +293,9 @@ def test_a_pull_secret_is_added_once() -> None:
 
 def test_a_container_gets_what_is_stated() -> None:
     options = {"dataPath": "/d", "dataVolumeClaim": {"name": "claim"}, "allowPtrace": True}
-    found = templated(options, {**PLAIN, "env": [{"name": "A", "value": "1"}]}, processingElement={"appTraceLevel": "INFO"})
+    found = templated(
+        options, {**PLAIN, "env": [{"name": "A", "value": "1"}]}, processingElement={"appTraceLevel": "INFO"}
+    )
     assert found["containers"] == [
         {
             **PLAIN,

@@ -13,6 +13,7 @@ from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, element_n
 from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec
 from webhook.placement.jobs.content import content_id
 from webhook.placement.jobs.element_order import most_constrained_first
+from webhook.placement.jobs.element_status import FINAL
 from webhook.placement.jobs.problems import pool_object_name
 
 Json = dict[str, Any]
@@ -109,7 +110,9 @@ def _changed(
     for name, element in elements.items():
         stored = there[name]
         if stored is not None and not stored.deleting and stored.content_id != content_id(element, spec):
-            yield stored, {**_element_spec(job, spec, element), "launchCount": stored.launch}
+            # One that has ended has no pod whose content could be compared.
+            launch = stored.launch + (stored.phase in FINAL)
+            yield stored, {**_element_spec(job, spec, element), "launchCount": launch}
 
 
 def _changed_pools(

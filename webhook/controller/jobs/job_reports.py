@@ -53,9 +53,9 @@ def _news(before: JobStatus, after: JobStatus) -> Iterator[tuple[bool, str, str]
     """Events about the change of a status: whether one warns, its reason and its note."""
     if after.submitted.holds and (not before.submitted.holds or before.generation != after.generation):
         yield False, "Submitted", after.submitted.message
-    if after.phase is JobPhase.FAILED and not after.submitted.holds:
-        if before.submitted != after.submitted or before.phase is not JobPhase.FAILED:
-            yield True, after.submitted.reason, after.submitted.message
-    elif after.phase is not before.phase and after.phase not in {JobPhase.SUBMITTING, JobPhase.DELETING}:
+    turned = after.phase is not before.phase
+    if after.phase is JobPhase.FAILED and not after.submitted.holds and (turned or before.submitted != after.submitted):
+        yield True, after.submitted.reason, after.submitted.message
+    elif turned and after.phase not in {JobPhase.SUBMITTING, JobPhase.DELETING}:
         warns = after.phase in {JobPhase.FAILED, JobPhase.DEGRADED}
         yield warns, after.phase.value, after.ready.message

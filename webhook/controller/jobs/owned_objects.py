@@ -30,8 +30,11 @@ class OwnedObjects:
         self._server = server
 
     async def make_pools(self, job: StoredJob, plan: JobPlan) -> None:
-        """Create the HostPools that are missing, and change the others. Raises ApiError."""
+        """Create the HostPools that are missing. Raises ApiError."""
         await _together(self._make(HOST_POOL, job, name, spec) for name, spec in plan.pools_made.items())
+
+    async def change_pools(self, plan: JobPlan) -> None:
+        """Change HostPools, of which admission refuses most changes while they are used. Raises ApiError."""
         await _together(self._change(host_pool_path(*pool.key), pool, spec) for pool, spec in plan.pools_changed)
 
     async def make_elements(self, job: StoredJob, plan: JobPlan) -> None:

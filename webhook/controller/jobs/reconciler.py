@@ -162,6 +162,7 @@ class Jobs:
         await self._objects.make_pools(job, plan)
         await self._objects.make_elements(job, plan)
         await self._objects.remove(plan.elements_removed, plan.pools_removed)
+        await self._objects.change_pools(plan)
 
     async def _count(
         self, job: StoredJob, spec: JobSpec, status: JobStatus, present: Sequence[StoredElement], first: str

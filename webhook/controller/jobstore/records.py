@@ -141,14 +141,17 @@ def read_job(item: Raw) -> StoredJob:
     common |= {"spec": b"{}", "undone": undone}
     if head.phase in list(JobPhase):
         common["phase"] = JobPhase(head.phase)
+    where = "spec: "
     try:
         parts = msgspec.json.decode(document.spec, type=dict[str, Raw])
         elements = bytes(parts.pop("processingElements", b"null"))
         elements = b"[]" if elements == b"null" else elements
+        where = "spec.processingElements"
         msgspec.json.decode(elements, type=tuple[ElementSpec, ...])
+        where = "spec: "
         options = msgspec.json.decode(msgspec.json.encode(parts), type=JobSpec)
     except decoding.ERRORS as error:
-        return StoredJob(**common, fault=f"spec: {decoding.reason(error)}")
+        return StoredJob(**common, fault=f"{where}{decoding.reason(error)}")
     name = common["name"]
     pools = tuple(dict.fromkeys(pool_object_name(name, pool.name or "") for pool in options.host_pools or ()))
     return StoredJob(**common, options=options, pools=pools, elements=elements)

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock
+from webhook.cluster.watch.lists import listed
 from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.pod_reader import read_element_pod
 from webhook.controller.jobstore.records import StoredElement, element_path, read_element
@@ -30,6 +31,7 @@ from webhook.placement.jobs.lifecycle import Act, ElementState, Step, next_step
 from webhook.placement.jobs.names import pod_name
 from webhook.placement.jobs.pe_pod import Launch, pod_of
 from webhook.placement.jobs.restart_policy import restart_policy
+from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD
 
 SOON: Final = 0.1
@@ -41,8 +43,8 @@ TAKEN: Final = 5.0
 STEPS: Final = 8
 """Steps of one pass; an end, the next launch and its pod are five."""
 
-EARLIER: Final = 4
-"""Earlier launches that are asked for if somebody has raised the launch count by several."""
+BEHIND: Final = 5.0
+"""Seconds until the next pass over an element whose pod the watch has not brought: it may go before it is seen."""
 
 _REFUSALS: Final = frozenset({Cause.FORBIDDEN, Cause.INVALID, Cause.BROKEN, Cause.BUSY})
 """Causes of failures that tell why a pod cannot be created: quota, admission, and a webhook that is away."""
@@ -123,7 +125,7 @@ class _ElementPass:
             return await self._read()
         match step.act:
             case Act.NONE:
-                self._wait = step.wait
+                self._wait = step.wait if self._watched() else BEHIND
                 return await self._say(step.status)
             case Act.LOOK:
                 return await self._look()
@@ -134,8 +136,7 @@ class _ElementPass:
                 await self._say(step.status)
                 await asyncio.gather(*map(self._delete, step.pods))
                 return True  # the watch says when they have ended
-            case Act.CREATE:
-                return await self._create(step)
+        return await self._create(step)
 
     @property
     def _options(self) -> JobSpec:
@@ -161,13 +162,17 @@ class _ElementPass:
             hold=pod_hold(element, self._store),
         )
 
+    def _watched(self) -> bool:
+        """Whether the watch has brought the pod that the API server says there is, if it says so."""
+        return self._pod is None or any(pod.uid == self._pod.uid for pod in self._store.pods_of(self._element.key))
+
     def _gone(self, status: ElementStatus) -> ElementPod | None:
         """The pod of the present launch, as it was last seen, if it is known to be deleted."""
         element, created = self._element, status.launch_count == self._element.launch
         last = self._store.gone(element.key)
-        if last and (last.owner, last.launch) == (element.uid, element.launch):
-            if self._looked or (created and last.uid == status.pod_uid):
-                return last
+        known = self._looked or (created and last is not None and last.uid == status.pod_uid)
+        if known and last is not None and (last.owner, last.launch) == (element.uid, element.launch):
+            return last
         if not self._looked or not created:
             return None
         return ElementPod(
@@ -248,16 +253,21 @@ class _ElementPass:
         return False
 
     async def _unseen(self) -> bool:
-        """Whether the API server has a pod of an earlier launch that lives, and that the watch has not brought yet.
+        """Whether the API server has another pod of the element that lives, and that the watch has not brought yet.
 
-        Nothing is asked if the end of the last launch was counted, as it is before every restart.
+        Nothing is asked if the end of the last launch was counted, as it is before every restart, or if the watch has
+        said that its pod is gone.
         """
-        status, gone = status_of_element(self._element), self._store.gone(self._element.key)
-        last = range(max(status.launch_count, status.counted + 1, 1), self._element.launch)
-        for launch in (*last[:1], *last[1:][-EARLIER:]):
-            ended = launch == status.launch_count and gone is not None and gone.uid == status.pod_uid
-            found = None if ended else await self._read_pod(launch)
-            if found is not None and not found.terminal:
+        element, status = self._element, status_of_element(self._element)
+        earlier = range(max(status.launch_count, status.counted + 1, 1), element.launch)
+        gone = self._store.gone(element.key)
+        ended = gone is not None and gone.uid == status.pod_uid
+        if not earlier or (ended and [*earlier] == [status.launch_count]):
+            return False
+        own = {"labelSelector": f"{keys.PE}={element.name}"}
+        async for item in listed(self._server, POD.path_in(element.namespace), own):
+            found = read_element_pod(item)
+            if found is not None and found.element == element.name and not found.terminal:
                 return True
         return False
 

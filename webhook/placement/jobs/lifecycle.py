@@ -76,22 +76,31 @@ def next_step(state: ElementState, now: float) -> Step:
     created = before.launch_count == launch
     known = state.present or (before.pod_uid if created else "")
     pod = next((pod for pod in own if pod.uid == known), None)
+    last = pod or state.gone
     status = before
-    if before.counted != launch:
-        last = pod or state.gone
-        if last is not None:
-            status = _seen(before if created else _asked(before, launch), last)
-            status = _counted(status, last, state.policy, now) if last.terminal or pod is None else status
-        elif (created or own) and not state.looked:
-            return Step(before, Act.LOOK)
+    if before.counted != launch and last is not None:
+        status = _seen(before if created else _asked(before, launch), last)
+        status = _counted(status, last, state.policy, now) if last.terminal or pod is None else status
+    elif before.counted != launch and (created or own) and not state.looked:
+        return Step(before, Act.LOOK)
+    return _next_act(state, status, pod, now)
+
+
+def _next_act(state: ElementState, status: ElementStatus, pod: ElementPod | None, now: float) -> Step:
+    """The act for an element with that status, whose pod of the present launch is ``pod``."""
+    ended = status.counted == state.launch
+    if pod is not None and _outdated(state, pod) and (not ended or status.phase in FINAL):
+        return Step(status, Act.RAISE, state.launch + 1)
     if stale := tuple(_stale(state, status, pod)):
         return Step(status, Act.DELETE, pods=stale)
-    if status.counted == launch:
-        return Step(status) if status.phase in FINAL else Step(status, Act.RAISE, launch + 1)
-    if pod is not None:
-        changed = not pod.deleting and pod.content_id != state.content_id
-        return Step(status, Act.RAISE, launch + 1) if changed else Step(status)
-    return _create(state, _asked(status, launch), now)
+    if ended and status.phase not in FINAL:
+        return Step(status, Act.RAISE, state.launch + 1)
+    return Step(status) if ended or pod is not None else _create(state, _asked(status, state.launch), now)
+
+
+def _outdated(state: ElementState, pod: ElementPod) -> bool:
+    """Whether the pod has other content than it should, and nobody has deleted it."""
+    return not pod.deleting and pod.content_id != state.content_id
 
 
 def _seen(status: ElementStatus, pod: ElementPod) -> ElementStatus:

@@ -1,0 +1,241 @@
+"""One pass over an element or a Job whose caches are not what the API server has."""
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from kubeapi.client.errors import ApiError, Cause
+from tests.apiserver.paths import element_path, job_path, pod_path
+from tests.apiserver.storage import Storage
+from tests.controller.controller_process import FaultyApi, RecordedEvents
+from webhook.controller.jobs.job_reports import JobReports
+from webhook.controller.jobs.reconciler import Jobs
+from webhook.controller.jobs.stored_job_status import status_of_job
+from webhook.controller.jobstore.pod_reader import read_element_pod
+from webhook.controller.jobstore.records import read_element, read_job
+from webhook.controller.jobstore.store import JobStore
+from webhook.controller.processingelements import reconciler
+from webhook.controller.processingelements.element_reports import ElementReports
+from webhook.controller.processingelements.reconciler import ProcessingElements
+from webhook.placement.jobs.element_status import ElementPhase
+from webhook.placement.jobs.job_progress import JobPhase
+from webhook.placement.jobs.names import owned_by
+from webhook.placement.jobs.problems import problems_of_job
+from webhook.placement.text.api_kinds import PROCESSING_ELEMENT, STREAMS_JOB
+
+Json = dict[str, Any]
+
+NAME = ("default", "pe-0")
+PE = element_path("pe-0")
+JOB = job_path("pe")
+
+
+class Passes:
+    """Reconcilers whose store has only what a test puts into it."""
+
+    def __init__(self) -> None:
+        self.kube = Storage()
+        self.line = FaultyApi(self.kube, latency=0)
+        self.store = JobStore()
+        self.events = RecordedEvents()
+        elements = ElementReports(self.line, self.store, self.events, self.now)
+        jobs = JobReports(self.line, self.store, self.events, self.now)
+        self.elements = ProcessingElements(self.line, self.store, elements, image="image", now=self.now)
+        self.jobs = Jobs(self.line, self.store, jobs, problems_of_job, self.now)
+        job = self.kube.create(JOB, spec={"bundle": {"name": "app.sab"}, "processingElements": [{}]})
+        self.kube.create(PE, metadata=self.owned(job), spec={"job": "pe", "launchCount": 1})
+        self.watch()
+
+    @staticmethod
+    def now() -> float:
+        return 1_767_225_600.0
+
+    @staticmethod
+    def owned(job: Json) -> Json:
+        return {"ownerReferences": [owned_by(STREAMS_JOB, "pe", job["metadata"]["uid"])]}
+
+    def watch(self) -> None:
+        """The watches of Jobs and elements bring what there is."""
+        if PE in self.kube.objects:
+            self.store.elements.put(read_element(raw(self.kube.objects[PE])))
+        self.store.jobs.put(read_job(raw(self.kube.objects[JOB])))
+
+    def pod(self, launch: int, **status: Any) -> Json:
+        uid = self.kube.objects[PE]["metadata"]["uid"]
+        metadata = {
+            "labels": {"streams.ibm.com/pe": "pe-0"},
+            "ownerReferences": [owned_by(PROCESSING_ELEMENT, "pe-0", uid)],
+        }
+        status = status or {"phase": "Running"}
+        return self.kube.create(pod_path(f"pe-0-{launch}"), metadata=metadata, spec={"containers": []}, status=status)
+
+    def put_pod(self, pod: Json) -> None:
+        found = read_element_pod(raw(pod))
+        assert found is not None
+        self.store.put_pod(found)
+
+    @property
+    def pods(self) -> list[str]:
+        return [path.rpartition("/")[2] for path in self.kube.objects if "/pods/" in path]
+
+    @property
+    def status(self) -> Json:
+        found: Json = self.kube.objects[PE].get("status") or {}
+        return found
+
+
+def raw(thing: Json) -> Raw:
+    return Raw(json.dumps(thing).encode())
+
+
+@pytest.fixture
+def passes() -> Passes:
+    return Passes()
+
+
+async def test_an_element_that_is_gone_is_nobodys_business(passes: Passes) -> None:
+    passes.store.elements.drop(NAME)
+    assert (await passes.elements.reconcile(NAME), await passes.jobs.reconcile(("default", "other"))) == (None, None)
+
+
+async def test_an_element_that_is_being_deleted_gets_no_pod(passes: Passes) -> None:
+    passes.kube.change(PE, {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x"]}})
+    assert await passes.elements.reconcile(NAME) is None
+    passes.watch()
+    assert await passes.elements.reconcile(NAME) is None
+    assert passes.pods == []
+
+
+async def test_an_element_that_is_not_there_any_more_gets_no_pod(passes: Passes) -> None:
+    passes.kube.remove(PE)
+    assert (await passes.elements.reconcile(NAME), passes.pods) == (0.1, [])
+
+
+async def test_another_element_of_the_name_gets_no_pod_by_the_cache_of_the_first(passes: Passes) -> None:
+    passes.kube.remove(PE)
+    passes.kube.create(PE, spec={"job": "pe", "launchCount": 1})
+    assert (await passes.elements.reconcile(NAME), passes.pods) == (0.1, [])
+
+
+async def test_an_element_whose_status_has_changed_is_read_again_and_not_written(passes: Passes) -> None:
+    passes.store.elements.put(read_element(raw({**passes.kube.objects[PE], "spec": {"job": "gone"}})))
+    passes.kube.change(PE, {"status": {"launchCount": 7, "podUID": "x", "phase": "Running"}})
+    assert await passes.elements.reconcile(NAME) == 0.1
+    assert passes.status["launchCount"] == 7
+    assert passes.store.elements.all[NAME].phase is ElementPhase.RUNNING
+
+
+async def test_a_conflict_while_the_api_server_is_away_is_looked_at_later(passes: Passes) -> None:
+    passes.line.failures += [ApiError(Cause.CONFLICT, "no"), ApiError(Cause.UNREACHABLE, "no")]
+    assert await passes.elements.reconcile(NAME) == 0.1
+    passes.line.failures += [ApiError(Cause.CONFLICT, "no"), ApiError(Cause.UNREACHABLE, "no")]
+    assert await passes.jobs.reconcile(("default", "pe")) == 0.1
+
+
+async def test_a_pod_of_an_earlier_launch_that_the_watch_has_not_brought_is_waited_for(passes: Passes) -> None:
+    passes.kube.change(PE, {"spec": {"launchCount": 3}})
+    passes.watch()
+    passes.pod(1)
+    assert (await passes.elements.reconcile(NAME), passes.pods) == (0.1, ["pe-0-1"])
+
+
+async def test_a_pod_of_an_earlier_launch_that_has_ended_is_in_nobodys_way(passes: Passes) -> None:
+    passes.kube.change(PE, {"spec": {"launchCount": 3}})
+    passes.watch()
+    passes.pod(1, phase="Failed")
+    assert (await passes.elements.reconcile(NAME), passes.pods) == (5.0, ["pe-0-1", "pe-0-3"])
+
+
+async def test_a_pod_that_cannot_be_read_is_asked_for_again(passes: Passes) -> None:
+    passes.kube.change(PE, {"status": {"launchCount": 1, "podUID": "x", "phase": "Running"}})
+    passes.watch()
+    passes.line.failures.append(ApiError(Cause.UNREACHABLE, "no"))
+    with pytest.raises(ApiError, match="^no$"):
+        await passes.elements.reconcile(NAME)
+
+
+async def test_a_pod_that_cannot_be_deleted_is_deleted_later(passes: Passes) -> None:
+    passes.put_pod(passes.pod(1))
+    passes.kube.change(PE, {"spec": {"launchCount": 2}})
+    passes.watch()
+
+    def refuse(path: str) -> None:
+        if "/pods/" in path:
+            raise ApiError(Cause.FORBIDDEN, "no")
+
+    passes.line.before = refuse
+    with pytest.raises(ApiError, match="^no$"):
+        await passes.elements.reconcile(NAME)
+    passes.line.before = lambda _: None
+    passes.kube.remove(pod_path("pe-0-1"))
+    assert await passes.elements.reconcile(NAME) is None  # it is gone already
+
+
+async def test_a_pass_ends_after_some_steps(passes: Passes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reconciler, "STEPS", 1)
+    assert (await passes.elements.reconcile(NAME), passes.pods) == (0.1, [])
+
+
+async def test_an_element_of_an_earlier_job_of_the_name_gets_no_pod(passes: Passes) -> None:
+    passes.kube.remove(JOB)
+    passes.kube.create(JOB, spec={})
+    passes.watch()
+    await passes.elements.reconcile(NAME)
+    assert [each["reason"] for each in passes.status["conditions"]] == ["JobReplaced", "Unknown", "JobReplaced"]
+
+
+async def test_a_status_that_breaks_rules_counts_as_none(passes: Passes) -> None:
+    passes.kube.change(PE, {"status": {"launchCount": "many", "conditions": [{"type": "Ready", "reason": 1}]}})
+    passes.watch()
+    assert (await passes.elements.reconcile(NAME), passes.status["launchCount"]) == (5.0, 1)
+
+
+# Jobs
+
+
+async def test_a_job_that_has_changed_is_looked_at_again(passes: Passes) -> None:
+    passes.kube.change(JOB, {"spec": {"processingElements": []}})
+    assert await passes.jobs.reconcile(("default", "pe")) == 0.1
+    assert passes.store.jobs.all["default", "pe"].generation == 2
+
+
+async def test_another_job_of_the_name_is_not_touched(passes: Passes) -> None:
+    passes.kube.remove(JOB)
+    passes.kube.create(JOB, spec={"processingElements": [{}, {}]})
+    assert await passes.jobs.reconcile(("default", "pe")) == 0.1
+    assert passes.line.writes == []
+
+
+async def test_nothing_is_made_for_a_job_that_was_changed_meanwhile(passes: Passes) -> None:
+    await passes.jobs.reconcile(("default", "pe"))
+    passes.watch()
+    passes.kube.remove(PE)
+    passes.store.elements.drop(NAME)
+    passes.kube.change(JOB, {"spec": {"processingElements": []}})
+    assert (await passes.jobs.reconcile(("default", "pe")), PE in passes.kube.objects) == (0.1, False)
+
+
+async def test_objects_that_cannot_be_deleted_are_deleted_later(passes: Passes) -> None:
+    passes.kube.change(JOB, {"spec": {"processingElements": [{"name": "other"}]}})
+    passes.watch()
+    passes.line.before = lambda path: path == PE and raises(ApiError(Cause.UNREACHABLE, "no"))
+    with pytest.raises(ApiError, match="^no$"):
+        await passes.jobs.reconcile(("default", "pe"))
+    passes.line.before = lambda _: None
+    passes.kube.remove(PE)
+    await passes.jobs.reconcile(("default", "pe"))
+    assert element_path("other") in passes.kube.objects
+
+
+def raises(error: Exception) -> None:
+    raise error
+
+
+def test_a_status_of_a_job_that_breaks_rules_counts_as_none(passes: Passes) -> None:
+    passes.kube.change(JOB, {"status": {"phase": "Odd", "conditions": "none"}})
+    passes.watch()
+    stored = passes.store.jobs.all["default", "pe"]
+    assert (status_of_job(stored).phase, status_of_job(stored).since) == (JobPhase.SUBMITTING, None)
+    assert stored.phase is JobPhase.SUBMITTING
