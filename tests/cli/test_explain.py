@@ -25,17 +25,19 @@ def test_an_admitted_pod_is_shown_with_its_patch_and_where_it_can_run(explain: E
     assert out == (
         "examples/host-affinity.yaml: Pod parallel-0-ioyms in namespace default\n"
         "  admitted, 1 of 13 nodes can run it\n       app: streams\n       streams.ibm.com/job: parallel\n "
-        "      streams.ibm.com/pe: parallel-0\n  +    streams.ibm.com/seal: '839039766'\n"
+        "      streams.ibm.com/pe: parallel-0\n  +    streams.ibm.com/seal: '1009466855'\n"
         "     annotations:\n"
         '       streams.ibm.com/placement: host("foo.watson.ibm.com")\n'
         "       streams.ibm.com/host-binding: nodeAffinity\n"
-        '  +    streams.ibm.com/injected: \'{"nodeAffinity":["host(\\"foo.watson.ibm.com\\")"]}\'\n'
+        "  +    streams.ibm.com/injected: "
+        '\'{"nodeAffinity":["host(\\"foo.watson.ibm.com\\")"],"resources":["default of processing elements"]}\'\n'
         "   spec:\n"
         "     containers:\n"
         "     - name: streams-runtime\n"
         "       image: us.icr.io/spl_team/streams-runtime:6.release\n"
         "       args:\n"
-        "       - /opt/ibm/streams/system/impl/bin/streams-k8s-bootstrap\n"
+        "       - /opt/ibm/streams/system/impl/bin/streams-k8s-bootstrap\n  +    resources:\n  +      "
+        "requests:\n  +        cpu: 100m\n  +        memory: 128Mi\n"
         "  +  affinity:\n"
         "  +    nodeAffinity:\n"
         "  +      requiredDuringSchedulingIgnoredDuringExecution:\n"
@@ -115,12 +117,14 @@ def test_host_pools_and_jobs_among_the_manifests_count_as_applied(explain: Expla
     manifest.write_text(
         "apiVersion: streams.ibm.com/v1\nkind: HostPool\nmetadata: {name: mine}\nspec: {name: Mine, tags: [source]}\n"
         "---\n"
-        "apiVersion: streams.ibm.com/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  processingElements:\n"
+        "apiVersion: streams.ibm.com/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  bundle: {name: a}\n"
+        "  processingElements:\n"
         "  - operators: [{name: A, placement: host(Mine)}]\n"
         "  - operators: [{name: B, placement: hostIsolation}]\n"
     )
-    pool, first, second = as_json(explain, "-f", str(manifest))
+    pool, job, first, second = as_json(explain, "-f", str(manifest))
     assert (pool["origin"], pool["candidates"]) == ("HostPool mine", ["worker-1", "worker-2", "worker-3"])
+    assert (job["origin"], job["verdict"]) == ("Job j", "admitted")
     assert first["origin"] == "Job j, processing element j-0"
     assert first["candidates"] == ["worker-1", "worker-2"]
     assert first["after"]["metadata"]["labels"]["streams.ibm.com/job"] == "j"

@@ -201,7 +201,7 @@ def test_keys_of_a_template_and_of_its_workload_are_looked_at(explain: Explain, 
         (
             "streams.ibm.com/v1",
             "Job",
-            {"processingElements": [{"operators": [{"name": "A"}]}]},
+            {"bundle": {"name": "a.sab"}, "processingElements": [{"operators": [{"name": "A"}]}]},
             "spec.processingElements[].template.metadata",
         ),
     ],
