@@ -118,6 +118,12 @@ async def test_a_deletion_says_which_object_is_meant(objects: ApiServer, writes:
     assert objects.seen[0].json == {"preconditions": {"uid": found["uid"], "resourceVersion": found["resourceVersion"]}}
 
 
+async def test_a_deletion_says_what_becomes_of_what_the_object_owns(objects: ApiServer, writes: ObjectClient) -> None:
+    node(objects)
+    await writes.delete(NODE, propagation="Foreground")
+    assert objects.seen[0].json == {"preconditions": {}, "propagationPolicy": "Foreground"}
+
+
 async def test_what_will_be_deleted_later_is_as_good_as_deleted(objects: ApiServer, writes: ObjectClient) -> None:
     async def accepted(_seen: Seen) -> web.Response:
         return web.json_response({}, status=202)

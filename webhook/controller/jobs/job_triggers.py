@@ -29,9 +29,11 @@ class JobTriggers:
         for name in self._store.jobs.all:
             self._queue.add(name)
 
-    def _job(self, _: StoredJob | None, after: StoredJob | None) -> None:
+    def _job(self, before: StoredJob | None, after: StoredJob | None) -> None:
         if self._leading and after is not None:
-            self._queue.add(after.key)
+            # The controller's own status counts elements; each such write must not count them again at once.
+            told = before is not None and _asked(before) == _asked(after)
+            self._queue.add_after(after.key, TOGETHER if told else 0.0)
 
     def _element(self, before: StoredElement | None, after: StoredElement | None) -> None:
         known = after or before
@@ -42,6 +44,11 @@ class JobTriggers:
         known = after or before
         if self._leading and known is not None and (job := of_a_job(known)):
             self._queue.add_after((known.namespace, job), TOGETHER if before and after else 0.0)
+
+
+def _asked(job: StoredJob) -> tuple[object, ...]:
+    """What of a Job is not its status."""
+    return job.uid, job.generation, job.deleting
 
 
 def _matters(element: StoredElement) -> tuple[object, ...]:

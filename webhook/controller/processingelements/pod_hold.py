@@ -13,13 +13,13 @@ NAMED = 3
 
 def pod_hold(element: StoredElement, store: JobStore) -> Said | None:
     """The reason in words; ``None`` if a pod may be created."""
-    return next(_reasons(element, store.jobs.all.get((element.namespace, element.job)), store), None)
-
-
-def _reasons(element: StoredElement, job: StoredJob | None, store: JobStore) -> Iterator[Said]:
+    job = store.jobs.all.get((element.namespace, element.job))
     if job is None:
-        yield _held("JobMissing", f"Job {element.job} does not exist")
-        return
+        return _held("JobMissing", f"Job {element.job} does not exist")
+    return next(_reasons(element, job, store), None)
+
+
+def _reasons(element: StoredElement, job: StoredJob, store: JobStore) -> Iterator[Said]:
     if element.owner is not None and element.owner_uid != job.uid:
         yield _held("JobReplaced", f"its Job has been deleted, and Job {element.job} is another one")
     if job.deleting:
