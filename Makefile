@@ -67,12 +67,10 @@ format: $(VENV)/dev.stamp               ## let the formatter have its way
 bench: $(VENV)/run.stamp                ## throughput, latency and memory against a bare echo; needs wrk
 	$(BIN)/python -m bench
 
-bench-histories: $(VENV)/dev.stamp            ## 10,000 random histories of Jobs whose controllers die: ten minutes
-	JOB_HISTORIES=10000 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py
-
-e2e: $(VENV)/dev.stamp            ## what admission costs through a real API server, those who ask and the others, in 15 minutes
+bench-e2e: $(VENV)/dev.stamp            ## through a real API server: what admission costs those who ask, and others, and how fast Jobs are; 20 minutes
 	$(BIN)/python -m bench.e2e
 	$(BIN)/python -m bench.e2e.bystanders --results bench/RESULTS-bystanders.md
+	$(BIN)/python -m bench.e2e.jobs --results bench/RESULTS-jobs.md
 
 crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python
 	$(BIN)/python -m tools.crds
