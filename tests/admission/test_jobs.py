@@ -7,7 +7,8 @@ import pytest
 
 from tests.answers import refused, response
 from tests.builders import Json, cluster, job, pool, review
-from webhook.admission.responses import Answer, JobQuestion, JobRef
+from webhook.admission.jobs import problems_of
+from webhook.admission.responses import Answer, JobQuestion, JobRef, RightsQuestion
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import StreamsJob
@@ -130,3 +131,32 @@ def test_a_changed_element_keeps_the_rules() -> None:
 def test_in_audit_mode_a_refusal_is_a_warning() -> None:
     answer = reviewed("Job", {"fusion": {"manual": 0}}, policy=Policy(audit=True))
     assert json.loads(answer.body)["response"]["warnings"] == ["audit: this would be refused: 0 is less than 1"]
+
+
+def test_a_job_that_is_no_review_is_checked_as_well() -> None:
+    found = {"metadata": {"name": "parallel"}, "spec": on_pool("P")}
+    assert [problem.message for problem in problems_of(found, "default", cluster(pools=[pool("P")]))] == []
+    [problem] = problems_of({"metadata": {}, "spec": {"bundles": {}}}, "default", cluster())
+    assert (problem.field, problem.message) == (
+        "spec", "is not readable: Object contains unknown field `bundles` - at `$.spec`",
+    )  # fmt: skip
+
+
+USED = pool("P", name="object")
+
+
+def test_whoever_submits_a_job_needs_the_right_to_use_pools_of_the_namespace() -> None:
+    answer = reviewed("Job", on_pool("P"), cluster(pools=[USED]))
+    assert isinstance(answer.question, RightsQuestion)
+    assert answer.question.pools == (("object", "host(P)"),)
+    assert refused(answer.question.resume(answer.question.pools)) == (
+        403,
+        (
+            'spec.processingElements: host(P): user "alice" may not use HostPool object of namespace "default": '
+            "that takes the verb use on streamshostpools.streams.ibm.com"
+        ),
+    )
+
+
+def test_the_pools_that_a_job_declares_are_its_own() -> None:
+    assert reviewed("Job", on_pool("P") | {"hostPools": [{"name": "P"}]}).question is None

@@ -8,7 +8,7 @@ import pytest
 from tests.answers import patched
 from tests.builders import JOB, Json, cluster, job, node, pod, review
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer, JobQuestion, JobRef
+from webhook.admission.responses import Answer, JobQuestion, JobRef, Outcome
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 
@@ -65,3 +65,22 @@ def test_without_the_job_the_answer_is_what_it_was() -> None:
 def test_the_job_is_asked_for_where_it_may_say_more(found: Json, known: Any, *, asked: bool) -> None:
     answer = mutated(found, cluster([node()], jobs=[job(known)]))
     assert isinstance(answer.question, JobQuestion) is asked
+
+
+ACCOUNT = "system:serviceaccount:streams-system:streams-placement-controller"
+
+
+@pytest.mark.parametrize(
+    ("user", "policy", "waits"),
+    [
+        pytest.param(ACCOUNT, Policy(controller_account=ACCOUNT), True, id="the controller"),
+        pytest.param("alice", Policy(controller_account=ACCOUNT), False, id="somebody who claims the owner"),
+        pytest.param("", Policy(), False, id="nobody, where no controller is known"),
+    ],
+)
+def test_a_pod_that_the_controller_makes_waits_for_a_node(user: str, policy: Policy, *, waits: bool) -> None:
+    found = element_pod(None, requests={"cpu": "40"})
+    body = review(found, userInfo={"username": user})
+    answer = mutate(body, cluster([node()], jobs=[job({"parallel-0": {}})]), policy)
+    assert bool(answer.waits) is waits
+    assert (answer.outcome is Outcome.DENIED) is not waits

@@ -72,7 +72,7 @@ def test_a_review_says_of_what_kind_the_object_is() -> None:
     [
         ({"apiVersion": "apps/v1", "kind": "Deployment"}, True),
         ({"apiVersion": "batch/v1", "kind": "Job"}, True),
-        ({"apiVersion": "streams.ibm.com/v1", "kind": "Job"}, False),
+        ({"apiVersion": "streams.ibm.com/v1", "kind": "Job"}, True),
         ({"apiVersion": "v1", "kind": "Pod"}, False),
         ({}, False),
     ],

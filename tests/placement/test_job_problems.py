@@ -265,6 +265,11 @@ def test_a_rule_of_an_element_that_is_broken_is_a_problem(options: dict[str, Any
     assert problems(options) == [f"spec.processingElements[0].{expected}"]
 
 
+def test_a_secret_is_for_a_file_at_github() -> None:
+    url = "https://api.github.com/repos/user/apps/contents/a/b.sab"
+    assert problems(bundle={"name": "b.sab", "github": {"url": url, "secret": "token"}}) == []
+
+
 def test_a_placement_that_does_not_parse_is_shown() -> None:
     [problem] = problems_of_job("parallel", job({"operators": [{"name": "A", "placement": "host("}]}))
     assert (problem.field, problem.text, problem.offset) == (

@@ -1,0 +1,82 @@
+"""The store of Jobs, processing elements and their pods: indices, and what it does with nonsense."""
+
+import json
+import logging
+
+import pytest
+from msgspec import Raw
+from msgspec.structs import replace
+
+from webhook.cluster.objects.translate import MalformedError
+from webhook.controller.jobstore.pod_reader import read_element_pod
+from webhook.controller.jobstore.records import read_element
+from webhook.controller.jobstore.store import JobStore
+from webhook.controller.jobstore.watched_kinds import job_kinds
+from webhook.placement.jobs.element_pod import ElementPod
+
+
+def pod(element: str = "pe", uid: str = "u", **status: object) -> ElementPod:
+    owner = {
+        "apiVersion": "streams.ibm.com/v1",
+        "kind": "ProcessingElement",
+        "name": element,
+        "uid": "e",
+        "controller": True,
+    }
+    metadata = {
+        "name": f"{element}-1",
+        "namespace": "team",
+        "uid": uid,
+        "resourceVersion": "1",
+        "labels": {"streams.ibm.com/pe": element},
+        "ownerReferences": [owner],
+    }
+    found = read_element_pod(Raw(json.dumps({"metadata": metadata, "status": status}).encode()))
+    assert found is not None
+    return found
+
+
+def test_a_pod_that_says_another_element_leaves_the_first() -> None:
+    store = JobStore()
+    store.put_pod(pod("one"))
+    store.put_pod(pod("two"))
+    assert (list(store.pods_of(("team", "one"))), len(list(store.pods_of(("team", "two"))))) == ([], 1)
+
+
+def test_what_is_not_there_can_go() -> None:
+    store = JobStore()
+    store.drop_pod("nobody")
+    store.jobs.drop(("team", "nobody"))
+    assert (list(store.pod_uids), store.jobs.all) == ([], {})
+
+
+def test_a_listener_that_fails_is_no_fault_of_the_object(caplog: pytest.LogCaptureFixture) -> None:
+    store, heard = JobStore(), []
+
+    def fail(*_: object) -> None:
+        raise ValueError("no")
+
+    store.on_pod += [fail, lambda _, after: heard.append(after)]
+    with caplog.at_level(logging.ERROR):
+        store.put_pod(pod())
+    assert (heard, [record.message for record in caplog.records]) == ([pod()], ["a listener has failed"])
+
+
+def test_a_container_that_waits_says_for_what() -> None:
+    waiting = {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}
+    assert pod(containerStatuses=[{"name": "pe", "state": waiting}]).trouble == "ImagePullBackOff: no such image"
+
+
+def test_an_object_without_a_name_is_malformed() -> None:
+    with pytest.raises(MalformedError, match=r"metadata.name: missing"):
+        read_element(Raw(b'{"metadata": {}, "spec": {"job": "j"}}'))
+
+
+def test_only_what_an_api_server_sends_is_read() -> None:
+    pods = next(kind for kind in job_kinds(JobStore()) if kind.resource == "pods")
+    with pytest.raises(MalformedError, match="not from an API server"):
+        pods.read({"metadata": {"name": "a"}})
+
+
+def test_a_pod_keeps_what_was_said_of_it() -> None:
+    assert replace(pod(phase="Running"), uid="v") == pod(uid="v", phase="Running")
