@@ -187,3 +187,15 @@ def test_a_folder_that_is_no_cluster_is_trouble(explain: Explain, tmp_path: Path
     code, _, err = explain("-f", "examples/pool-any.yaml", "--snapshot", str(tmp_path))
     assert code == 3
     assert "holds no Node" in err
+
+
+def test_a_refused_job_is_shown_with_what_is_wrong(explain: Explain) -> None:
+    code, out, _ = explain("-f", "examples/refused-job-fusion.yaml", "--snapshot", CLUSTER)
+    assert (code, out) == (
+        1,
+        (
+            "examples/refused-job-fusion.yaml: Job apps-parallel in namespace default\n"
+            "  refused\n"
+            "  spec.fusion: automatic and manual exclude each other: state one kind of fusion\n"
+        ),
+    )

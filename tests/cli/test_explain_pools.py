@@ -112,15 +112,3 @@ def test_json_says_the_same(explain: Explain) -> None:
         "reason": "may not be pooled (poolable nodes)",
         "nodes": ["control-plane-1"],
     }
-
-
-def test_a_refused_job_is_shown_with_what_is_wrong(explain: Explain) -> None:
-    code, out = explain("-f", "examples/refused-job-fusion.yaml", *CLUSTER)
-    assert (code, out) == (
-        1,
-        (
-            "examples/refused-job-fusion.yaml: Job apps-parallel in namespace default\n"
-            "  refused\n"
-            "  spec.fusion: automatic and manual exclude each other: state one kind of fusion\n"
-        ),
-    )
