@@ -40,7 +40,8 @@ def test_a_job_that_breaks_rules_is_refused_for_all_of_them() -> None:
         422,
         (
             "spec.fusion.manual: 0 is less than 1\n"
-            'spec.processingElements[0].operators[0].placement: the Job declares no HostPool "P"; it declares none\n'
+            'spec.processingElements[0].operators[0].placement: the Job declares no HostPool "P"; '
+            "it has none, nor has its namespace\n"
             "  host(P)\n"
             "  ^"
         ),
@@ -155,6 +156,64 @@ def test_whoever_submits_a_job_needs_the_right_to_use_pools_of_the_namespace() -
             'spec.processingElements: host(P): user "alice" may not use HostPool object of namespace "default": '
             "that takes the verb use on streamshostpools.streams.ibm.com"
         ),
+    )
+
+
+def in_template(text: str) -> Json:
+    annotations = {"streams.ibm.com/placement": text}
+    return {"metadata": {"annotations": annotations}, "spec": {"containers": [{"name": "c"}]}}
+
+
+def test_pools_that_a_template_names_take_the_right_as_well() -> None:
+    answer = reviewed("Job", {"processingElements": [{"template": in_template("host(P)")}]}, cluster(pools=[USED]))
+    assert isinstance(answer.question, RightsQuestion)
+    assert answer.question.pools == (("object", "host(P)"),)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param({"operators": [{"name": "Source", "placement": "host(P)"}]}, id="of an operator"),
+        pytest.param({"template": in_template("host(P)")}, id="of a template"),
+    ],
+)
+@pytest.mark.parametrize("old", [None, {"spec": {"job": "parallel"}}])
+def test_whoever_submits_an_element_needs_the_right_to_use_its_pools(said: Json, old: Json | None) -> None:
+    inventory = cluster(pools=[USED], jobs=[job({})])
+    fields: Json = {"operation": "UPDATE", "old": old} if old else {}
+    answer = reviewed("ProcessingElement", {"job": "parallel"} | said, inventory, **fields)
+    assert isinstance(answer.question, RightsQuestion)
+    assert answer.question.pools == (("object", "host(P)"),)
+    assert refused(answer.question.resume(answer.question.pools)) == (
+        403,
+        (
+            'spec: host(P): user "alice" may not use HostPool object of namespace "default": '
+            "that takes the verb use on streamshostpools.streams.ibm.com"
+        ),
+    )
+
+
+def test_the_right_is_asked_for_once_the_job_of_an_element_is_known() -> None:
+    spec = {"job": "parallel", "operators": [{"name": "Source", "placement": "host(P)"}]}
+    answer = reviewed("ProcessingElement", spec, cluster(pools=[USED]))
+    assert isinstance(answer.question, JobQuestion)
+    assert isinstance(answer.question.resume(job({})).question, RightsQuestion)
+
+
+def test_an_element_keeps_the_pools_that_it_names() -> None:
+    spec = {"job": "parallel", "operators": [{"name": "Source", "placement": "host(P)"}]}
+    for inventory in (cluster(pools=[USED]), cluster()):
+        answer = reviewed("ProcessingElement", spec | {"launchCount": 2}, inventory, operation="UPDATE",
+                          old={"spec": spec})  # fmt: skip
+        assert (response(answer)["allowed"], answer.question) == (True, None)
+
+
+def test_an_element_names_pools_that_its_job_may_use() -> None:
+    spec = {"job": "parallel", "operators": [{"name": "Source", "placement": "host(P)"}]}
+    answer = reviewed("ProcessingElement", spec, cluster(pools=[pool("P", job="other")], jobs=[job({})]))
+    assert refused(answer) == (
+        403,
+        ('spec.operators[0].placement: this namespace has no HostPool "P" that Job "parallel" may use\n  host(P)\n  ^'),
     )
 
 

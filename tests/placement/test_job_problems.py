@@ -6,12 +6,8 @@ import msgspec
 import pytest
 
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
-from webhook.placement.jobs.problems import (
-    pool_object_name,
-    problems_of_element,
-    problems_of_job,
-    undeclared_pools,
-)
+from webhook.placement.jobs.named_pools import undeclared_pools
+from webhook.placement.jobs.problems import pool_object_name, problems_of_element, problems_of_job
 from webhook.placement.text.problem import Problem
 
 BUNDLE: dict[str, Any] = {"name": "a.sab"}
@@ -296,15 +292,21 @@ def test_a_thousand_elements_are_enough() -> None:
     assert problems(*[{}] * 1001) == ["spec.processingElements: 1001 of them, at most 1000 are allowed"]
 
 
+FRACTION = (
+    "divided among 2 processing elements it leaves a fraction of a cpu, and spec.processingElements[1] is to have "
+    "cores of its own (kubernetes.bind.worker.to.cpu)"
+)
+
+
 @pytest.mark.parametrize(
     ("resources", "expected"),
     [
         ({"requests": {"cpu": "1m"}}, [('requests[cpu]: "1m" among 2 processing elements leaves nothing for each: '
                                        "state at least 2m")]),
         ({"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}, ['requests[cpu]: "2" is more than the limit, "1"']),
-        ({"requests": {"cpu": "3"}}, [("requests[cpu]: leaves a fraction of a cpu for each of 2 elements, and "
-                                      "spec.processingElements[1] is to have cores of its own "
-                                      "(kubernetes.bind.worker.to.cpu)")]),
+        ({"requests": {"cpu": "3"}}, [f"requests[cpu]: {FRACTION}"]),
+        ({"limits": {"cpu": "3"}}, [f"limits[cpu]: {FRACTION}"]),
+        ({"limits": {"cpu": "3"}, "requests": {"memory": "2Gi"}}, [f"limits[cpu]: {FRACTION}"]),
         ({"limits": {"cpu": "4"}}, []),
     ],
 )  # fmt: skip
@@ -328,9 +330,9 @@ def test_resources_without_elements_are_nobodys() -> None:
         ("host($default)", []),
         ("host(", []),
         ("host(R)", ['the Job declares no HostPool "R"; the HostPools there are: Known, L, P, U']),
-        ("host(P[2])", ["host(P[2]) does not exist: HostPool P has the hosts 0 to 1"]),
-        ("host(L[1])", ["host(L[1]) does not exist: HostPool L has the hosts 0 to 0"]),
-        ("host(U[0])", ["host(U[0]) needs a HostPool with a size, and U has none"]),
+        ("host(P[2])", ["host(P[2]): HostPool P has 2 hosts, index 0 to 1"]),
+        ("host(L[1])", ["host(L[1]): HostPool L has 1 host, index 0 only"]),
+        ("host(U[0])", ["host(U[0]): HostPool U has no size, so its hosts have no index"]),
     ],
 )
 def test_pools_are_declared(placement: str, expected: list[str]) -> None:
@@ -340,11 +342,42 @@ def test_pools_are_declared(placement: str, expected: list[str]) -> None:
     assert found == [f"spec.processingElements[0].operators[0].placement: {text}" for text in expected]
 
 
+def with_placement(text: str) -> dict[str, Any]:
+    return {"metadata": {"annotations": {"streams.ibm.com/placement": text}}, **TEMPLATE}
+
+
+OWN = "template.metadata.annotations[streams.ibm.com/placement]"
+
+
+def test_pools_that_a_template_names_are_declared() -> None:
+    spec = job({"template": with_placement("host(R)")})
+    assert told(list(undeclared_pools(spec, ()))) == [
+        f'spec.processingElements[0].{OWN}: the Job declares no HostPool "R"; it has none, nor has its namespace'
+    ]
+
+
+def test_the_placement_of_a_template_is_one() -> None:
+    [found] = problems({"template": with_placement("hots(P)")})
+    assert found.startswith(f"spec.processingElements[0].{OWN}: ")
+
+
+def test_the_operators_of_an_element_have_room_in_one_text() -> None:
+    operators = [{"name": f"A{number}", "placement": "hostIsolation"} for number in range(65)]
+    assert problems({"operators": operators[:64]}) == []
+    [found] = problems({"operators": operators})
+    assert found == (
+        "spec.processingElements[0].operators: the placement of all operators is one annotation of the pod: "
+        "too many placement clauses: at most 64 are allowed"
+    )
+
+
 def test_a_job_that_declares_no_pool_says_so() -> None:
     spec = job({"operators": [{"name": "A", "placement": "host(R)"}, {"name": "B"}]})
-    assert told(list(undeclared_pools(spec, ()))) == [
-        'spec.processingElements[0].operators[0].placement: the Job declares no HostPool "R"; it declares none'
-    ]
+    [found] = told(list(undeclared_pools(spec, ())))
+    assert found == (
+        'spec.processingElements[0].operators[0].placement: the Job declares no HostPool "R"; '
+        "it has none, nor has its namespace"
+    )
 
 
 @pytest.mark.parametrize(

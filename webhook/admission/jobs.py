@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.admission.pool_use import with_rights_to
-from webhook.admission.responses import Answer, JobQuestion, JobRef, allowed, answered
+from webhook.admission.responses import Answer, JobQuestion, JobRef, PoolUse, allowed, answered
 from webhook.admission.review import MALFORMED, Review
 from webhook.admission.unstructured import Unstructured
 from webhook.placement.inventory.inventory import Inventory
@@ -20,8 +20,10 @@ from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.inventory.objects import StreamsJob
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.problems import foreign_pools, problems_of_element, problems_of_job, undeclared_pools
+from webhook.placement.jobs.named_pools import foreign_pools, pools_of_element, undeclared_pools
+from webhook.placement.jobs.problems import problems_of_element, problems_of_job
 from webhook.placement.kube.pod import Metadata
+from webhook.placement.pools.allocation import pool_of
 from webhook.placement.text.problem import Fault, Problem, quote
 
 
@@ -80,31 +82,61 @@ def _open_pools(namespace: str, inventory: Inventory) -> dict[str, str]:
 
 
 def submitted_element(review: Review, inventory: Inventory, policy: Policy) -> Answer:
-    """Check a ProcessingElement that is created, or whose spec changes: its own rules, and that its Job lives.
+    """Check a ProcessingElement that is created, or whose spec changes: its own rules, pools, and that its Job lives.
 
-    The API server is asked for a Job that is not known: its processing elements are made right after it.
+    The API server is asked for a Job that is not known. Whoever submits the element has to have the right to use the
+    HostPools that it names, as for a pod; the elements of a Job are the controller's, and are not reviewed.
     """
     new = _ELEMENT.decode(review.object)
     if new.metadata.deletion_timestamp or _unchanged(review, _ELEMENT, new):
         return allowed(review)
     problems = list(problems_of_element(new.metadata.name or "", new.spec))
-    if problems or review.operation != "CREATE":
+    if problems:
         return answered(review, problems, policy)
+    if review.operation != "CREATE":
+        return _on_pools(review, inventory, policy, new)
     model = inventory.jobs.get((review.namespace, new.spec.job))
-    answer = _of_job(review, new, policy, model)
+    answer = _of_job(review, inventory, policy, new, model)
     if model is not None and not model.deleting:
         return answer
-    resume = functools.partial(_of_job, review, new, policy)
+    resume = functools.partial(_of_job, review, inventory, policy, new)
     return replace(answer, question=JobQuestion(JobRef(review.namespace, new.spec.job), resume))
 
 
-def _of_job(review: Review, new: SubmittedElement, policy: Policy, job: JobModel | StreamsJob | None) -> Answer:
+def _of_job(
+    review: Review, inventory: Inventory, policy: Policy, new: SubmittedElement, job: JobModel | StreamsJob | None
+) -> Answer:
     """The answer about a ProcessingElement of that Job; ``None`` if there is no such Job."""
     if job is not None and not job.deleting:
-        return allowed(review)
+        return _on_pools(review, inventory, policy, new)
     named = quote(new.spec.job)
     message = f"this namespace has no Job {named}" if job is None else f"Job {named} is being deleted"
     return answered(review, [Problem("spec.job", message, fault=Fault.FORBIDDEN)], policy)
+
+
+def _on_pools(review: Review, inventory: Inventory, policy: Policy, new: SubmittedElement) -> Answer:
+    """The answer by the HostPools that the element names, and did not name before: they exist, and may be used."""
+    before = _named_before(review)
+    uses: list[PoolUse] = []
+    problems: list[Problem] = []
+    for path, clause, pool, text in pools_of_element(new.spec):
+        if pool in before:
+            continue
+        found = pool_of(pool, review.namespace, new.spec.job, inventory)
+        uses += ((each.name, clause.text) for each in found)
+        if not found:
+            message = f"this namespace has no HostPool {quote(pool)} that Job {quote(new.spec.job)} may use"
+            problems.append(Problem(path, message, text, clause.offset, Fault.FORBIDDEN))
+    return with_rights_to(answered(review, problems, policy), review, uses, "spec", policy)
+
+
+def _named_before(review: Review) -> frozenset[str]:
+    """The HostPools that the element named before it was changed."""
+    try:
+        old = _ELEMENT.decode(review.old)
+    except MALFORMED:
+        return frozenset()
+    return frozenset(pool for _, _, pool, _ in pools_of_element(old.spec))
 
 
 def _unchanged(review: Review, decoder: msgspec.json.Decoder[_Submitted], new: _Submitted) -> bool:

@@ -1,6 +1,7 @@
 """The placement of a processing element as its operators state it, and the order in which elements are submitted."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from webhook.placement.inventory.job_spec import ElementSpec, OperatorSpec
 from webhook.placement.spl.clauses import Clause, ClauseName
@@ -18,6 +19,19 @@ def placement_text(element: ElementSpec, own: str = "") -> str:
     """
     texts = (own.strip().rstrip(";"), *map(_of_operator, element.operators or ()))
     return "; ".join(filter(None, texts))
+
+
+def own_annotations(element: ElementSpec) -> Mapping[str, Any]:
+    """The annotations of the element's template; empty where there are none."""
+    template = element.template if isinstance(element.template, dict) else {}
+    metadata = template.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return annotations if isinstance(annotations, dict) else {}
+
+
+def own_placement(element: ElementSpec) -> str:
+    """The placement text that the element's template states itself; empty if it states none."""
+    return str(own_annotations(element).get(keys.PLACEMENT) or "")
 
 
 def most_constrained_first(elements: Iterable[tuple[str, ElementSpec]]) -> list[tuple[str, ElementSpec]]:

@@ -4,7 +4,7 @@ The CustomResourceDefinitions have those of the rules that a schema can express;
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -22,6 +22,7 @@ from webhook.placement.inventory.job_spec import (
     element_name,
 )
 from webhook.placement.inventory.pool_spec import HostPoolSpec, problems_of_spec
+from webhook.placement.jobs.element_order import own_annotations, own_placement, placement_text
 from webhook.placement.jobs.option_problems import (
     PULL_POLICIES,
     at_least,
@@ -35,11 +36,10 @@ from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.quantity import NANO, parse_quantity
 from webhook.placement.kube.resource_name import CPU
 from webhook.placement.provision.grants import BINDING
-from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, PoolName
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys
 from webhook.placement.text.keys import LABEL_LIMIT
-from webhook.placement.text.problem import Problem, enumerated, quote
+from webhook.placement.text.problem import Problem, counted, quote
 
 FUSION_TYPES: Final = ("noChannelInfluence", "channelIsolation", "channelExlocation")
 """Values of ``fusion.type``, as SPL has them."""
@@ -55,6 +55,9 @@ _GITHUB: Final = re.compile(r"https://[^/\s]+(?:/[^/\s]+)*/repos/[^/\s]+/[^/\s]+
 
 _ELEMENTS: Final = "spec.processingElements"
 _TEMPLATE_PATH: Final = "template.spec"
+
+TEMPLATE_PLACEMENT: Final = f"template.metadata.annotations[{keys.PLACEMENT}]"
+"""Where the template of an element has a placement text of its own."""
 
 
 def problems_of_job(name: str, spec: JobSpec) -> Iterator[Problem]:
@@ -86,50 +89,6 @@ def problems_of_element(name: str, spec: ProcessingElementSpec) -> Iterator[Prob
     if spec.launch_count < 1:
         yield Problem("spec.launchCount", f"{spec.launch_count} is less than 1")
     yield from _element(spec, "spec", name)
-
-
-def undeclared_pools(spec: JobSpec, known: Collection[str]) -> Iterator[Problem]:
-    """A problem for each clause about a pool that the Job does not declare, and that is not among the ``known`` ones.
-
-    An index beyond the size of a declared pool is a problem, too. Texts with syntax errors are left out.
-    """
-    declared = {pool.name: pool for pool in spec.host_pools or () if pool.name}
-    for path, clause, text in _placements(spec.processing_elements or ()):
-        pool = clause.argument
-        if not isinstance(pool, PoolName) or pool.name == DEFAULT_POOL:
-            continue
-        found = declared.get(pool.name)
-        if found is None and pool.name not in known:
-            names = sorted({*declared, *known})
-            there = f"the HostPools there are: {enumerated(names, 10)}" if names else "it declares none"
-            message = f"the Job declares no HostPool {quote(pool.name)}; {there}"
-            yield Problem(path, message, text, clause.offset)
-        elif found is not None and pool.index is not None:
-            size = found.size if found.hosts is None else len(found.hosts)
-            if size is None:
-                message = f"{clause} needs a HostPool with a size, and {pool.name} has none"
-                yield Problem(path, message, text, clause.offset)
-            elif pool.index >= size:
-                message = f"{clause} does not exist: HostPool {pool.name} has the hosts 0 to {size - 1}"
-                yield Problem(path, message, text, clause.offset)
-
-
-def foreign_pools(spec: JobSpec) -> Iterator[tuple[str, Clause]]:
-    """The name of each pool that the Job uses and does not declare, with the clause that says so."""
-    declared = {pool.name for pool in spec.host_pools or ()} | {DEFAULT_POOL}
-    for _, clause, _ in _placements(spec.processing_elements or ()):
-        if isinstance(clause.argument, PoolName) and clause.argument.name not in declared:
-            yield clause.argument.name, clause
-
-
-def _placements(elements: Iterable[ElementSpec]) -> Iterator[tuple[str, Clause, str]]:
-    """Every clause of every operator: the path of the text, the clause, and the text."""
-    for place, element in enumerate(elements):
-        for at, operator in enumerate(element.operators or ()):
-            path, text = f"{_ELEMENTS}[{place}].operators[{at}].placement", operator.placement or ""
-            clauses, problems = parse_placement(text, path)
-            if not problems:
-                yield from ((path, clause, text) for clause in clauses)
 
 
 def _submission(spec: JobSpec) -> Iterator[Problem]:
@@ -227,10 +186,20 @@ def _element(element: ElementSpec, path: str, name: str) -> Iterator[Problem]:
     if len(operators) > OPERATOR_LIMIT:
         yield Problem(f"{path}.operators", f"{len(operators)} of them, at most {OPERATOR_LIMIT} are allowed")
         return
-    for at, operator in enumerate(operators):
-        yield from _operator(operator, f"{path}.operators[{at}]")
+    texts = [problem for at, one in enumerate(operators) for problem in _operator(one, f"{path}.operators[{at}]")]
+    own, where = own_placement(element), f"{path}.{TEMPLATE_PLACEMENT}"
+    texts += parse_placement(own, where)[1] if own else ()
+    yield from texts
+    if not texts and (whole := placement_text(element, own)):
+        yield from _together(whole, f"{path}.operators")
     if element.template is not None:
         yield from _template(element.template, path)
+
+
+def _together(text: str, path: str) -> Iterator[Problem]:
+    """Problems of the placement text of the pod, which all operators share: it may say too much."""
+    for problem in parse_placement(text, path)[1]:
+        yield Problem(path, f"the placement of all operators is one annotation of the pod: {problem.message}")
 
 
 def _operator(operator: OperatorSpec, path: str) -> Iterator[Problem]:
@@ -288,18 +257,17 @@ def _resources(spec: JobSpec, elements: tuple[ElementSpec, ...]) -> Iterator[Pro
         return
     share, problems = divided(spec.resources, len(elements), "spec.resources")
     yield from problems
-    cpu = parse_quantity((share.requests or share.limits or {}).get(CPU, 0)) or 0
+    part = "requests" if CPU in (share.requests or {}) else "limits"
+    cpu = parse_quantity((getattr(share, part) or {}).get(CPU, 0)) or 0
     if cpu % NANO and (bound := next((place for place, one in enumerate(elements) if _bound(one)), None)) is not None:
-        message = f"leaves a fraction of a cpu for each of {len(elements)} elements, and {_ELEMENTS}[{bound}]"
-        yield Problem(f"spec.resources.requests[{CPU}]", f"{message} is to have cores of its own ({BINDING})")
+        among = counted(len(elements), "processing element")
+        message = f"divided among {among} it leaves a fraction of a cpu, and {_ELEMENTS}[{bound}]"
+        yield Problem(f"spec.resources.{part}[{CPU}]", f"{message} is to have cores of its own ({BINDING})")
 
 
 def _bound(element: ElementSpec) -> bool:
     """Whether the template asks for CPU binding."""
-    template = element.template if isinstance(element.template, dict) else {}
-    metadata = template.get("metadata")
-    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-    return isinstance(annotations, dict) and annotations.get(keys.BIND) == "true"
+    return own_annotations(element).get(keys.BIND) == "true"
 
 
 def _twice(names: Iterable[str], paths: Iterable[str], message: str = "{name} is also {earlier}") -> Iterator[Problem]:

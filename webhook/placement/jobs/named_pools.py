@@ -1,0 +1,75 @@
+"""Clauses of a Job's processing elements about HostPools: which pools they name, and which of these nobody declares.
+
+Both what operators state counts, and what the template of an element states for its pod.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+
+from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
+from webhook.placement.jobs.element_order import own_placement
+from webhook.placement.jobs.problems import TEMPLATE_PLACEMENT
+from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, PoolName
+from webhook.placement.spl.placement import parse_placement
+from webhook.placement.text.problem import Problem, counted, enumerated, quote
+
+_LISTED = 10
+"""HostPools that a message lists."""
+
+
+def undeclared_pools(spec: JobSpec, known: Collection[str]) -> Iterator[Problem]:
+    """A problem for each clause about a pool that the Job does not declare, and that is not among the ``known`` ones.
+
+    An index beyond the size of a declared pool is a problem, too. Texts with syntax errors are left out.
+    """
+    declared = {pool.name: pool for pool in spec.host_pools or () if pool.name}
+    for path, clause, pool, text in _of_job(spec):
+        found = declared.get(pool.name)
+        if found is None and pool.name not in known:
+            names = sorted({*declared, *known})
+            nobody = "it has none, nor has its namespace"
+            there = f"the HostPools there are: {enumerated(names, _LISTED)}" if names else nobody
+            message = f"the Job declares no HostPool {quote(pool.name)}; {there}"
+            yield Problem(path, message, text, clause.offset)
+        elif found is not None and pool.index is not None:
+            size = found.size if found.hosts is None else len(found.hosts)
+            if size is None:
+                message = f"{clause}: HostPool {pool.name} has no size, so its hosts have no index"
+                yield Problem(path, message, text, clause.offset)
+            elif pool.index >= size:
+                last = f"0 to {size - 1}" if size > 1 else "0 only"
+                message = f"{clause}: HostPool {pool.name} has {counted(size, 'host')}, index {last}"
+                yield Problem(path, message, text, clause.offset)
+
+
+def foreign_pools(spec: JobSpec) -> Iterator[tuple[str, Clause]]:
+    """The name of each pool that the Job uses and does not declare, with the clause that says so."""
+    declared = {pool.name for pool in spec.host_pools or ()}
+    for _, clause, pool, _ in _of_job(spec):
+        if pool.name not in declared:
+            yield pool.name, clause
+
+
+def pools_of_element(spec: ProcessingElementSpec) -> Iterator[tuple[str, Clause, str, str]]:
+    """Every clause of a ProcessingElement about a pool: the path of its text, the clause, the pool, and the text."""
+    return ((path, clause, pool.name, text) for path, clause, pool, text in _of_element(spec, "spec"))
+
+
+def _of_job(spec: JobSpec) -> Iterator[tuple[str, Clause, PoolName, str]]:
+    for place, element in enumerate(spec.processing_elements or ()):
+        yield from _of_element(element, f"spec.processingElements[{place}]")
+
+
+def _of_element(element: ElementSpec, path: str) -> Iterator[tuple[str, Clause, PoolName, str]]:
+    for where, text in _texts(element, path):
+        clauses, problems = parse_placement(text, where) if text else ((), ())
+        for clause in clauses if not problems else ():
+            pool = clause.argument
+            if isinstance(pool, PoolName) and (pool.name != DEFAULT_POOL or pool.index is not None):
+                yield where, clause, pool, text
+
+
+def _texts(element: ElementSpec, path: str) -> Iterable[tuple[str, str]]:
+    """Every placement text of the element, with its path."""
+    for at, operator in enumerate(element.operators or ()):
+        yield f"{path}.operators[{at}].placement", operator.placement or ""
+    yield f"{path}.{TEMPLATE_PLACEMENT}", own_placement(element)
