@@ -8,6 +8,7 @@ import pytest
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.jobs.names import launch_of, pod_name
 from webhook.placement.jobs.pe_pod import Launch, pod_of
+from webhook.placement.jobs.problems import problems_of_element
 
 Json = dict[str, Any]
 
@@ -345,3 +346,45 @@ def test_the_worker_gets_it(containers: list[Json], annotation: str | None, work
     assert [place for place, each in enumerate(found["containers"]) if "env" in each] == (
         [] if worker is None else [worker]
     )
+
+
+HOSTILE = [
+    pytest.param({"env": 5}, "env", id="environment"),
+    pytest.param({"env": ["X"]}, "env[0]", id="variable"),
+    pytest.param({"env": [{"name": {}}]}, "env[0].name", id="name of a variable"),
+    pytest.param({"volumeMounts": 5}, "volumeMounts", id="mounts"),
+    pytest.param({"livenessProbe": []}, "livenessProbe", id="probe"),
+    pytest.param({"securityContext": {"capabilities": {"add": 5}}}, "securityContext.capabilities.add", id="added"),
+    pytest.param(
+        {"securityContext": {"capabilities": {"add": [{}]}}}, "securityContext.capabilities.add[0]", id="capability"
+    ),
+]
+
+ASKS_MUCH: Json = {
+    "allowPtrace": True,
+    "imagePullSecret": "registry",
+    "dataVolumeClaim": {"name": "data"},
+    "appTraceLevel": "INFO",
+}
+
+
+@pytest.mark.parametrize(("said", "where"), HOSTILE)
+def test_a_template_of_other_types_is_left_to_the_api_server(said: Json, where: str) -> None:
+    spec = {"containers": [{"name": "pe", **said}]}
+    element = {"template": {"spec": spec}, **ASKS_MUCH}
+    assert made(element)["spec"] == {**spec, "restartPolicy": "Never"}
+    stated = msgspec.convert({"job": "parallel", **element}, ProcessingElementSpec)
+    [problem] = problems_of_element("parallel-0", stated)
+    assert problem.field == "spec.template"
+    assert problem.message.endswith(f"at `$.spec.containers[0].{where}`")
+
+
+@pytest.mark.parametrize("part", ["imagePullSecrets", "volumes"])
+def test_lists_of_a_template_are_lists(part: str) -> None:
+    spec = {"containers": [{"name": "pe"}], part: 5}
+    assert made({"template": {"spec": spec}, **ASKS_MUCH})["spec"] == {**spec, "restartPolicy": "Never"}
+
+
+@pytest.mark.parametrize("template", [{}, {"spec": 5}, {"spec": {"containers": None}}, {"metadata": 5, "spec": {}}])
+def test_any_template_makes_a_pod(template: Json) -> None:
+    assert made({"template": template, **ASKS_MUCH})["kind"] == "Pod"

@@ -1,8 +1,8 @@
 """Jobs of Streams as a whole: what can be wrong with one, the pods of its processing elements, and their life.
 
-Read in this order: ``problems`` with ``option_problems`` (what a spec may say) and ``named_pools`` (the HostPools that it
-names); ``lifecycle`` (the state machine of a
-processing element) with ``element_pod``, ``element_status`` and ``restart_policy``; ``pe_pod`` (the pod of a processing
-element) with ``pe_environment`` and ``pe_volumes``; ``element_order`` and ``content`` (which elements come first, and
-which changes replace a pod); ``job_progress`` (the phase of a Job); ``names`` (names of pods, references to owners).
+Read in this order: ``problems`` with ``option_problems`` (what a spec may say) and ``named_pools`` (HostPools that it
+names); ``lifecycle`` (the state machine of a processing element) with ``element_pod``, ``element_status`` and
+``restart_policy``; ``pe_pod`` (the pod of a processing element) with ``pod_template``, ``pe_environment`` and
+``pe_volumes``; ``element_order`` and ``content`` (which elements come first, and which changes replace a pod);
+``job_progress`` (the phase of a Job); ``names`` (names of pods, references to owners).
 """

@@ -15,6 +15,7 @@ from webhook.placement.jobs.element_order import placement_text
 from webhook.placement.jobs.names import owned_by, pod_name
 from webhook.placement.jobs.pe_environment import Variable, job_variables, launch_variables, option_variables
 from webhook.placement.jobs.pe_volumes import Mounted, bundle_volumes, option_volumes
+from webhook.placement.jobs.pod_template import is_readable
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 
@@ -93,8 +94,13 @@ def _runtime(launch: Launch, options: ElementOptions, job: JobSpec) -> Json:
 
 
 def _templated(template: Json, element: ProcessingElementSpec, job: JobSpec) -> Json:
-    """The spec of a template, and what its element asks for besides."""
+    """The spec of a template, and what its element asks for besides.
+
+    A template that cannot be read is the pod as it is: the API server refuses it and says why.
+    """
     spec, options = _part(template, "spec"), stated(element, job)
+    if not is_readable(template):
+        return spec
     containers = spec.get("containers") or ()
     at = _worker(containers, _part(_part(template, "metadata"), "annotations"))
     mounted = tuple(option_volumes(options))

@@ -31,8 +31,8 @@ from webhook.placement.jobs.option_problems import (
     one_word,
     problems_of_options,
 )
+from webhook.placement.jobs.pod_template import read_template
 from webhook.placement.kube.addresses import is_node_name
-from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.quantity import NANO, parse_quantity
 from webhook.placement.kube.resource_name import CPU
 from webhook.placement.provision.grants import BINDING
@@ -220,7 +220,7 @@ def _operator(operator: OperatorSpec, path: str) -> Iterator[Problem]:
 def _template(template: object, path: str) -> Iterator[Problem]:
     """Problems of a pod template, as far as they are not the API server's."""
     try:
-        pod = msgspec.convert(template, Pod)
+        pod = read_template(template)
     except msgspec.ValidationError as error:
         yield Problem(f"{path}.template", f"is not readable: {error}")
         return
