@@ -8,6 +8,7 @@ import pytest
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.jobs.named_pools import undeclared_pools
 from webhook.placement.jobs.problems import pool_object_name, problems_of_element, problems_of_job
+from webhook.placement.kube.addresses import is_node_name
 from webhook.placement.text.problem import Problem
 
 BUNDLE: dict[str, Any] = {"name": "a.sab"}
@@ -401,6 +402,18 @@ def test_the_name_of_an_element_is_that_of_an_object() -> None:
     ]
 
 
-@pytest.mark.parametrize(("pool", "name"), [("My_Pool", "j-my-pool"), ("P1", "j-p1"), ("__", "j-pool")])
+@pytest.mark.parametrize(
+    ("pool", "name"),
+    [
+        ("My_Pool", "j-my-pool"),
+        ("P1", "j-p1"),
+        ("__", "j-pool"),
+        ("a.b", "j-a.b"),
+        ("a..b", "j-a-b"),
+        ("a._b", "j-a-b"),
+        ("a-.b", "j-a-b"),
+    ],
+)
 def test_the_object_of_a_pool_has_a_name_that_objects_can_have(pool: str, name: str) -> None:
     assert pool_object_name("j", pool) == name
+    assert is_node_name(name)

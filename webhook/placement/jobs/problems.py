@@ -53,6 +53,9 @@ OPERATOR_LIMIT: Final = 1000
 _GITHUB: Final = re.compile(r"https://[^/\s]+(?:/[^/\s]+)*/repos/[^/\s]+/[^/\s]+/contents/\S+\.sab", re.ASCII)
 """A file of a repository in version 3 of the GitHub API."""
 
+_SEPARATOR: Final = re.compile(r"[^a-z0-9]+", re.ASCII)
+"""What stands between letters and digits of a pool's name."""
+
 _ELEMENTS: Final = "spec.processingElements"
 _TEMPLATE_PATH: Final = "template.spec"
 
@@ -170,9 +173,9 @@ def _pools(job: str, pools: tuple[HostPoolSpec, ...]) -> Iterator[Problem]:
 def pool_object_name(job: str, pool: str) -> str:
     """The name of the HostPool object of a Job's pool: the Job, and the pool's name in lower case.
 
-    What a name of an object cannot hold becomes a hyphen.
+    What a name of an object cannot hold becomes a hyphen. It has room for the name of any Job and pool.
     """
-    text = re.sub(r"[^a-z0-9.]+", "-", pool.lower()).strip("-.") or "pool"
+    text = _SEPARATOR.sub(lambda found: "." if found[0] == "." else "-", pool.lower()).strip("-.") or "pool"
     return f"{job}-{text}"
 
 
