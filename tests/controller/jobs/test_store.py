@@ -67,6 +67,36 @@ def test_a_container_that_waits_says_for_what() -> None:
     assert pod(containerStatuses=[{"name": "pe", "state": waiting}]).trouble == "ImagePullBackOff: no such image"
 
 
+def ended(name: str, code: int, reason: str = "Error") -> dict[str, object]:
+    return {"name": name, "state": {"terminated": {"exitCode": code, "reason": reason}}}
+
+
+def test_a_sidecar_that_was_ended_is_not_how_a_pod_completed() -> None:
+    found = pod(
+        phase="Succeeded",
+        containerStatuses=[ended("pe", 0, "Completed")],
+        initContainerStatuses=[ended("sidecar", 143)],
+    )
+    assert (found.exit_code, found.reason) == (0, "Completed")
+
+
+def test_an_init_container_that_failed_is_how_a_pod_failed() -> None:
+    found = pod(phase="Failed", initContainerStatuses=[ended("init", 3)])
+    assert (found.exit_code, found.reason) == (3, "Error")
+
+
+def test_why_the_whole_pod_was_ended_comes_first() -> None:
+    words = "Pod was active on the node longer than the specified deadline"
+    found = pod(phase="Failed", reason="DeadlineExceeded", message=words, containerStatuses=[ended("pe", 137)])
+    assert (found.exit_code, found.reason, found.message) == (137, "DeadlineExceeded", words)
+
+
+def test_a_reason_of_any_length_fits_into_a_status() -> None:
+    assert len(pod(phase="Failed", reason="x" * 5000).reason) == 1024
+    disrupted = [{"type": "DisruptionTarget", "status": "True", "reason": "y" * 5000}]
+    assert len(pod(phase="Failed", conditions=disrupted).disruption) == 1024
+
+
 def test_an_object_without_a_name_is_malformed() -> None:
     with pytest.raises(MalformedError, match=r"metadata.name: missing"):
         read_element(Raw(b'{"metadata": {}, "spec": {"job": "j"}}'))

@@ -14,7 +14,8 @@ from webhook.placement.jobs.pe_pod import CONTAINER, CONTENT_ID
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 
 _WORDS = 1024
-"""Characters that are kept of a message: an end of a container may have 4,096."""
+"""Characters that are kept of a message, of which an end of a container may have 4,096, and of a reason: as many as the
+status of a ProcessingElement has room for."""
 
 
 class _PodMetadata(Struct, frozen=True, gc=False, rename="camel"):
@@ -92,10 +93,10 @@ def read_element_pod(item: Raw) -> ElementPod | None:
         phase=sys.intern(status.phase or "Pending"),
         node=sys.intern((found.spec and found.spec.node_name) or ""),
         deleting=metadata.deletion_timestamp is not None,
-        disruption=_reason(disruption) if disruption and disruption.status == "True" else "",
+        disruption=_reason(disruption)[:_WORDS] if disruption and disruption.status == "True" else "",
         exit_code=end.exit_code if end else None,
-        reason=(end and end.reason) or status.reason or "",
-        message=((end and end.message) or status.message or "")[:_WORDS],
+        reason=(status.reason or (end and end.reason) or "")[:_WORDS],
+        message=(status.message or (end and end.message) or "")[:_WORDS],
         trouble=_trouble(status),
         ready=ready is not None and ready.status == "True",
         unready=_unready(ready),
@@ -114,8 +115,12 @@ def _unready(ready: wire.Condition | None) -> str:
 
 
 def _end(status: _PodProgress) -> _Terminated | None:
-    """How the pod's worker ended: the container of the runtime, else the first one that failed, else the first one."""
-    every = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+    """How the pod's worker ended: the container of the runtime, else the first one that failed, else the first one.
+
+    Of a pod that has succeeded only sidecars can have failed: they are ended after its containers, and do not count.
+    """
+    others = () if status.phase == "Succeeded" else status.init_container_statuses or ()
+    every = (*(status.container_statuses or ()), *others)
     ends = {each.name: each.state.terminated for each in every if each.state and each.state.terminated}
     failed = next((end for end in ends.values() if end.exit_code), None)
     own = ends.get(CONTAINER)
