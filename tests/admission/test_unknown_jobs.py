@@ -7,10 +7,11 @@ import pytest
 
 from tests.answers import patched
 from tests.builders import JOB, Json, cluster, job, node, pod, review
-from webhook.admission.mutate import mutate
+from webhook.admission.mutate import Known, Ruling, mutate
 from webhook.admission.responses import Answer, JobQuestion, JobRef, Outcome
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.request.memo import Memo
 
 ELEMENT = {
     "apiVersion": "streams.ibm.com/v1", "kind": "ProcessingElement", "name": "parallel-0", "uid": "u",
@@ -29,7 +30,7 @@ def mutated(found: Json, inventory: Inventory) -> Answer:
     return mutate(review(found), inventory, Policy())
 
 
-def test_the_job_is_asked_for_and_then_known() -> None:
+def test_the_job_is_asked_for_unless_it_is_known() -> None:
     inventory = cluster([node()])
     found = element_pod()
     answer = mutated(found, inventory)
@@ -38,7 +39,23 @@ def test_the_job_is_asked_for_and_then_known() -> None:
     told = answer.question.resume(job({"parallel-0": TWO}))
     labels = patched(found, told)["metadata"]["labels"]
     assert "group" in labels.values()
+    inventory.set_job(job({"parallel-0": TWO}))
     assert mutated(found, inventory).question is None
+
+
+@pytest.mark.parametrize("known", [{}, {"parallel-1": TWO}])
+def test_what_the_watch_has_told_stays(known: Any) -> None:
+    inventory, memo = cluster([node()]), Memo[Ruling]()
+    if known:
+        inventory.set_job(job(known))
+    mutate(review(pod()), inventory, Policy(), Known(memo))
+    answer = mutate(review(element_pod()), inventory, Policy(), Known(memo))
+    assert isinstance(answer.question, JobQuestion)
+    count = len(memo)
+    inventory.remove_job("default", "parallel")
+    version = inventory.jobs_version
+    answer.question.resume(job({"parallel-0": TWO}))
+    assert (inventory.jobs, inventory.jobs_version, len(memo)) == ({}, version, count)
 
 
 def test_without_the_job_the_answer_is_what_it_was() -> None:

@@ -176,3 +176,12 @@ def test_only_other_exclusive_pools_claim_their_hosts() -> None:
         pool("C", size=1, assigned=["node-c"]),
     ]
     assert cluster(nodes(3), pools=pools).pools.claimed([(NAMESPACE, "a")]) == 0b010
+
+
+def test_a_job_that_says_the_same_changes_nothing() -> None:
+    inventory = cluster(jobs=[job({"p0": "hostIsolation"})])
+    model, version = inventory.jobs["default", "parallel"], inventory.jobs_version
+    inventory.set_job(job({"p0": "hostIsolation"}))
+    assert (inventory.jobs["default", "parallel"] is model, inventory.jobs_version) == (True, version)
+    inventory.set_job(job({"p0": ""}))
+    assert inventory.jobs_version == version + 1

@@ -100,7 +100,8 @@ def submitted_element(review: Review, inventory: Inventory, policy: Policy) -> A
     if model is not None and not model.deleting:
         return answer
     resume = functools.partial(_of_job, review, inventory, policy, new)
-    return replace(answer, question=JobQuestion(JobRef(review.namespace, new.spec.job), resume))
+    job = JobRef(review.namespace, new.spec.job)
+    return replace(answer, question=JobQuestion(job, resume, needed=not policy.audit))
 
 
 def _of_job(

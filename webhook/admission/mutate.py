@@ -109,16 +109,19 @@ def _created(review: Review, inventory: Inventory, policy: Policy, known: Known)
     if job is None:
         return answer
     resume = functools.partial(_of_job, pod, review, inventory, policy, known)
-    return replace(answer, question=JobQuestion(job, resume))
+    return replace(answer, question=JobQuestion(job, resume, needed=not policy.audit))
 
 
 def _of_job(
     pod: Pod, review: Review, inventory: Inventory, policy: Policy, known: Known, job: StreamsJob | None
 ) -> Answer:
-    """The answer about a pod of that Job, which is newer than what was known of it."""
-    if job is not None:
-        inventory.set_job(job)
-    return _asked(pod, review, inventory, policy, known)
+    """The answer about a pod of that Job, as the API server has it; ``None`` if there is no such Job.
+
+    No answer is kept: what is known of the Job may be older, and changes when the watch says so.
+    """
+    if job is None:
+        return _asked(pod, review, inventory, policy, known)
+    return _asked(pod, review, inventory.with_job(job), policy, replace(known, memo=None))
 
 
 def _asked(pod: Pod, review: Review, inventory: Inventory, policy: Policy, known: Known) -> Answer:

@@ -86,10 +86,14 @@ class JobRef(Struct, frozen=True, gc=False):
 
 
 class JobQuestion(Struct, frozen=True):
-    """What does the API server have of this Job? ``resume`` takes it; ``None`` if there is no such Job."""
+    """What does the API server have of this Job? ``resume`` takes it; ``None`` if there is no such Job.
+
+    ``needed`` tells that an answer without it would be an error. In audit mode nothing is refused, so it is not.
+    """
 
     job: JobRef
     resume: Callable[[StreamsJob | None], "Answer"]
+    needed: bool = True
 
 
 Question = SizeQuestion | PodQuestion | RightsQuestion | JobQuestion

@@ -98,10 +98,10 @@ async def test_what_cannot_be_found_out_is_an_error(stored: StoredJobs, connecti
         await StreamsJobs(ObjectClient(connection)).look_up(ASKED)
 
 
-async def validated(connection: Connection) -> Answer:
+async def validated(connection: Connection, policy: Policy | None = None) -> Answer:
     found = {"metadata": {"name": "p0"}, "spec": {"job": "parallel"}}
     body = review(found, kind="ProcessingElement", group="streams.ibm.com", namespace="team")
-    answer = ReviewQueries.of(connection).completed(validate(body, cluster(), Policy()))
+    answer = ReviewQueries.of(connection).completed(validate(body, cluster(), policy or Policy()))
     assert not isinstance(answer, Answer)
     return await answer
 
@@ -118,3 +118,10 @@ async def test_an_element_waits_for_an_api_server_that_answers(stored: StoredJob
     answer = await validated(connection)
     assert (answer.status, answer.outcome) == (503, Outcome.ERRORED)
     assert answer.message.startswith("what Job parallel says could not be found out: ")
+
+
+async def test_in_audit_mode_nobody_waits_for_an_api_server(stored: StoredJobs, connection: Connection) -> None:
+    stored.found = 500
+    answer = await validated(connection, Policy(audit=True))
+    warning = 'audit: this would be refused: this namespace has no Job "parallel"'
+    assert (response(answer)["allowed"], response(answer)["warnings"]) == (True, [warning])

@@ -58,7 +58,7 @@ class ReviewQueries:
         if isinstance(question, RightsQuestion) and self._rights:
             return _authorized(answer, question, self._rights)
         if isinstance(question, JobQuestion) and self._jobs:
-            return _of_job(self, question, self._jobs)
+            return _of_job(self, answer, question, self._jobs)
         return answer
 
 
@@ -89,14 +89,17 @@ async def _authorized(answer: Answer, question: RightsQuestion, rights: Authoriz
     return question.resume(refused) if refused else answer
 
 
-async def _of_job(queries: ReviewQueries, question: JobQuestion, jobs: StreamsJobs) -> Answer:
-    """The answer once the Job was read, and what that answer depends on; an error where that is not possible."""
+async def _of_job(queries: ReviewQueries, answer: Answer, question: JobQuestion, jobs: StreamsJobs) -> Answer:
+    """The answer once the Job was read, and what that answer depends on.
+
+    Where that is not possible, the answer that there is, or an error if the Job is needed.
+    """
     try:
         job = await jobs.look_up(question.job)
     except ApiError as failure:
-        return _unknown(f"what Job {question.job.name} says", failure)
-    answer = queries.completed(question.resume(job))
-    return answer if isinstance(answer, Answer) else await answer
+        return _unknown(f"what Job {question.job.name} says", failure) if question.needed else answer
+    found = queries.completed(question.resume(job))
+    return found if isinstance(found, Answer) else await found
 
 
 def _unknown(what: str, failure: ApiError) -> Answer:

@@ -233,9 +233,25 @@ class Inventory:
     # Jobs
 
     def set_job(self, job: StreamsJob) -> None:
-        """Add the Job object, or replace the one with its name."""
+        """Add the Job object, or replace the one with its name; one that says the same as before changes nothing.
+
+        The status of a Job changes whenever one of its pods does, and kept answers depend on the version.
+        """
+        known = self.jobs.get((job.namespace, job.name))
+        if known is not None and known.source == job:
+            return
         self.jobs_version += 1
         self.jobs[job.namespace, job.name] = JobModel(job)
+
+    def with_job(self, job: StreamsJob) -> "Inventory":
+        """A view of the inventory with that Job in place of the one with its name, which no kept answer is about.
+
+        The watch alone changes what the inventory holds: it may have told of the Job's deletion already, and would not
+        tell again. Callers must not change the view.
+        """
+        found = copy.copy(self)
+        found.jobs = {**self.jobs, (job.namespace, job.name): JobModel(job)}
+        return found
 
     def remove_job(self, namespace: str, name: str) -> None:
         """Remove the Job object."""

@@ -37,9 +37,11 @@ class JobModel:
         "isolated",
         "name",
         "shared",
+        "source",
     )
 
     def __init__(self, job: StreamsJob) -> None:
+        self.source = job
         self.name = job.name
         self.deleting = job.deleting
         self.elements: dict[str, tuple[Clause, ...]] = {element.name: _clauses(element) for element in job.elements}
