@@ -122,6 +122,21 @@ async def test_a_pod_that_is_refused_is_tried_again(cluster: JobCluster, cause: 
     assert cluster.element_status()["phase"] == "Running"
 
 
+async def test_a_refusal_in_ever_other_words_is_not_tried_at_once(cluster: JobCluster) -> None:
+    cluster.job(processingElements=[{}])
+    await cluster.lead(0)
+    tries: list[str] = []
+
+    def refuse(path: str) -> None:
+        if path.endswith("/pods"):
+            tries.append(path)
+            raise ApiError(Cause.FORBIDDEN, f"no, for the {len(tries)}th time")
+
+    cluster.candidate.line.before = refuse
+    await cluster.wait(60)
+    assert 5 < len(tries) < 20
+
+
 async def test_a_pod_of_the_name_that_is_somebody_elses_is_waited_for(cluster: JobCluster) -> None:
     cluster.kube.create(pod_path("parallel-0-1"), spec={"containers": [], "nodeName": "node-0"})
     cluster.job(processingElements=[{}])

@@ -1,5 +1,6 @@
 """The store of Jobs, processing elements and their pods: indices, and what it does with nonsense."""
 
+import contextlib
 import json
 import logging
 
@@ -9,8 +10,8 @@ from msgspec.structs import replace
 
 from webhook.cluster.objects.translate import MalformedError
 from webhook.controller.jobstore.pod_reader import read_element_pod
-from webhook.controller.jobstore.records import read_element
-from webhook.controller.jobstore.store import JobStore
+from webhook.controller.jobstore.records import StoredElement, read_element
+from webhook.controller.jobstore.store import JobStore, Records
 from webhook.controller.jobstore.watched_kinds import job_kinds
 from webhook.placement.jobs.element_pod import ElementPod
 
@@ -95,6 +96,59 @@ def test_a_reason_of_any_length_fits_into_a_status() -> None:
     assert len(pod(phase="Failed", reason="x" * 5000).reason) == 1024
     disrupted = [{"type": "DisruptionTarget", "status": "True", "reason": "y" * 5000}]
     assert len(pod(phase="Failed", conditions=disrupted).disruption) == 1024
+
+
+def element(version: int, **spec: object) -> StoredElement:
+    metadata = {"name": "pe", "namespace": "team", "uid": "e", "resourceVersion": str(version)}
+    return read_element(Raw(json.dumps({"metadata": metadata, "spec": {"job": "j", **spec}}).encode()))
+
+
+class Heard:
+    """The versions of an element that listeners are told of."""
+
+    def __init__(self) -> None:
+        self.records: Records[StoredElement] = Records()
+        self.all: list[int] = []
+        self.news: list[int] = []
+        self.records.put(element(1))
+        self.records.listeners.append(lambda _, after: self.all.append(after.version if after else 0))
+        self.records.on_news.append(lambda _, after: self.news.append(after.version if after else 0))
+
+
+def test_an_answer_is_no_news() -> None:
+    heard = Heard()
+    with heard.records.writing(("team", "pe")):
+        heard.records.learn(element(2))
+    heard.records.put(element(2))
+    assert (heard.all, heard.news) == ([2], [])
+
+
+def test_a_write_that_the_watch_brings_before_its_answer_is_no_news() -> None:
+    heard = Heard()
+    with heard.records.writing(("team", "pe")):
+        heard.records.put(element(2))
+        heard.records.learn(element(2))
+    assert (heard.all, heard.news) == ([2], [])
+
+
+def test_what_others_have_changed_after_a_write_is_news() -> None:
+    heard = Heard()
+    with heard.records.writing(("team", "pe")):
+        heard.records.put(element(2))
+        heard.records.put(element(3, launchCount=2))
+        heard.records.learn(element(2))
+    assert (heard.all, heard.news) == ([2, 3], [3])
+    heard.records.put(element(4))
+    heard.records.drop(("team", "pe"))
+    assert heard.news == [3, 4, 0]
+
+
+def test_without_an_answer_everything_is_news() -> None:
+    heard = Heard()
+    with contextlib.suppress(TimeoutError), heard.records.writing(("team", "pe")):
+        heard.records.put(element(2))
+        raise TimeoutError
+    assert heard.news == [2]
 
 
 def test_an_object_without_a_name_is_malformed() -> None:

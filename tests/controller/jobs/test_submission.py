@@ -197,6 +197,21 @@ async def test_objects_that_the_api_server_refuses_are_tried_again(cluster: JobC
     assert cluster.status()["phase"] == "Running"
 
 
+async def test_a_refusal_in_ever_other_words_is_not_tried_at_once(cluster: JobCluster) -> None:
+    cluster.job(processingElements=[{}])
+    await cluster.lead(0)
+    tries: list[str] = []
+
+    def refuse(path: str) -> None:
+        if path.endswith("/streamspes"):
+            tries.append(path)
+            raise ApiError(Cause.FORBIDDEN, f"no, for the {len(tries)}th time")
+
+    cluster.candidate.line.before = refuse
+    await cluster.wait(60)
+    assert 5 < len(tries) < 20
+
+
 # Deletion
 
 

@@ -35,8 +35,9 @@ class JobReports:
         if patch is None:
             return job
         before = status_of_job(job)
-        written = read_job(Raw(await self._server.merge_patch(f"{job_path(*job.key)}/status", patch)))
-        self._store.jobs.learn(written)
+        with self._store.jobs.writing(job.key):
+            written = read_job(Raw(await self._server.merge_patch(f"{job_path(*job.key)}/status", patch)))
+            self._store.jobs.learn(written)
         about = Regarding(
             api_version=STREAMS_JOB.api_version,
             kind=STREAMS_JOB.name,

@@ -19,7 +19,8 @@ class JobTriggers:
         self._store = store
         self._queue = queue
         self._leading = False
-        store.jobs.listeners.append(self._job)
+        # A pass goes on from its own writes; if these queued it, one that is refused would be tried again soon.
+        store.jobs.on_news.append(self._job)
         store.elements.listeners.append(self._element)
         store.pools.listeners.append(self._pool)
 

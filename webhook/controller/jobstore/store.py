@@ -4,8 +4,9 @@ Pods are found by their element and elements by their Job, so that a look at one
 and in a job of a thousand.
 """
 
+import contextlib
 import logging
-from collections.abc import Callable, Iterable, KeysView
+from collections.abc import Callable, Iterable, Iterator, KeysView
 from typing import Final, Generic, TypeVar
 
 from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, of_a_job
@@ -25,13 +26,19 @@ class Records(Generic[R]):
     """Objects of one kind by name, from the watch and from the answers to the controller's own writes.
 
     An event of the watch that is older than an answer is skipped, because the watch will bring the newer state, too.
+    ``listeners`` hear of every change, ``on_news`` only of what others have changed. While a write is under way
+    (:meth:`writing`) the watch may bring it before the answer, and what others have changed after it; the answer says
+    which of them is which.
     """
 
     def __init__(self) -> None:
         self.all: dict[Name, R] = {}
         self.listeners: list[Heard[R]] = []
+        self.on_news: list[Heard[R]] = []
         self._answered: dict[Name, int] = {}
         """Versions of answers that the watch has not brought yet."""
+        self._written: dict[Name, R | None] = {}
+        """Objects that are being written, with what the watch has brought of them meanwhile."""
 
     def put(self, record: R) -> None:
         """An object was added or changed, as the watch says."""
@@ -40,33 +47,51 @@ class Records(Generic[R]):
         if before is not None and before.uid == record.uid and record.version < ahead:
             return
         self._answered.pop(record.key, None)
-        self._set(before, record)
+        if record.key in self._written:
+            self._written[record.key] = record
+            self._set(before, record, self.listeners)
+        else:
+            self._set(before, record, self.listeners + self.on_news)
+
+    @contextlib.contextmanager
+    def writing(self, key: Name) -> Iterator[None]:
+        """While an object is written, and its answer learned; without an answer everything is news."""
+        self._written[key] = None
+        try:
+            yield
+        finally:
+            late = self._written.pop(key)
+            if late is not None:
+                _tell(self.on_news, None, late)
 
     def learn(self, record: R) -> None:
         """The API server has answered this state of an object; of an object that is gone nothing is learned."""
         before = self.all.get(record.key)
         if before is not None and before.uid == record.uid and before.version < record.version:
             self._answered[record.key] = record.version
-            self._set(before, record)
+            self._set(before, record, self.listeners)
+        late = self._written.get(record.key)
+        if late is not None and late.version == record.version:
+            self._written[record.key] = None
 
     def correct(self, record: R) -> None:
         """The same after a conflict: this is the state, even if a newer one was known of an API server of before."""
         before = self.all.get(record.key)
         if before is not None and before.uid == record.uid:
             self._answered.pop(record.key, None)
-            self._set(before, record)
+            self._set(before, record, self.listeners + self.on_news)
 
     def drop(self, key: Name) -> None:
         """An object is gone."""
         self._answered.pop(key, None)
         before = self.all.pop(key, None)
         if before is not None:
-            _tell(self.listeners, before, None)
+            _tell(self.listeners + self.on_news, before, None)
 
-    def _set(self, before: R | None, record: R) -> None:
+    def _set(self, before: R | None, record: R, listeners: list[Heard[R]]) -> None:
         self.all[record.key] = record
         if before != record:
-            _tell(self.listeners, before, record)
+            _tell(listeners, before, record)
 
 
 class JobStore:

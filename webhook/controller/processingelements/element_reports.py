@@ -32,9 +32,10 @@ class ElementReports:
         if patch is None:
             return element
         before = status_of_element(element)
-        body = await self._server.merge_patch(f"{element_path(*element.key)}/status", patch)
-        written = read_element(Raw(body))
-        self._store.elements.learn(written)
+        with self._store.elements.writing(element.key):
+            body = await self._server.merge_patch(f"{element_path(*element.key)}/status", patch)
+            written = read_element(Raw(body))
+            self._store.elements.learn(written)
         if status.counted != before.counted:
             self._ended(element, status)
         return written

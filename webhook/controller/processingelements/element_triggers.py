@@ -19,7 +19,8 @@ class ElementTriggers:
         self._store = store
         self._queue = queue
         self._leading = False
-        store.elements.listeners.append(self._element)
+        # A pass goes on from its own writes; if these queued it, one that is refused would be tried again at once.
+        store.elements.on_news.append(self._element)
         store.jobs.listeners.append(self._job)
         store.pools.listeners.append(self._pool)
         store.on_pod.append(self._pod)
