@@ -317,6 +317,14 @@ def test_what_the_job_states_must_do_for_each_element(resources: dict[str, Any],
     assert found == [f"spec.resources.{text}" for text in expected]
 
 
+def test_submission_time_values_fit_into_a_variable() -> None:
+    longest = 128 * 1024 - len('STREAMS_SUBMISSION_TIME_VALUES={"a":""}\0')
+    assert problems(submissionTimeValues={"a": "x" * longest}) == []
+    assert problems(submissionTimeValues={"a": "x" * (longest + 1)}) == [
+        "spec.submissionTimeValues: 131041 bytes as JSON: a container can be started with at most 131040"
+    ]
+
+
 def test_resources_without_elements_are_nobodys() -> None:
     assert problems(resources={"requests": {"cpu": "1m"}}) == []
 

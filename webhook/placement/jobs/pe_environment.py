@@ -33,12 +33,22 @@ DATA_PATH: Final = "/data"
 """Where the data volume is mounted, unless ``dataPath`` says so."""
 
 
+VALUES_LIMIT: Final = 128 * 1024 - len("STREAMS_SUBMISSION_TIME_VALUES=") - 1
+"""Bytes of the submission-time values as JSON: no program can be started with a longer variable (Linux,
+``MAX_ARG_STRLEN``)."""
+
+
+def values_text(values: Mapping[str, str]) -> str:
+    """The submission-time values as the runtime gets them."""
+    return _text(values)
+
+
 def job_variables(job: JobSpec) -> Iterator[Variable]:
     """Variables of the Job: its bundle, submission-time values, threading model and certificates."""
     if job.bundle is not None:
         yield from _bundle(job.bundle)
     if job.submission_time_values:
-        yield _variable("SUBMISSION_TIME_VALUES", _text(job.submission_time_values))
+        yield _variable("SUBMISSION_TIME_VALUES", values_text(job.submission_time_values))
     if job.threading_model is not None:
         yield _variable("THREADING_MODEL", _text(job.threading_model))
     days = job.transport_certificate_validity_in_days

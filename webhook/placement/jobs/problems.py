@@ -31,6 +31,7 @@ from webhook.placement.jobs.option_problems import (
     one_word,
     problems_of_options,
 )
+from webhook.placement.jobs.pe_environment import VALUES_LIMIT, values_text
 from webhook.placement.jobs.pod_template import read_template
 from webhook.placement.kube.addresses import is_node_name
 from webhook.placement.kube.quantity import NANO, parse_quantity
@@ -106,6 +107,9 @@ def _submission(spec: JobSpec) -> Iterator[Problem]:
         yield from one_word("spec.fusion.type", fusion.type, FUSION_TYPES)
     if spec.threading_model is not None:
         yield from _threading(spec.threading_model)
+    if spec.submission_time_values and (size := len(values_text(spec.submission_time_values).encode())) > VALUES_LIMIT:
+        message = f"{size} bytes as JSON: a container can be started with at most {VALUES_LIMIT}"
+        yield Problem("spec.submissionTimeValues", message)
     yield from one_word("spec.imagePullPolicy", spec.image_pull_policy, PULL_POLICIES)
     yield from object_name("spec.imagePullSecret", spec.image_pull_secret)
     yield from at_least("spec.submissionTimeOutInSeconds", spec.submission_time_out_in_seconds, 1)
