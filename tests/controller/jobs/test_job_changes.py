@@ -148,3 +148,16 @@ async def test_a_job_that_is_replaced_by_another_one_of_its_name(running: JobClu
     await running.wait(20)
     assert running.found()["metadata"]["uid"] != first
     assert (running.status()["phase"], running.pods, running.names(POOLS)) == ("Running", ["parallel-0-1"], [])
+
+
+async def test_a_job_that_ran_before_it_was_invalid_is_never_undone(cluster: JobCluster) -> None:
+    cluster.job(processingElements=[{}])
+    await cluster.lead()
+    cluster.change(fusion={"manual": 0})
+    await cluster.wait(5)
+    assert cluster.condition(cluster.found(), "Submitted")[1] == "Invalid"
+    cluster.runs = lambda pod: pod["metadata"]["name"].startswith("parallel-0")  # type: ignore[method-assign]
+    cluster.change(fusion={"manual": 2}, processingElements=[{}, {}])
+    await cluster.wait(400)
+    assert cluster.status()["phase"] == "Degraded"
+    assert cluster.pods == ["parallel-0-1", "parallel-1-1"]

@@ -115,6 +115,9 @@ class Jobs:
     async def _begin(self, job: StoredJob, status: JobStatus) -> StoredJob:
         """A new generation begins; a Job that has run goes on, and is not submitted against the time."""
         runs = status.phase is not JobPhase.SUBMITTING and status.submitted.reason not in {INVALID, UNKNOWN.reason}
+        if status.submitted.reason == INVALID:
+            # What ran before the Job was made invalid still runs.
+            runs = any(element.begun for element in owned_elements(job, self._store))
         said = Said(holds=False, reason=SUBMITTING, message="its HostPools and processing elements are being made")
         begun = replace(status, submitted=said, generation=job.generation)
         if not runs:
