@@ -85,7 +85,7 @@ def test_only_chosen_namespaces_pay() -> None:
     objects = render({"webhook": {"namespaceSelector": chosen}})
     for hook in hooks(objects):
         name, found = hook["name"].partition(".")[0], hook.get("namespaceSelector", {})
-        everywhere = name in {"nodes", "hostpools", "hpaintents"}
+        everywhere = name in {"nodes", "hostpools", "hpaintents", "jobs", "pes"}
         assert (found.get("matchLabels", {}).get("streams") == "yes") is not everywhere
         assert (team in found.get("matchExpressions", [])) is not everywhere
         assert (found.get("matchLabels", {}).get("streams.ibm.com/inject") == "enabled") is (name == "namespaces")
@@ -120,6 +120,8 @@ def test_what_asks_for_hosts_never_passes_unseen() -> None:
         "tolerations": "Ignore",
         "hostpools": "Fail",
         "hpaintents": "Fail",
+        "jobs": "Fail",
+        "pes": "Fail",
         "workloads": "Fail",
         "workload-guard": "Ignore",
         "daemons": "Ignore",
