@@ -16,7 +16,7 @@ from msgspec.json import Encoder
 from webhook.admission.review import KIND, VERSION, Review, User
 from webhook.placement.inventory.objects import PodInfo, StreamsJob
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, escape, render
+from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, escape, fault_of, render
 
 if TYPE_CHECKING:  # whoever only logs answers shall not wait for the decision core
     from webhook.placement.decision.decision import Decision
@@ -302,8 +302,7 @@ def answered(review: Review, findings: Iterable[CheckResult], policy: Policy) ->
         refusals = [*(problem.message for problem in problems), *(text.partition("\n")[0] for text in objections)]
         return allowed(review, [*(f"audit: this would be refused: {text}" for text in refusals), *warnings])
     if problems:
-        fault = Fault.INVALID if any(problem.fault is Fault.INVALID for problem in problems) else Fault.FORBIDDEN
-        return denied(review, fault, render(problems), warnings)
+        return denied(review, fault_of(problems), render(problems), warnings)
     return denied(review, Fault.FORBIDDEN, objections[0], warnings) if objections else allowed(review, warnings)
 
 

@@ -5,7 +5,7 @@ from webhook.admission.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli.explanation import NAMESPACE, Explanation
 from webhook.placement.request.world import World
-from webhook.placement.text.problem import Fault, render
+from webhook.placement.text.problem import fault_of, render
 
 
 class JobExplanation(Explanation, frozen=True):
@@ -20,7 +20,7 @@ def explain_job(file: str, document: Unstructured, world: World) -> JobExplanati
         origin=origin_of(document),
         namespace=str(mapping(document, "metadata").get("namespace") or NAMESPACE),
         verdict="refused" if problems else "admitted",
-        code=Fault.INVALID.value if problems else 200,
+        code=fault_of(problems).value if problems else 200,
         message=render(problems) if problems else "",
         warnings=[],
         candidates=[],

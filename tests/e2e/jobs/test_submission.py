@@ -84,7 +84,6 @@ REFUSED: dict[str, tuple[Object, str]] = {
         "spec.processingElements[1].operators[0]",
     ),
     "too many elements": ({"processingElements": [{"template": TEMPLATE}] * 1001}, "spec.processingElements"),
-    "an undeclared pool": ({"processingElements": [element("a", "host(P)")]}, 'the Job declares no HostPool "P"'),
     "a request over its limit": (
         {"resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}, "processingElements": elements("a")},
         "spec.resources.requests[cpu]",
@@ -101,6 +100,12 @@ def test_a_job_that_makes_no_sense_is_refused(jobs: Jobs, spec: Object, named: s
     with pytest.raises(RefusedError) as refused:
         jobs.submit("j", spec.pop("processingElements", []), **spec)
     assert (refused.value.code, named in refused.value.message) == (422, True), refused.value.message
+
+
+def test_a_pool_that_nobody_declares_is_refused(jobs: Jobs) -> None:
+    with pytest.raises(RefusedError) as refused:
+        jobs.submit("j", [element("a", "host(P)")])
+    assert (refused.value.code, 'the Job declares no HostPool "P"' in refused.value.message) == (403, True)
 
 
 def test_unknown_fields_are_refused_where_kubectl_asks_for_it(jobs: Jobs) -> None:

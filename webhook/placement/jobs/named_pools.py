@@ -10,7 +10,7 @@ from webhook.placement.jobs.element_order import own_placement
 from webhook.placement.jobs.problems import TEMPLATE_PLACEMENT
 from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, PoolName
 from webhook.placement.spl.placement import parse_placement
-from webhook.placement.text.problem import Problem, counted, enumerated, quote
+from webhook.placement.text.problem import Fault, Problem, counted, enumerated, quote
 
 _LISTED = 10
 """HostPools that a message lists."""
@@ -29,7 +29,8 @@ def undeclared_pools(spec: JobSpec, known: Collection[str]) -> Iterator[Problem]
             nobody = "it has none, nor has its namespace"
             there = f"the HostPools there are: {enumerated(names, _LISTED)}" if names else nobody
             message = f"the Job declares no HostPool {quote(pool.name)}; {there}"
-            yield Problem(path, message, text, clause.offset)
+            # The pool may yet be created, so this is no contradiction of the Job's own.
+            yield Problem(path, message, text, clause.offset, fault=Fault.FORBIDDEN)
         elif found is not None and pool.index is not None:
             size = found.size if found.hosts is None else len(found.hosts)
             if size is None:

@@ -6,7 +6,7 @@ Parsers return a value together with *all* problems of their input; nothing that
 
 import enum
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -47,6 +47,11 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
     text: str = ""
     offset: int | None = None
     fault: Fault = Fault.INVALID
+
+
+def fault_of(problems: Iterable[Problem]) -> Fault:
+    """Whose fault the problems are together: the request's, if one of them is."""
+    return Fault.INVALID if any(problem.fault is Fault.INVALID for problem in problems) else Fault.FORBIDDEN
 
 
 def escape(text: str) -> str:
