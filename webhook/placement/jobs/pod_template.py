@@ -14,7 +14,7 @@ from webhook.placement.kube.pod import Pod
 _PART = {"frozen": True, "gc": False, "rename": "camel"}
 
 
-class _Named(Struct, **_PART):
+class _NamedPart(Struct, **_PART):
     """A variable of the environment."""
 
     name: str = ""
@@ -29,7 +29,7 @@ class _SecurityContext(Struct, **_PART):
 
 
 class _TemplateContainer(Struct, **_PART):
-    env: tuple[_Named, ...] | None = None
+    env: tuple[_NamedPart, ...] | None = None
     volume_mounts: tuple[dict[str, Any], ...] | None = None
     liveness_probe: dict[str, Any] | None = None
     security_context: _SecurityContext | None = None
@@ -41,13 +41,13 @@ class _TemplateSpec(Struct, **_PART):
     image_pull_secrets: tuple[dict[str, Any], ...] | None = None
 
 
-class _PodTemplate(Struct, **_PART):
+class _StatedTemplate(Struct, **_PART):
     spec: _TemplateSpec | None = None
 
 
 def read_template(template: object) -> Pod:
     """The template as placement reads it; raises ``msgspec.ValidationError`` where a part has another type."""
-    msgspec.convert(template, _PodTemplate)
+    msgspec.convert(template, _StatedTemplate)
     return msgspec.convert(template, Pod)
 
 
