@@ -25,7 +25,7 @@ def taking_node_affinity(pod: Object, _times: int) -> None:
 
 def taking_labels(pod: Object, _times: int) -> None:
     """Those of tokens."""
-    labels = pod["metadata"]["labels"]
+    labels = pod["metadata"].get("labels", {})
     pod["metadata"]["labels"] = {key: labels[key] for key in labels if "hostexlocation." not in key}
 
 
