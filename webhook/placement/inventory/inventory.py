@@ -5,7 +5,7 @@ The inventory does no input or output. The watch of the cluster, or the loader o
 """
 
 import copy
-from collections.abc import Collection, Iterator, KeysView
+from collections.abc import Collection, Iterator, KeysView, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -243,14 +243,18 @@ class Inventory:
         self.jobs_version += 1
         self.jobs[job.namespace, job.name] = JobModel(job)
 
-    def with_job(self, job: StreamsJob) -> "Inventory":
-        """A view of the inventory with that Job in place of the one with its name, which no kept answer is about.
+    def with_job(self, job: StreamsJob, pools: Sequence[Pool] = ()) -> "Inventory":
+        """A view of the inventory with that Job, and these HostPools, in place of those with their names.
+
+        No kept answer is about the view.
 
         The watch alone changes what the inventory holds: it may have told of the Job's deletion already, and would not
         tell again. Callers must not change the view.
         """
         found = copy.copy(self)
         found.jobs = {**self.jobs, (job.namespace, job.name): JobModel(job)}
+        if pools:
+            found.pools = self.pools.with_pools(pools)
         return found
 
     def remove_job(self, namespace: str, name: str) -> None:

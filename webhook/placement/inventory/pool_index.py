@@ -3,7 +3,8 @@
 The index also knows which nodes carry membership labels, and which nodes exclusive pools close to strangers.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+import copy
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from webhook.placement.inventory.index import NodeIndex
 from webhook.placement.inventory.objects import Pool
@@ -53,6 +54,17 @@ class PoolIndex(Mapping[Name, Pool]):
 
     def __len__(self) -> int:
         return len(self._pools)
+
+    def with_pools(self, pools: Iterable[Pool]) -> "PoolIndex":
+        """A copy of the index in which these HostPools have been put; the index itself does not change."""
+        found = copy.copy(self)
+        found.members, found._pools, found._hosts = {**self.members}, {**self._pools}, {**self._hosts}
+        found._places = {**self._places}
+        found._by_namespace = {key: {**named} for key, named in self._by_namespace.items()}
+        found._by_spl_name = {key: {**named} for key, named in self._by_spl_name.items()}
+        for pool in pools:
+            found.put(pool)
+        return found
 
     def put(self, pool: Pool) -> None:
         """Add the HostPool object, or replace the one with its name."""

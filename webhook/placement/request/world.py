@@ -27,15 +27,16 @@ _Judged = TypeVar("_Judged")
 class World:
     """An inventory, a policy, and the hosts that pools have or would get; one object for each decision.
 
-    ``leaving`` is a workload whose live pods are left out, as they make room for the pods decided about. ``assumed``
+    ``leaving`` is a workload whose live pods are left out, as they make room for the pods decided about. ``restarting``
+    is a job (namespace and name) of which no pod counts as live, because all of them are decided about. ``assumed``
     are pods that were bound a moment ago and may not be in the inventory yet. ``patient`` tells that the pod may wait
     for what the cluster lacks, ``unbound`` that the pod is to wait, so that ``nodeName`` must not be set.
     ``everything`` is the set of all nodes.
     """
 
     __slots__ = (
-        "_allocations", "_assumed", "_hosts", "_known", "_leaving", "everything", "inventory", "patient", "policy",
-        "unbound",
+        "_allocations", "_assumed", "_hosts", "_known", "_leaving", "_restarting", "everything", "inventory", "patient",
+        "policy", "unbound",
     )  # fmt: skip
 
     def __init__(
@@ -47,12 +48,14 @@ class World:
         assumed: AssumedPods | None = None,
         patient: bool = False,
         unbound: bool = False,
+        restarting: Name | None = None,
     ) -> None:
         self.inventory = inventory
         self.policy = policy
         self.patient = patient
         self.unbound = unbound
         self._leaving = leaving
+        self._restarting = restarting
         self._assumed = assumed
         self.everything: Bits = inventory.nodes.everything
         self._hosts: dict[Name, dict[int, Bits]] = {}
@@ -85,6 +88,7 @@ class World:
             assumed=self._assumed,
             patient=self.patient,
             unbound=unbound,
+            restarting=self._restarting,
         )
 
     @property
@@ -93,7 +97,9 @@ class World:
         return bool(self._allocations)
 
     def job_pods(self, namespace: str, job: str) -> JobPods:
-        """The live pods of the job, without those of the workload that is ``leaving``."""
+        """The live pods of the job, without those of the workload that is ``leaving``; none of a ``restarting`` job."""
+        if self._restarting == (namespace, job):
+            return JobPods()
         found = self.inventory.job_pods(namespace, job)
         return found.without(self._leaving) if self._leaving else found
 

@@ -1,0 +1,170 @@
+"""A Job of Streams judged as a whole before anything of it exists: its processing elements and its HostPools together.
+
+See ``docs/jobs.md``, "The whole Job". Elements that differ only in their names are one member of the group, so that a
+Job of a thousand equal elements costs little more than one of ten.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec, element_name
+from webhook.placement.inventory.objects import Element, Pool, StreamsJob
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.pool_spec import pool_of_spec
+from webhook.placement.jobs.content import content_id
+from webhook.placement.jobs.element_order import own_annotations, own_placement
+from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE, Launch, pod_of
+from webhook.placement.jobs.problems import pool_object_name
+from webhook.placement.kube.pod import Pod
+from webhook.placement.planning.group import Group, GroupAnswer
+from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
+from webhook.placement.planning.members import Member, member_of
+from webhook.placement.planning.solver import Left
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+from webhook.placement.text.problem import MESSAGE_LIMIT, Fault
+
+NOUN: Final = "processing element"
+
+UNDECIDED: Final = "whether all processing elements can run at a time was not decided in time; the controller decides when it makes them"
+"""The warning for a Job that is admitted without a decision."""
+
+
+class JobVerdict(Struct, frozen=True, eq=False):
+    """The verdict on a Job: refused for ``text``, else admitted with ``warnings``; ``group`` is what was judged.
+
+    ``answer`` is where everything can go. It is ``None`` for a Job one of whose elements is refused by itself.
+    """
+
+    group: Group | None = None
+    answer: GroupAnswer | None = None
+    refusal: GroupRefusal | None = None
+    text: str = ""
+    fault: Fault = Fault.FORBIDDEN
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def refused(self) -> bool:
+        """Whether the Job must not be created."""
+        return bool(self.text)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether there was too little time."""
+        return self.answer is not None and self.answer.placed is None and not self.answer.decided
+
+
+def judge_job(namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy, left: Left) -> JobVerdict:
+    """The verdict on a Job whose spec has no problems; ``left`` tells how much time there is for it.
+
+    If it cannot run now, it is judged as if passing conditions of nodes had ended, as a pod is.
+    """
+    pools = pools_of_job(namespace, name, spec)
+    known = inventory.pools
+    fresh = [pool for pool in pools if (pool.namespace, pool.name) not in known]
+    applied = inventory.with_job(streams_job(namespace, name, spec), fresh)
+    there = [applied.pools[pool.namespace, pool.name] for pool in pools]
+    world = World(applied, policy, restarting=(namespace, name))
+    verdict = _judged(namespace, name, spec, there, world, left)
+    later = world.recovered() if verdict.refused else None
+    if later is None:
+        return verdict
+    recovered = _judged(namespace, name, spec, there, later, left)
+    if recovered.refused:
+        return recovered
+    return replace(recovered, warnings=(*recovered.warnings, f"not all at a time now: {_headline(verdict)}"))
+
+
+def _headline(verdict: JobVerdict) -> str:
+    return verdict.text.partition("\n")[0]
+
+
+def _judged(namespace: str, name: str, spec: JobSpec, pools: Sequence[Pool], world: World, left: Left) -> JobVerdict:
+    choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
+    chosen = frozenset((pool.namespace, pool.name) for pool in choices)
+    members: list[Member] = []
+    for names, pod in element_pods(namespace, name, spec):
+        member = member_of(names, len(names), pod, namespace, world, chosen)
+        if isinstance(member, Member) and member.open():
+            members.append(member)
+        elif refused := _alone(names[0], decide(pod, namespace, world)):
+            return refused
+        elif isinstance(member, Member):
+            members.append(member)
+    group = Group(members, world, choices, left, (namespace, name))
+    answer = group.place()
+    if answer.placed is not None:
+        return JobVerdict(group, answer)
+    if not answer.decided:
+        return JobVerdict(group, answer, warnings=(UNDECIDED,))
+    refusal = refuse_group(group, answer.short, NOUN)
+    if refusal.fault is Fault.FORBIDDEN and any(member.ask.elastic for member in members):
+        return JobVerdict(group, answer, refusal, warnings=(f"no room yet: {refusal.headline}",))
+    return JobVerdict(group, answer, refusal, refusal.text, refusal.fault)
+
+
+def _alone(name: str, decision: Decision) -> JobVerdict | None:
+    """The refusal of an element that cannot run even without all others; ``None`` if it can."""
+    if not decision.refused:
+        return None
+    text = f"processing element {name}: {decision.message}"
+    return JobVerdict(text=text[:MESSAGE_LIMIT], fault=decision.fault)
+
+
+def element_pods(namespace: str, name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod]]:
+    """The names of equal elements, and the pod of the first of them; in the order of the Job."""
+    alike: dict[bytes, list[tuple[str, ElementSpec]]] = {}
+    for at, element in enumerate(spec.processing_elements or ()):
+        pe = element_name(name, at, element)
+        alike.setdefault(_shape(element, pe), []).append((pe, element))
+    for found in alike.values():
+        pe, element = found[0]
+        yield tuple(pe for pe, _ in found), msgspec.convert(element_pod(name, pe, element, spec), Pod)
+
+
+def _shape(element: ElementSpec, pe: str) -> bytes:
+    """Equal for elements that differ only in names; isolated operators are known by their names."""
+    placements = [(operator.placement or "").strip() for operator in element.operators or ()]
+    named = pe if any("hostIsolation" in text for text in placements) else ""
+    plain = replace(element, name=None, operators=None)
+    return msgspec.json.encode((plain, [text for text in placements if text], named))
+
+
+def element_pod(job: str, pe: str, element: ElementSpec, spec: JobSpec) -> dict[str, object]:
+    """The first pod of an element, as the controller will make it."""
+    stated = {**msgspec.to_builtins(element), "job": job, "contentId": content_id(element, spec)}
+    stated.pop("name", None)
+    launch = Launch(job=job, element=pe, uid="", count=1, image=RUNTIME_IMAGE)
+    return pod_of(launch, msgspec.convert(stated, ProcessingElementSpec), spec)
+
+
+def pools_of_job(namespace: str, name: str, spec: JobSpec) -> list[Pool]:
+    """The HostPools that the Job declares, as they will be created."""
+    return [
+        replace(pool_of_spec(pool, namespace, pool_object_name(name, pool.name or "")), job=name)
+        for pool in spec.host_pools or ()
+    ]
+
+
+def streams_job(namespace: str, name: str, spec: JobSpec) -> StreamsJob:
+    """The Job as pods of it see it."""
+    default = spec.processing_element.resources if spec.processing_element else None
+    elements = tuple(
+        _element(element, element_name(name, at, element), default)
+        for at, element in enumerate(spec.processing_elements or ())
+    )
+    return StreamsJob(namespace, name, elements=elements, resources=spec.resources)
+
+
+def _element(element: ElementSpec, name: str, default: object) -> Element:
+    placements = tuple((one.name or "", one.placement) for one in element.operators or () if one.placement)
+    own = own_placement(element)
+    bound = own_annotations(element).get(keys.BIND) == "true"
+    resources = element.resources or default
+    return Element(name, (("", own), *placements) if own else placements, bound, resources)  # type: ignore[arg-type]

@@ -1,0 +1,232 @@
+"""A fast search for an assignment: block after block to the nodes that others need least, in several orders.
+
+What the search finds is an assignment; that it finds none proves nothing.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from webhook.placement.inventory.capacity import Row
+from webhook.placement.planning.assignment import Assignment, AssignmentProblem, Block, HostNeed, Key, Mask
+
+Score = Callable[[int], Row]
+"""Function of the position of a block: for each node a number, the smallest of which is the best for the block."""
+
+_FULL: Final = 1_000_000
+"""Share of a node's room that is all of it, in the arithmetic of scores."""
+
+
+def search(problem: AssignmentProblem, scores: Sequence[Score] = ()) -> Assignment | None:
+    """The first assignment that is found; ``scores`` are tried first, in each order of the blocks."""
+    for choose in _host_choices(problem):
+        chosen = choose()
+        if chosen is None:
+            continue
+        for score in (*scores, _least_wanted(problem), _tightest(problem)):
+            for order in _orders(problem):
+                places = _Placing(problem, chosen).all(order, score)
+                if places is not None:
+                    return Assignment(places, chosen)
+    return None
+
+
+def _orders(problem: AssignmentProblem) -> Iterator[list[int]]:
+    """Orders in which to place the blocks: by scarcity of nodes first, then by size first."""
+    blocks = problem.blocks
+    free = np.maximum(problem.free.max(axis=1, initial=0), 1) if problem.size else np.ones(len(problem.free))
+    size = [
+        max((amount / most for amount, most in zip(block.requests, free, strict=True)), default=0) for block in blocks
+    ]
+    scarce = [block.count / max(1, int(np.count_nonzero(block.nodes))) for block in blocks]
+    lonely = [not block.avoids for block in blocks]
+    yield sorted(range(len(blocks)), key=lambda at: (lonely[at], -scarce[at], -size[at]))
+    yield sorted(range(len(blocks)), key=lambda at: (-size[at], -scarce[at]))
+    yield sorted(range(len(blocks)), key=lambda at: (-scarce[at], lonely[at], -size[at]))
+
+
+def _least_wanted(problem: AssignmentProblem) -> Score:
+    """Nodes that fewest sets of pods could go to, then those that the block fills most."""
+    pressure = np.zeros(problem.size)
+    for block in problem.blocks:
+        pressure += block.nodes * (block.count / max(1, np.count_nonzero(block.nodes)))
+    wanted = (pressure * _FULL).astype(np.int64) * 4 * _FULL
+    tight = _tightest(problem)
+    return lambda at: wanted + tight(at)
+
+
+def _tightest(problem: AssignmentProblem) -> Score:
+    """Nodes that have least room."""
+    most = np.maximum(problem.free.max(axis=1, initial=1), 1)[:, None]
+    left = (np.clip(problem.free, 0, None) / most * _FULL).sum(axis=0).astype(np.int64)
+    return lambda _at: left
+
+
+class _Placing:
+    """One attempt: what is free, and which keys are marked and avoided on each node."""
+
+    def __init__(self, problem: AssignmentProblem, hosts: tuple[dict[int, int], ...]) -> None:
+        self._problem = problem
+        self._hosts = hosts
+        self._free = problem.free.copy()
+        self._marked: dict[Key, Row] = {}
+        self._avoided: dict[Key, Row] = {}
+        self._of_kin: dict[tuple[str, Key], tuple[Row, Row]] = {}
+        self._closed = _exclusive(problem, hosts)
+
+    def all(self, order: Sequence[int], score: Score) -> tuple[tuple[int, ...], ...] | None:
+        """The places of all blocks; ``None`` if one of them finds too few."""
+        places: dict[int, tuple[int, ...]] = {}
+        for at in order:
+            block = self._problem.blocks[at]
+            room = self._room(block)
+            found = self._limited(block, room, score(at)) if block.limits else _filled(block.count, room, score(at))
+            if found is None:
+                return None
+            places[at] = found
+            self._take(block, found)
+        return tuple(places[at] for at in range(len(order)))
+
+    def _room(self, block: Block) -> Row:
+        room = self._problem.copies(block, self._free)
+        for need in block.hosts:
+            room = np.where(_mask(self._hosts[need.pool], need, len(room)), room, 0)
+        for at, closed in self._closed.items():
+            if not any(need.pool == at for need in block.hosts):
+                room = np.where(closed, 0, room)
+        for key in block.avoids:
+            room = np.where(self._others(self._marked, 0, key, block), 0, room)
+        for key in block.marks:
+            room = np.where(self._others(self._avoided, 1, key, block), 0, room)
+        return room
+
+    def _others(self, table: dict[Key, Row], part: int, key: Key, block: Block) -> Mask:
+        """Nodes with a block of another kin that marks (or avoids) the key."""
+        found = table.get(key)
+        if found is None:
+            return np.zeros(self._problem.size, np.bool_)
+        own = self._of_kin.get((block.kin, key)) if block.kin else None
+        return (found if own is None else found - own[part]) > 0
+
+    def _take(self, block: Block, places: tuple[int, ...]) -> None:
+        counts = np.bincount(places, minlength=self._problem.size).astype(np.int64)
+        for row, amount in zip(self._free, block.requests, strict=True):
+            row -= counts * amount
+        for part, (table, keys) in enumerate(((self._marked, block.marks), (self._avoided, block.avoids))):
+            for key in keys:
+                table[key] = table.get(key, 0) + counts
+                if block.kin:
+                    kin = self._of_kin.setdefault((block.kin, key), (np.zeros_like(counts), np.zeros_like(counts)))
+                    kin[part][:] += counts
+
+    def _limited(self, block: Block, room: Row, score: Row) -> tuple[int, ...] | None:
+        """The places of a block with limits, one after another: to the domain that has fewest, if all limits hold."""
+        slots = self._problem.slots
+        domains = [limit.domains.of[slots] for limit in block.limits]
+        counts = [np.zeros(limit.domains.count, np.int64) for limit in block.limits]
+        found: list[int] = []
+        for _ in range(block.count):
+            level = np.zeros(len(slots), np.int64)
+            open_ = room > 0
+            for limit, of, count in zip(block.limits, domains, counts, strict=True):
+                inside = of >= 0
+                # What the limit will allow once every domain has been filled as far as it goes.
+                most = limit.most(np.bincount(of[inside], room[inside], limit.domains.count).astype(np.int64) + count)
+                open_ &= ~inside | (count[of] < most[of])
+                level += np.where(inside, count[of], 0)
+            if not open_.any():
+                return None
+            best = np.flatnonzero(open_)
+            place = int(best[np.lexsort((score[best], level[best]))[0]])
+            found.append(place)
+            room[place] -= 1
+            for of, count in zip(domains, counts, strict=True):
+                if of[place] >= 0:
+                    count[of[place]] += 1
+        fine = all((count <= limit.most(count)).all() for limit, count in zip(block.limits, counts, strict=True))
+        return tuple(sorted(found)) if fine else None
+
+
+def _filled(count: int, room: Row, score: Row) -> tuple[int, ...] | None:
+    """The places of so many equal sets: the best nodes are filled first; ``None`` if there is too little room."""
+    if room.sum() < count:
+        return None
+    open_ = np.flatnonzero(room)
+    order = open_[np.argsort(score[open_], kind="stable")] if len(open_) > 1 else open_
+    taken = np.minimum(np.maximum(count - (np.cumsum(room[order]) - room[order]), 0), room[order])
+    return tuple(np.sort(np.repeat(order, taken)).tolist())
+
+
+def _exclusive(problem: AssignmentProblem, hosts: tuple[dict[int, int], ...]) -> dict[int, Mask]:
+    """The hosts of each exclusive pool, by the pool's position."""
+    found: dict[int, Mask] = {}
+    for at, pool in enumerate(problem.pools):
+        if pool.exclusive:
+            found[at] = np.zeros(problem.size, np.bool_)
+            found[at][list(hosts[at].values())] = True
+    return found
+
+
+def _mask(hosts: dict[int, int], need: HostNeed, size: int) -> Mask:
+    found = np.zeros(size, np.bool_)
+    found[[*hosts.values()] if need.index is None else [hosts[need.index]]] = True
+    return found
+
+
+def _host_choices(problem: AssignmentProblem) -> list[Callable[[], tuple[dict[int, int], ...] | None]]:
+    """Ways to choose the hosts of all pools: nodes wanted by its own blocks, roomy nodes; one way without pools."""
+    if not problem.pools:
+        return [lambda: ()]
+    return [lambda: _hosts(problem, roomy=False), lambda: _hosts(problem, roomy=True)]
+
+
+def _hosts(problem: AssignmentProblem, *, roomy: bool) -> tuple[dict[int, int], ...] | None:
+    """Hosts of all pools: exclusive pools first, and those with fewest eligible nodes to spare; ``None`` if one lacks."""
+    found: dict[int, dict[int, int]] = {}
+    exclusive = np.zeros(problem.size, np.bool_)
+    shared = np.zeros(problem.size, np.bool_)
+    for at, pool in enumerate(problem.pools):
+        for _, place in pool.standing:
+            (exclusive if pool.exclusive else shared)[place] = True
+    if (exclusive & shared).any() or any(
+        {place for _, place in one.standing} & {place for _, place in two.standing}
+        for one, two in itertools.combinations([pool for pool in problem.pools if pool.exclusive], 2)
+    ):
+        return None
+    order = sorted(
+        range(len(problem.pools)),
+        key=lambda at: (not problem.pools[at].exclusive, np.count_nonzero(problem.pools[at].eligible)),
+    )
+    for at in order:
+        pool = problem.pools[at]
+        standing = dict(pool.standing)
+        able = pool.eligible & ~exclusive
+        if pool.exclusive:
+            able &= ~shared
+        able[list(standing.values())] = False
+        places = np.flatnonzero(able)
+        score = _host_score(problem, at, roomy=roomy)[places]
+        fresh = iter(places[np.argsort(score, kind="stable")].tolist())
+        hosts = standing | {
+            index: place for index, place in zip((i for i in range(pool.size) if i not in standing), fresh)
+        }
+        if len(hosts) < pool.size:
+            return None
+        (exclusive if pool.exclusive else shared)[list(hosts.values())] = True
+        found[at] = hosts
+    return tuple(found[at] for at in range(len(problem.pools)))
+
+
+def _host_score(problem: AssignmentProblem, pool: int, *, roomy: bool) -> Row:
+    """For each node, how bad it is as a host: few of the pool's own blocks could run there, and many others."""
+    score = np.zeros(problem.size)
+    for block in problem.blocks:
+        own = any(need.pool == pool for need in block.hosts)
+        weight = block.count / max(1, np.count_nonzero(block.nodes))
+        able = problem.copies(block, problem.free) > 0 if own else block.nodes
+        score += np.where(able, -block.count, 0) if own else able * weight
+    most = np.maximum(problem.free.max(axis=1, initial=1), 1)[:, None]
+    room = (np.clip(problem.free, 0, None) / most).sum(axis=0)
+    return (score * _FULL - (room * _FULL if roomy else 0)).astype(np.int64)

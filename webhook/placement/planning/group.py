@@ -1,0 +1,298 @@
+"""``Group``: all pods that are to run at a time, judged as a whole against what is free in the cluster.
+
+A group is asked with some of its pods or without some of its clauses, so that a refusal can say what cannot hold
+together. Room is what is free now, since nothing says that running pods will end; pods that are being deleted, and
+those of a job that is to be restarted, count as gone.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from webhook.placement.constraints.topology_limit import Limit, holding
+from webhook.placement.inventory.objects import Pool
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.bits import Bits, to_slots
+from webhook.placement.planning.assignment import Assignment, AssignmentProblem, Block, HostNeed, Key, PoolChoice
+from webhook.placement.planning.members import Condition, Member, requests_of
+from webhook.placement.planning.solver import Answer, Left, assign
+from webhook.placement.pools.allocation import eligible
+from webhook.placement.request.world import World
+
+MOST: Final = 2**50
+"""Largest amount in the arithmetic: sums of thousands of such amounts fit into an ``int64``. No node has a pebibyte."""
+
+_Sets = list[tuple[tuple[int, int], ...]]
+"""For each set of pods of a block: positions of members, and how many pods of each."""
+
+
+class Placed(Struct, frozen=True, eq=False):
+    """Where a group goes: for each member the slots of its pods, ascending, and the hosts of each pool by index."""
+
+    slots: tuple[tuple[int, ...], ...]
+    hosts: Mapping[Name, Mapping[int, int]] = {}
+
+
+class GroupAnswer(Struct, frozen=True, eq=False):
+    """``placed`` is where all pods can go; without it, ``decided`` tells that there is no way.
+
+    ``short`` are positions of members that counts prove not to fit.
+    """
+
+    placed: Placed | None
+    decided: bool = True
+    short: tuple[int, ...] = ()
+
+
+class Change(Struct, frozen=True, eq=False):
+    """What is imagined to be otherwise: clauses that are ``dropped``, and nodes that a clause is to be ``opened`` for.
+
+    ``added`` is how many nodes with room for ``room`` are added, ``larger`` by how much each of these pools grows.
+    """
+
+    dropped: frozenset[str] = frozenset()
+    opened: Mapping[str, Bits] = {}
+    added: int = 0
+    room: Mapping[str, int] = {}
+    larger: Mapping[Name, int] = {}
+
+
+SAME: Final = Change()
+"""Everything is as it is."""
+
+
+class Group:
+    """Members, and the HostPools whose hosts are chosen with them."""
+
+    def __init__(
+        self, members: Sequence[Member], world: World, pools: Sequence[Pool], left: Left, restarting: Name | None = None
+    ) -> None:
+        self.members = tuple(members)
+        self.world = world
+        self.pools = tuple(pools)
+        self._left = left
+        self._slots = to_slots(world.everything)
+        self._resources = sorted(
+            {resource for member in members for one in member.conditions for resource in one.requests}
+        )
+        self._free = _free(world, self._resources, self._slots, restarting)
+        self._known: dict[object, GroupAnswer] = {}
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many pods each member has."""
+        return tuple(member.count for member in self.members)
+
+    @property
+    def in_time(self) -> bool:
+        """Whether there is time left for another question."""
+        return self._left() > 0
+
+    def free(self, resource: str) -> npt.NDArray[np.int64]:
+        """What is free of a resource that a member requests, on each node in the order of slots."""
+        return self._free[self._resources.index(resource)]
+
+    def requests(self, resource: str) -> bool:
+        """Whether a member requests the resource."""
+        return resource in self._resources
+
+    def eligible(self, pool: Pool) -> Bits:
+        """The nodes that could be hosts of the pool."""
+        return eligible(pool, self.world.inventory, self.world.policy)
+
+    def place(self, counts: Sequence[int] | None = None, change: Change = SAME) -> GroupAnswer:
+        """Whether so many pods of each member (all of them by default) can run at a time, and where."""
+        asked = self.counts if counts is None else tuple(counts)
+        key = (asked, change.dropped) if change is SAME or Change(change.dropped) == change else None
+        if key is None or key not in self._known:
+            answer = self._placed(asked, change)
+            if key is None or not answer.decided:
+                return answer
+            self._known[key] = answer
+        return self._known[key]
+
+    def _placed(self, counts: tuple[int, ...], change: Change) -> GroupAnswer:
+        blocks, owners = self._blocks(counts, change)
+        pools = tuple(self._choice(pool, change) for pool in self.pools)
+        problem = AssignmentProblem(self._slots_with(change), self._free_with(change), blocks, pools)
+        answer: Answer = assign(problem, self._left)
+        if answer.found is None:
+            short = {member for at in answer.short or () for pods in owners[at] for member, _ in pods}
+            return GroupAnswer(None, answer.decided, tuple(sorted(short)))
+        return GroupAnswer(self._where(problem, answer.found, owners))
+
+    # From members to blocks
+
+    def _blocks(self, counts: Sequence[int], change: Change) -> tuple[tuple[Block, ...], list[_Sets]]:
+        """The blocks, and the pods of each; equal blocks are one."""
+        kept = [self._kept(at, change) if counts[at] else () for at in range(len(self.members))]
+        merged: dict[object, tuple[Block, _Sets]] = {}
+        for number, together in enumerate(_united([at for at, count in enumerate(counts) if count], kept)):
+            key, block, owners = self._block(together, counts, kept, change, number)
+            if key in merged:
+                old, known = merged[key]
+                merged[key] = _more(old, block.count), [*known, *owners]
+            else:
+                merged[key] = block, owners
+        return tuple(block for block, _ in merged.values()), [owners for _, owners in merged.values()]
+
+    def _kept(self, at: int, change: Change) -> tuple[Condition, ...]:
+        return tuple(
+            found for found in self.members[at].conditions if not found.clause or found.clause not in change.dropped
+        )
+
+    def _block(
+        self,
+        members: list[int],
+        counts: Sequence[int],
+        kept: Sequence[tuple[Condition, ...]],
+        change: Change,
+        number: int,
+    ) -> tuple[object, Block, _Sets]:
+        """The block of members that share a node, or of a member whose pods may be anywhere; what it is equal by."""
+        one = not any(found.together for found in kept[members[0]])
+        nodes, requests = self.world.everything, [0] * len(self._resources)
+        marks: set[Key] = set()
+        avoids: set[Key] = set()
+        hosts: set[HostNeed] = set()
+        limits: list[Limit] = []
+        for at in members:
+            own = requests_of(kept[at])
+            for place, resource in enumerate(self._resources):
+                requests[place] += min(own.get(resource, 0), MOST // 2**16) * (1 if one else counts[at])
+            for found in kept[at]:
+                nodes &= found.nodes | change.opened.get(found.clause, 0)
+                marks.update(found.marks)
+                avoids.update(found.avoids)
+                if found.host is not None:
+                    hosts.add(HostNeed(self._pool(found.host[0]), found.host[1]))
+                if found.limit is not None and one:
+                    limits.append(found.limit)
+                elif found.limit is not None:
+                    nodes &= holding(counts[at], found.limit)
+        if not one and _split(members, counts, kept, self.members):
+            nodes = 0
+        mask = np.append(_mask(nodes, self._slots), np.full(change.added, bool(nodes)))
+        kin = self.members[members[0]].kin if one else ""
+        shape = (nodes, tuple(requests), frozenset(marks), frozenset(avoids), kin, tuple(sorted(hosts)))
+        block = Block(
+            counts[members[0]] if one else 1, mask, tuple(requests), frozenset(marks), frozenset(avoids), kin,
+            tuple(sorted(hosts)), tuple(limits),
+        )  # fmt: skip
+        sets: _Sets = [((members[0], 1),)] * block.count if one else [tuple((at, counts[at]) for at in members)]
+        return (number if limits else shape), block, sets
+
+    def _pool(self, name: Name) -> int:
+        return next(at for at, pool in enumerate(self.pools) if (pool.namespace, pool.name) == name)
+
+    def _choice(self, pool: Pool, change: Change) -> PoolChoice:
+        size = (pool.size or 0) + change.larger.get((pool.namespace, pool.name), 0)
+        able = self.eligible(pool)
+        positions = {int(slot): at for at, slot in enumerate(self._slots)}
+        standing = {
+            index: positions[nodes.bit_length() - 1]
+            for index, nodes in self.world.inventory.pools.hosts(pool).items()
+            if nodes and index < size
+        }
+        mask = np.append(_mask(able, self._slots), np.ones(change.added, np.bool_))
+        return PoolChoice(size, mask, pool.exclusive, tuple(sorted(standing.items())))
+
+    # Nodes
+
+    def _slots_with(self, change: Change) -> npt.NDArray[np.intp]:
+        return np.append(self._slots, np.full(change.added, -1, np.intp))
+
+    def _free_with(self, change: Change) -> npt.NDArray[np.int64]:
+        added = np.array(
+            [[min(change.room.get(resource, 0), MOST)] * change.added for resource in self._resources], np.int64
+        )
+        return np.concatenate([self._free, added.reshape(len(self._resources), change.added)], axis=1)
+
+    # From blocks to members
+
+    def _where(self, problem: AssignmentProblem, found: Assignment, owners: Sequence[_Sets]) -> Placed:
+        slots: list[list[int]] = [[] for _ in self.members]
+        for places, sets in zip(found.places, owners, strict=True):
+            for place, pods in zip(places, sets, strict=True):
+                for at, count in pods:
+                    slots[at] += [int(problem.slots[place])] * count
+        hosts = {
+            (pool.namespace, pool.name): {index: int(problem.slots[place]) for index, place in sorted(mine.items())}
+            for pool, mine in zip(self.pools, found.hosts, strict=True)
+        }
+        return Placed(tuple(tuple(sorted(places)) for places in slots), hosts)
+
+
+def _more(block: Block, count: int) -> Block:
+    return Block(
+        block.count + count,
+        block.nodes,
+        block.requests,
+        block.marks,
+        block.avoids,
+        block.kin,
+        block.hosts,
+        block.limits,
+    )
+
+
+def _united(members: Sequence[int], kept: Sequence[Sequence[Condition]]) -> Iterator[list[int]]:
+    """The members in sets that have to share a node."""
+    of_key: dict[Key, int] = {}
+    leader = {at: at for at in members}
+
+    def find(at: int) -> int:
+        while leader[at] != at:
+            at = leader[at]
+        return at
+
+    for at in members:
+        for found in kept[at]:
+            if found.together:
+                leader[find(at)] = find(of_key.setdefault(found.together, at))
+    sets: dict[int, list[int]] = {}
+    for at in members:
+        sets.setdefault(find(at), []).append(at)
+    yield from sets.values()
+
+
+def _split(
+    members: Sequence[int], counts: Sequence[int], kept: Sequence[Sequence[Condition]], all_members: Sequence[Member]
+) -> bool:
+    """Whether two pods that have to share a node must not share one."""
+    for at in members:
+        avoided = {key for found in kept[at] for key in found.avoids}
+        for other in members:
+            marked = {key for found in kept[other] for key in found.marks}
+            same = at == other and (counts[at] == 1 or bool(all_members[at].kin))
+            if not same and not avoided.isdisjoint(marked):
+                return True
+    return False
+
+
+def _mask(nodes: Bits, slots: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """For each of the slots, whether it is in the set."""
+    found = np.zeros(int(slots.max(initial=-1)) + 1, np.bool_)
+    inside = to_slots(nodes)
+    found[inside[inside < len(found)]] = True
+    return found[slots]
+
+
+def _free(
+    world: World, resources: Collection[str], slots: npt.NDArray[np.intp], restarting: Name | None
+) -> npt.NDArray[np.int64]:
+    """What is free of each resource on each node, with what pods leave that are deleted, or to be restarted."""
+    inventory = world.inventory
+    leaving = [(inventory.nodes.slot_of[pod.node], pod) for pod in inventory.leaving.values()]
+    own = [*inventory.job_pods(*restarting).pods.values()] if restarting else []
+    rows = []
+    for resource in resources:
+        allocatable, used = inventory.nodes.capacity.rows(resource)
+        row = allocatable - used
+        for slot, pod in (*leaving, *own):
+            row[slot] += pod.requests.get(resource, 0)
+        rows.append(np.clip(row[slots], -MOST, MOST))
+    return np.array(rows, np.int64).reshape(len(rows), len(slots))
