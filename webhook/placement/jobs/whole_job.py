@@ -25,14 +25,16 @@ from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
 from webhook.placement.planning.members import Member, member_of
-from webhook.placement.planning.solver import Left
+from webhook.placement.planning.solver import Solving
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault
 
 NOUN: Final = "processing element"
 
-UNDECIDED: Final = "whether all processing elements can run at a time was not decided in time; the controller decides when it makes them"
+UNDECIDED: Final = (
+    "whether all processing elements can run at a time was not decided in time: some of them may have to wait"
+)
 """The warning for a Job that is admitted without a decision."""
 
 
@@ -60,8 +62,10 @@ class JobVerdict(Struct, frozen=True, eq=False):
         return self.answer is not None and self.answer.placed is None and not self.answer.decided
 
 
-def judge_job(namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy, left: Left) -> JobVerdict:
-    """The verdict on a Job whose spec has no problems; ``left`` tells how much time there is for it.
+async def judge_job(
+    namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving
+) -> JobVerdict:
+    """The verdict on a Job whose spec has no problems; ``solving`` says how programs are solved, and in what time.
 
     If it cannot run now, it is judged as if passing conditions of nodes had ended, as a pod is.
     """
@@ -71,11 +75,11 @@ def judge_job(namespace: str, name: str, spec: JobSpec, inventory: Inventory, po
     applied = inventory.with_job(streams_job(namespace, name, spec), fresh)
     there = [applied.pools[pool.namespace, pool.name] for pool in pools]
     world = World(applied, policy, restarting=(namespace, name))
-    verdict = _judged(namespace, name, spec, there, world, left)
+    verdict = await _judged(namespace, name, spec, there, world, solving)
     later = world.recovered() if verdict.refused else None
     if later is None:
         return verdict
-    recovered = _judged(namespace, name, spec, there, later, left)
+    recovered = await _judged(namespace, name, spec, there, later, solving)
     if recovered.refused:
         return recovered
     return replace(recovered, warnings=(*recovered.warnings, f"not all at a time now: {_headline(verdict)}"))
@@ -85,11 +89,13 @@ def _headline(verdict: JobVerdict) -> str:
     return verdict.text.partition("\n")[0]
 
 
-def _judged(namespace: str, name: str, spec: JobSpec, pools: Sequence[Pool], world: World, left: Left) -> JobVerdict:
+async def _judged(
+    namespace: str, name: str, spec: JobSpec, pools: Sequence[Pool], world: World, solving: Solving
+) -> JobVerdict:
     choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
     chosen = frozenset((pool.namespace, pool.name) for pool in choices)
     members: list[Member] = []
-    for names, pod in element_pods(namespace, name, spec):
+    for names, pod in element_pods(name, spec):
         member = member_of(names, len(names), pod, namespace, world, chosen)
         if isinstance(member, Member) and member.open():
             members.append(member)
@@ -97,13 +103,13 @@ def _judged(namespace: str, name: str, spec: JobSpec, pools: Sequence[Pool], wor
             return refused
         elif isinstance(member, Member):
             members.append(member)
-    group = Group(members, world, choices, left, (namespace, name))
-    answer = group.place()
+    group = Group(members, world, choices, solving, (namespace, name))
+    answer = await group.place()
     if answer.placed is not None:
         return JobVerdict(group, answer)
     if not answer.decided:
         return JobVerdict(group, answer, warnings=(UNDECIDED,))
-    refusal = refuse_group(group, answer.short, NOUN)
+    refusal = await refuse_group(group, answer.short, NOUN)
     if refusal.fault is Fault.FORBIDDEN and any(member.ask.elastic for member in members):
         return JobVerdict(group, answer, refusal, warnings=(f"no room yet: {refusal.headline}",))
     return JobVerdict(group, answer, refusal, refusal.text, refusal.fault)
@@ -117,7 +123,7 @@ def _alone(name: str, decision: Decision) -> JobVerdict | None:
     return JobVerdict(text=text[:MESSAGE_LIMIT], fault=decision.fault)
 
 
-def element_pods(namespace: str, name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod]]:
+def element_pods(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod]]:
     """The names of equal elements, and the pod of the first of them; in the order of the Job."""
     alike: dict[bytes, list[tuple[str, ElementSpec]]] = {}
     for at, element in enumerate(spec.processing_elements or ()):

@@ -3,12 +3,12 @@
 A question that is not answered in time counts as if the answer were yes, so the set may then be larger than needed.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from webhook.placement.decision.conflict import fewest
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.planning.group import Change, Group
 
@@ -27,71 +27,77 @@ class GroupConflict(Struct, frozen=True, eq=False):
     pools: tuple[Name, ...] = ()
 
 
-def smallest(group: Group, short: Sequence[int] = ()) -> GroupConflict:
+async def smallest(group: Group, short: Sequence[int] = ()) -> GroupConflict:
     """The conflict of a group that cannot be placed; ``short`` are members that are known not to fit together."""
     none = (0,) * len(group.members)
-    if _fails(group, none):
-        return GroupConflict(none, pools=_pools(group))
-    counts = _fewest_pods(group, short)
-    texts = list(
-        dict.fromkeys(text for at, member in enumerate(group.members) if counts[at] for text in member.clauses)
-    )
-
-    def hold(kept: Sequence[int]) -> bool:
-        chosen = {texts[at] for at in kept}
-        return not _fails(group, counts, frozenset(text for text in texts if text not in chosen))
-
-    return GroupConflict(
-        counts, tuple(texts[at] for at in fewest(range(len(texts)), hold, TRIES if group.in_time else 0))
-    )
+    if await _fails(group, none):
+        return GroupConflict(none, pools=await _pools(group))
+    counts = await _fewest_pods(group, short)
+    there = [member for at, member in enumerate(group.members) if counts[at]]
+    texts = list(dict.fromkeys(text for member in there for text in member.clauses))
+    return GroupConflict(counts, await _fewest_clauses(group, counts, texts))
 
 
-def _fails(group: Group, counts: Sequence[int], dropped: frozenset[str] = frozenset()) -> bool:
-    answer = group.place(counts, Change(dropped))
+async def _fails(group: Group, counts: Sequence[int], dropped: frozenset[str] = frozenset()) -> bool:
+    answer = await group.place(counts, Change(dropped))
     return answer.placed is None and answer.decided
 
 
-def _fewest_pods(group: Group, short: Sequence[int]) -> tuple[int, ...]:
-    """How many pods of each member are enough for the conflict: many members are left out at a time, then single pods."""
+async def _fewest_pods(group: Group, short: Sequence[int]) -> tuple[int, ...]:
+    """How many pods of each member are enough: first many members are left out at once, then single ones, then pods."""
     counts = [count if not short or at in short else 0 for at, count in enumerate(group.counts)]
-    if not _fails(group, counts):
+    if not await _fails(group, counts):
         counts = list(group.counts)
     size = max(1, sum(map(bool, counts)) // 2)
-    while True:
+    while size:
         there = [at for at, count in enumerate(counts) if count]
         for first in range(0, len(there), size):
             out = there[first : first + size]
             left = [0 if at in out else count for at, count in enumerate(counts)]
-            if _fails(group, left):
+            if await _fails(group, left):
                 counts = left
-        if size == 1:
-            break
         size //= 2
     for at, count in enumerate(counts):
-        counts[at] = _fewest_of(group, counts, at) if count > 1 else count
+        counts[at] = await _fewest_of(group, counts, at) if count > 1 else count
     return tuple(counts)
 
 
-def _fewest_of(group: Group, counts: Sequence[int], at: int) -> int:
+async def _fewest_of(group: Group, counts: Sequence[int], at: int) -> int:
     """The smallest number of pods of that member with which the others cannot be placed."""
     low, high = 1, counts[at]
     while low < high:
         middle = (low + high) // 2
-        if _fails(group, [*counts[:at], middle, *counts[at + 1 :]]):
+        if await _fails(group, [*counts[:at], middle, *counts[at + 1 :]]):
             high = middle
         else:
             low = middle + 1
     return high
 
 
-def _pools(group: Group) -> tuple[Name, ...]:
+async def _fewest_clauses(group: Group, counts: Sequence[int], texts: Sequence[str]) -> tuple[str, ...]:
+    """A smallest set of clauses that these pods cannot keep: an irreducible one, or a smaller one."""
+    chosen = list(texts)
+    for text in reversed(texts):
+        left = [other for other in chosen if other != text]
+        if await _fails(group, counts, frozenset(texts).difference(left)):
+            chosen = left
+    smaller = itertools.chain.from_iterable(itertools.combinations(texts, size) for size in range(1, len(chosen)))
+    for choice in itertools.islice(smaller, TRIES):
+        if not group.in_time:
+            break
+        if await _fails(group, counts, frozenset(texts).difference(choice)):
+            return choice
+    return tuple(chosen)
+
+
+async def _pools(group: Group) -> tuple[Name, ...]:
     """A smallest set of HostPools that cannot all have their hosts."""
     sizes = {(pool.namespace, pool.name): pool.size or 0 for pool in group.pools}
     chosen = [*sizes]
     for name in reversed([*sizes]):
         without = [other for other in chosen if other != name]
         smaller = {other: -size for other, size in sizes.items() if other not in without}
-        answer = group.place((0,) * len(group.members), Change(larger=smaller))
+        answer = await group.place((0,) * len(group.members), Change(larger=smaller))
         if answer.placed is None and answer.decided:
             chosen = without
     return tuple(chosen)

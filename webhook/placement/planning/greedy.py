@@ -36,10 +36,8 @@ def search(problem: AssignmentProblem, scores: Sequence[Score] = ()) -> Assignme
 def _orders(problem: AssignmentProblem) -> Iterator[list[int]]:
     """Orders in which to place the blocks: by scarcity of nodes first, then by size first."""
     blocks = problem.blocks
-    free = np.maximum(problem.free.max(axis=1, initial=0), 1) if problem.size else np.ones(len(problem.free))
-    size = [
-        max((amount / most for amount, most in zip(block.requests, free, strict=True)), default=0) for block in blocks
-    ]
+    free = np.maximum(problem.free.max(axis=1, initial=1), 1)
+    size = [float((np.array(block.requests, np.float64) / free).max(initial=0)) for block in blocks]
     scarce = [block.count / max(1, int(np.count_nonzero(block.nodes))) for block in blocks]
     lonely = [not block.avoids for block in blocks]
     yield sorted(range(len(blocks)), key=lambda at: (lonely[at], -scarce[at], -size[at]))
@@ -51,7 +49,7 @@ def _least_wanted(problem: AssignmentProblem) -> Score:
     """Nodes that fewest sets of pods could go to, then those that the block fills most."""
     pressure = np.zeros(problem.size)
     for block in problem.blocks:
-        pressure += block.nodes * (block.count / max(1, np.count_nonzero(block.nodes)))
+        pressure += block.nodes * (block.count / max(1, int(np.count_nonzero(block.nodes))))
     wanted = (pressure * _FULL).astype(np.int64) * 4 * _FULL
     tight = _tightest(problem)
     return lambda at: wanted + tight(at)
@@ -112,8 +110,7 @@ class _Placing:
 
     def _take(self, block: Block, places: tuple[int, ...]) -> None:
         counts = np.bincount(places, minlength=self._problem.size).astype(np.int64)
-        for row, amount in zip(self._free, block.requests, strict=True):
-            row -= counts * amount
+        self._free -= np.array(block.requests, np.int64)[:, None] * counts
         for part, (table, keys) in enumerate(((self._marked, block.marks), (self._avoided, block.avoids))):
             for key in keys:
                 table[key] = table.get(key, 0) + counts
@@ -183,11 +180,11 @@ def _host_choices(problem: AssignmentProblem) -> list[Callable[[], tuple[dict[in
 
 
 def _hosts(problem: AssignmentProblem, *, roomy: bool) -> tuple[dict[int, int], ...] | None:
-    """Hosts of all pools: exclusive pools first, and those with fewest eligible nodes to spare; ``None`` if one lacks."""
+    """Hosts of all pools: of exclusive pools first, then of those with fewest eligible nodes; ``None`` if one lacks."""
     found: dict[int, dict[int, int]] = {}
     exclusive = np.zeros(problem.size, np.bool_)
     shared = np.zeros(problem.size, np.bool_)
-    for at, pool in enumerate(problem.pools):
+    for pool in problem.pools:
         for _, place in pool.standing:
             (exclusive if pool.exclusive else shared)[place] = True
     if (exclusive & shared).any() or any(
@@ -209,9 +206,8 @@ def _hosts(problem: AssignmentProblem, *, roomy: bool) -> tuple[dict[int, int], 
         places = np.flatnonzero(able)
         score = _host_score(problem, at, roomy=roomy)[places]
         fresh = iter(places[np.argsort(score, kind="stable")].tolist())
-        hosts = standing | {
-            index: place for index, place in zip((i for i in range(pool.size) if i not in standing), fresh)
-        }
+        unfilled = [index for index in range(pool.size) if index not in standing]
+        hosts = standing | dict(zip(unfilled, fresh, strict=False))
         if len(hosts) < pool.size:
             return None
         (exclusive if pool.exclusive else shared)[list(hosts.values())] = True
@@ -224,7 +220,7 @@ def _host_score(problem: AssignmentProblem, pool: int, *, roomy: bool) -> Row:
     score = np.zeros(problem.size)
     for block in problem.blocks:
         own = any(need.pool == pool for need in block.hosts)
-        weight = block.count / max(1, np.count_nonzero(block.nodes))
+        weight = block.count / max(1, int(np.count_nonzero(block.nodes)))
         able = problem.copies(block, problem.free) > 0 if own else block.nodes
         score += np.where(able, -block.count, 0) if own else able * weight
     most = np.maximum(problem.free.max(axis=1, initial=1), 1)[:, None]

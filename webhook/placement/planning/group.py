@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.placement.constraints.topology_limit import Limit, holding
 from webhook.placement.inventory.objects import Pool
@@ -18,12 +19,15 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits, to_slots
 from webhook.placement.planning.assignment import Assignment, AssignmentProblem, Block, HostNeed, Key, PoolChoice
 from webhook.placement.planning.members import Condition, Member, requests_of
-from webhook.placement.planning.solver import Answer, Left, assign
+from webhook.placement.planning.solver import Answer, Solving, assign
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.world import World
 
 MOST: Final = 2**50
 """Largest amount in the arithmetic: sums of thousands of such amounts fit into an ``int64``. No node has a pebibyte."""
+
+_Kept = Sequence[Sequence[Condition]]
+"""The conditions of each member that are not dropped."""
 
 _Sets = list[tuple[tuple[int, int], ...]]
 """For each set of pods of a block: positions of members, and how many pods of each."""
@@ -68,12 +72,17 @@ class Group:
     """Members, and the HostPools whose hosts are chosen with them."""
 
     def __init__(
-        self, members: Sequence[Member], world: World, pools: Sequence[Pool], left: Left, restarting: Name | None = None
+        self,
+        members: Sequence[Member],
+        world: World,
+        pools: Sequence[Pool],
+        solving: Solving,
+        restarting: Name | None = None,
     ) -> None:
         self.members = tuple(members)
         self.world = world
         self.pools = tuple(pools)
-        self._left = left
+        self._solving = solving
         self._slots = to_slots(world.everything)
         self._resources = sorted(
             {resource for member in members for one in member.conditions for resource in one.requests}
@@ -89,11 +98,12 @@ class Group:
     @property
     def in_time(self) -> bool:
         """Whether there is time left for another question."""
-        return self._left() > 0
+        return self._solving.left() > 0
 
     def free(self, resource: str) -> npt.NDArray[np.int64]:
         """What is free of a resource that a member requests, on each node in the order of slots."""
-        return self._free[self._resources.index(resource)]
+        found: npt.NDArray[np.int64] = self._free[self._resources.index(resource)]
+        return found
 
     def requests(self, resource: str) -> bool:
         """Whether a member requests the resource."""
@@ -103,22 +113,22 @@ class Group:
         """The nodes that could be hosts of the pool."""
         return eligible(pool, self.world.inventory, self.world.policy)
 
-    def place(self, counts: Sequence[int] | None = None, change: Change = SAME) -> GroupAnswer:
+    async def place(self, counts: Sequence[int] | None = None, change: Change = SAME) -> GroupAnswer:
         """Whether so many pods of each member (all of them by default) can run at a time, and where."""
         asked = self.counts if counts is None else tuple(counts)
         key = (asked, change.dropped) if change is SAME or Change(change.dropped) == change else None
         if key is None or key not in self._known:
-            answer = self._placed(asked, change)
+            answer = await self._placed(asked, change)
             if key is None or not answer.decided:
                 return answer
             self._known[key] = answer
         return self._known[key]
 
-    def _placed(self, counts: tuple[int, ...], change: Change) -> GroupAnswer:
+    async def _placed(self, counts: tuple[int, ...], change: Change) -> GroupAnswer:
         blocks, owners = self._blocks(counts, change)
         pools = tuple(self._choice(pool, change) for pool in self.pools)
         problem = AssignmentProblem(self._slots_with(change), self._free_with(change), blocks, pools)
-        answer: Answer = assign(problem, self._left)
+        answer: Answer = await assign(problem, self._solving)
         if answer.found is None:
             short = {member for at in answer.short or () for pods in owners[at] for member, _ in pods}
             return GroupAnswer(None, answer.decided, tuple(sorted(short)))
@@ -134,7 +144,7 @@ class Group:
             key, block, owners = self._block(together, counts, kept, change, number)
             if key in merged:
                 old, known = merged[key]
-                merged[key] = _more(old, block.count), [*known, *owners]
+                merged[key] = replace(old, count=old.count + block.count), [*known, *owners]
             else:
                 merged[key] = block, owners
         return tuple(block for block, _ in merged.values()), [owners for _, owners in merged.values()]
@@ -224,19 +234,6 @@ class Group:
             for pool, mine in zip(self.pools, found.hosts, strict=True)
         }
         return Placed(tuple(tuple(sorted(places)) for places in slots), hosts)
-
-
-def _more(block: Block, count: int) -> Block:
-    return Block(
-        block.count + count,
-        block.nodes,
-        block.requests,
-        block.marks,
-        block.avoids,
-        block.kin,
-        block.hosts,
-        block.limits,
-    )
 
 
 def _united(members: Sequence[int], kept: Sequence[Sequence[Condition]]) -> Iterator[list[int]]:

@@ -4,14 +4,14 @@ Each fix is tried before it is named: with it, all pods of the group have a plac
 namespace that the request does not name (``docs/refusals.md``).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from msgspec import Struct
 
 from webhook.placement.constraints.constraint import ADD_NODE
-from webhook.placement.constraints.resources import SAID, amount, ordered
+from webhook.placement.constraints.resources import PODS, SAID, amount, ordered
 from webhook.placement.decision.cluster_change import joinable, opening_change
 from webhook.placement.decision.refusal import cannot_hold, within_limit
 from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT
@@ -25,11 +25,11 @@ _NAMED: Final = 3
 """Elements that the first line names."""
 
 _MORE: Final = 3
-"""At most so many nodes or hosts are tried as a fix."""
+"""So many nodes or hosts are tried as a fix, and as many as there are pods that do not fit."""
 
 
 class GroupRefusal(Struct, frozen=True):
-    """The whole ``text``, and its parts: clauses and names of elements in the conflict, the fix, and whose fault it is."""
+    """The ``text``, and its parts: clauses and names of elements in the conflict, the fix, and whose fault it is."""
 
     text: str
     clauses: tuple[str, ...]
@@ -43,24 +43,25 @@ class GroupRefusal(Struct, frozen=True):
         return self.text.partition("\n")[0]
 
 
-def refuse_group(group: Group, short: Sequence[int], noun: str) -> GroupRefusal:
-    """The refusal of a group that cannot be placed; ``noun`` says what its pods are: ``processing element``, ``pod``."""
-    conflict = smallest(group, short)
+async def refuse_group(group: Group, short: Sequence[int], noun: str) -> GroupRefusal:
+    """The refusal of a group that cannot be placed; ``noun`` is what its pods are: ``processing element``, ``pod``."""
+    conflict = await smallest(group, short)
     if conflict.pools:
-        return _refuse_pools(group, conflict)
+        return await _refuse_pools(group, conflict)
     alike = _alike(group, conflict)
     names = _names(group, alike)
     total = sum(alike)
-    fit = _fitting(group, alike, beside=False)
-    first = f"{_start(conflict, noun)}: {fit} of {counted(total, noun)} {'fits' if fit == 1 else 'fit'}{_who(names, total)}."
+    fit = await _fitting(group, alike, beside=False)
+    fits = f"{fit} of {counted(total, noun)} {'fits' if fit == 1 else 'fit'}"
+    first = f"{_start(conflict, noun)}: {fits}{_who(names, total)}."
     lines = [f"  {shorten(line, REASON_LIMIT)}" for line in _reasons(group, conflict)]
-    options = [*_first(_cluster_changes(group, conflict)), *_first(_drops(group, conflict))]
-    left = _fitting(group, alike, beside=True)
+    options = [*await _first(_cluster_changes(group, conflict, total - fit)), *await _first(_drops(group, conflict))]
+    left = await _fitting(group, alike, beside=True)
     if 0 < left < total:
         options.append(f"run {left} of these {total}")
     fix = ", or ".join(options) or "none by a single change; together they need more than the cluster has free"
     text = within_limit(first, lines, f"Nearest fix: {fix}.")
-    return GroupRefusal(text, conflict.clauses, names, fix, _fault(group))
+    return GroupRefusal(text, conflict.clauses, names, fix, await _fault(group))
 
 
 def _start(conflict: GroupConflict, noun: str) -> str:
@@ -89,16 +90,16 @@ def _names(group: Group, counts: Sequence[int]) -> tuple[str, ...]:
     return tuple(name for at, member in enumerate(group.members) if counts[at] for name in member.names)
 
 
-def _fitting(group: Group, alike: Sequence[int], *, beside: bool) -> int:
+async def _fitting(group: Group, alike: Sequence[int], *, beside: bool) -> int:
     """How many of these pods fit, the first ones first; ``beside`` all other pods of the group, or alone."""
     low, high = 0, sum(alike) - 1
     while low < high:
         middle = (low + high + 1) // 2
-        if group.place(_first_pods(group, alike, middle, beside=beside)).placed is not None:
+        if (await group.place(_first_pods(group, alike, middle, beside=beside))).placed is not None:
             low = middle
         else:
             high = middle - 1
-    if low == 0 and group.place(_first_pods(group, alike, 0, beside=beside)).placed is None:
+    if low == 0 and (await group.place(_first_pods(group, alike, 0, beside=beside))).placed is None:
         return -1 if beside else 0
     return low
 
@@ -124,7 +125,7 @@ def _reasons(group: Group, conflict: GroupConflict) -> list[str]:
         left &= ~lacking
         if lacking:
             what = f"less than {resource} {amount(resource, needs[resource])} free"
-            if resource == "pods":
+            if resource == PODS:
                 what = "no place for one more pod"
             found.append(
                 f"{counted(lacking.bit_count(), 'node')} {'has' if lacking.bit_count() == 1 else 'have'} {what}"
@@ -138,39 +139,48 @@ def _roomy(group: Group, resource: str, needed: int) -> int:
     return from_mask(mask)
 
 
-def _first(options: Iterator[str]) -> list[str]:
-    found = next(options, None)
-    return [] if found is None else [found]
+async def _first(options: AsyncIterator[str]) -> list[str]:
+    async for found in options:
+        return [found]
+    return []
 
 
-def _works(group: Group, change: Change) -> bool:
-    return group.place(None, change).placed is not None
+async def _works(group: Group, change: Change) -> bool:
+    return (await group.place(None, change)).placed is not None
 
 
-def _cluster_changes(group: Group, conflict: GroupConflict) -> Iterator[str]:
+async def _cluster_changes(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[str]:
     """Changes of the cluster, or of the Job's pools, with which all pods fit."""
     members = [member for at, member in enumerate(group.members) if conflict.counts[at]]
     for clause in conflict.clauses:
-        yield from _opened(group, clause, members)
+        async for text in _opened(group, clause, members, missing):
+            yield text
     for pool in group.pools:
         name = pool.namespace, pool.name
         if any(found.host and found.host[0] == name and found.clause in conflict.clauses
                for member in members for found in member.conditions):  # fmt: skip
-            for more in range(1, _MORE + 1):
-                if _works(group, Change(larger={name: more})):
+            for more in _numbers(missing):
+                if await _works(group, Change(larger={name: more})):
                     yield f"give HostPool {pool.spl_name} {counted((pool.size or 0) + more, 'host')}"
                     break
     constraints = [[found.constraint for found in member.conditions if found.host is None] for member in members]
     if all(joinable(found, member.ask) for found, member in zip(constraints, members, strict=True)):
         room = _largest(members)
-        for more in range(1, _MORE + 1):
-            if _works(group, Change(added=more, room=room)):
-                what = enumerated(ordered(room), SAID, lambda one: f"{one} {amount(one, room[one])}")
-                yield f"add {'a node' if more == 1 else f'{more} nodes'} with {what} free"
+        for more in _numbers(missing):
+            if await _works(group, Change(added=more, room=room)):
+                asked = [resource for resource in ordered(room) if resource != PODS]
+                what = enumerated(asked, SAID, lambda one: f"{one} {amount(one, room[one])}")
+                with_room = f" with {what} free" if asked else ""
+                yield f"add {'a node' if more == 1 else f'{more} nodes'}{with_room}"
                 break
 
 
-def _opened(group: Group, clause: str, members: Sequence[Member]) -> Iterator[str]:
+def _numbers(missing: int) -> list[int]:
+    """How many nodes or hosts are tried, ascending."""
+    return sorted({*range(1, _MORE + 1), missing})
+
+
+async def _opened(group: Group, clause: str, members: Sequence[Member], missing: int) -> AsyncIterator[str]:
     """The change of labels that opens one more node to a clause, or several nodes, if that is enough."""
     for member in members:
         constraints = [found.constraint for found in member.conditions]
@@ -182,8 +192,8 @@ def _opened(group: Group, clause: str, members: Sequence[Member]) -> Iterator[st
             if not text or text.startswith(ADD_NODE):
                 continue
             roomy = sorted(slots(closed), key=lambda slot: -_room_of(group, slot))
-            for more in range(1, min(_MORE, len(roomy)) + 1):
-                if _works(group, Change(opened={clause: union(1 << slot for slot in roomy[:more])})):
+            for more in (number for number in _numbers(missing) if number <= len(roomy)):
+                if await _works(group, Change(opened={clause: union(1 << slot for slot in roomy[:more])})):
                     yield text if more == 1 else f"{text} ({more} more nodes are needed in all)"
                     return
 
@@ -204,23 +214,23 @@ def _largest(members: Sequence[Member]) -> Mapping[str, int]:
     return found
 
 
-def _drops(group: Group, conflict: GroupConflict) -> Iterator[str]:
+async def _drops(group: Group, conflict: GroupConflict) -> AsyncIterator[str]:
     """The clause of the conflict without which all pods fit."""
     verbs = {found.clause: found.constraint.verb for member in group.members for found in member.conditions}
     for clause in conflict.clauses:
-        if _works(group, Change(frozenset((clause,)))):
+        if await _works(group, Change(frozenset((clause,)))):
             yield f"{verbs[clause]} {shorten(clause, CLAUSE_LIMIT)} (all {sum(group.counts)} would fit)"
 
 
-def _fault(group: Group) -> Fault:
+async def _fault(group: Group) -> Fault:
     """INVALID if no cluster could run the group: not even with as many nodes of any size as there are pods."""
-    huge = Change(added=sum(group.counts), room={resource: MOST for member in group.members
-                                                 for found in member.conditions for resource in found.requests})  # fmt: skip
-    answer = group.place(None, huge)
+    resources = {resource for member in group.members for found in member.conditions for resource in found.requests}
+    huge = Change(added=sum(group.counts), room=dict.fromkeys(resources, MOST))
+    answer = await group.place(None, huge)
     return Fault.INVALID if answer.placed is None and answer.decided else Fault.FORBIDDEN
 
 
-def _refuse_pools(group: Group, conflict: GroupConflict) -> GroupRefusal:
+async def _refuse_pools(group: Group, conflict: GroupConflict) -> GroupRefusal:
     """The refusal of a Job whose HostPools cannot all have their hosts."""
     pools = [pool for pool in group.pools if (pool.namespace, pool.name) in conflict.pools]
     said = [f"HostPool {pool.spl_name} ({counted(pool.size or 0, 'host')}, {pool.mode})" for pool in pools]
@@ -232,7 +242,7 @@ def _refuse_pools(group: Group, conflict: GroupConflict) -> GroupRefusal:
     none = (0,) * len(group.members)
     for pool in pools:
         for fewer in range(1, pool.size or 0):
-            if group.place(none, Change(larger={(pool.namespace, pool.name): -fewer})).placed is not None:
+            if (await group.place(none, Change(larger={(pool.namespace, pool.name): -fewer}))).placed is not None:
                 options.append(f"lower the size of HostPool {pool.spl_name} to {(pool.size or 0) - fewer}")
                 break
     fix = ", or ".join(options[:2]) or "make more nodes eligible"

@@ -1,4 +1,4 @@
-"""The assignment problem as an integer program, solved by HiGHS: an assignment, the proof that there is none, or neither.
+"""The assignment problem as an integer program for HiGHS: an assignment, the proof that there is none, or neither.
 
 HiGHS is imported when a program is solved, so that processes which never need it do not pay for it. It runs without the
 interpreter's lock, so that a thread can wait for it while others work.
@@ -6,7 +6,7 @@ interpreter's lock, so that a thread can wait for it while others work.
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -80,6 +80,8 @@ class _Program:
         self._y = [self._block_columns(at, costs) for at in range(len(problem.blocks))]
         if self.hopeless or self.size > LARGEST:
             return
+        self._on = self._by_node()
+        self._most: list[float] = np.concatenate(self._upper).tolist() if self._upper else []
         self._h = [
             self._columns(np.ones(int(np.count_nonzero(self._hostable(at))))) for at in range(len(problem.pools))
         ]
@@ -131,7 +133,7 @@ class _Program:
 
     # Rows
 
-    def _row(self, columns: Any, values: Any, low: float, high: float) -> None:
+    def _row(self, columns: npt.ArrayLike, values: npt.ArrayLike, low: float, high: float) -> None:
         self._rows.append((np.asarray(columns, np.intp), np.asarray(values, np.float64), low, high))
 
     def _every(self) -> None:
@@ -139,7 +141,7 @@ class _Program:
         for block, columns in zip(self._problem.blocks, self._y, strict=True):
             self._row(columns, np.ones(len(columns)), block.count, block.count)
 
-    def _on(self) -> dict[int, list[tuple[int, int]]]:
+    def _by_node(self) -> dict[int, list[tuple[int, int]]]:
         """For each node the blocks that could run there, with their columns."""
         found: dict[int, list[tuple[int, int]]] = {}
         for at, (places, columns) in enumerate(zip(self._nodes, self._y, strict=True)):
@@ -154,30 +156,24 @@ class _Program:
             unit = int(np.gcd.reduce([block.requests[resource] for block in blocks] or [0]))
             if not unit:
                 continue
-            for place, found in self._on().items():
+            for place, found in self._on.items():
                 amounts = [blocks[at].requests[resource] // unit for at, _ in found]
                 left = max(0, int(free[place])) // unit
-                most = sum(
-                    amount * int(self._upper_of(column)) for amount, (_, column) in zip(amounts, found, strict=True)
-                )
+                columns = [column for _, column in found]
+                most = sum(amount * self._upper_of(column) for amount, column in zip(amounts, columns, strict=True))
                 if most > left:
-                    self._row([column for _, column in found], amounts, -np.inf, left)
+                    self._row(columns, amounts, -np.inf, left)
 
     def _upper_of(self, column: int) -> float:
-        return float(self._bounds()[column])
-
-    def _bounds(self) -> npt.NDArray[np.float64]:
-        if getattr(self, "_bound_cache", None) is None or len(self._bound_cache) != self.size:
-            self._bound_cache = np.concatenate(self._upper) if self._upper else np.zeros(0)
-        return self._bound_cache
+        """The upper bound of a column of a block."""
+        return self._most[column]
 
     def _apart(self) -> None:
         """Blocks that avoid a key are on no node with blocks that mark it."""
         blocks = self._problem.blocks
         keys = sorted({key for block in blocks for key in block.avoids})
-        on = self._on()
         for key in keys:
-            for found in on.values():
+            for found in self._on.values():
                 holders = [(at, column) for at, column in found if key in blocks[at].avoids]
                 marked = [(at, column) for at, column in found if key in blocks[at].marks]
                 if holders and marked:
@@ -231,7 +227,7 @@ class _Program:
                 for place in column_of[one].keys() & column_of[two].keys():
                     self._row([column_of[one][place], column_of[two][place]], [1.0, 1.0], -np.inf, 1)
         indexed: dict[tuple[int, int], dict[int, int]] = {}
-        for at, block in enumerate(problem.blocks):
+        for block in problem.blocks:
             for need in block.hosts:
                 if need.index is not None and (need.pool, need.index) not in indexed:
                     indexed[need.pool, need.index] = self._indexed(need.pool, need.index, column_of[need.pool])
@@ -315,7 +311,7 @@ class _Program:
 
     def _load(self, load: int) -> None:
         """Each further set of pods on a node costs more; the cheaper places are taken first by themselves."""
-        for found in self._on().values():
+        for found in self._on.values():
             columns = [column for _, column in found]
             most = int(min(self._problem.total, sum(self._upper_of(column) for column in columns)))
             if most > 1:
@@ -328,7 +324,7 @@ class _Program:
         """``optimal``, ``infeasible`` or ``unknown``, and the best solution that was found."""
         import highspy  # noqa: PLC0415 -- 0.1 s and 21 MB, only for those who need it
 
-        highs = highspy.Highs()
+        highs: highspy.Highs = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in (
             ("output_flag", False), ("threads", 1), ("random_seed", 1), ("time_limit", seconds),
             ("mip_rel_gap", 0.0), ("mip_abs_gap", 0.99), ("parallel", "off"),
@@ -339,7 +335,7 @@ class _Program:
         return _result(highs)
 
     def _pass(self, highs: "highspy.Highs") -> None:
-        cost, upper, whole = map(np.concatenate, (self._cost, self._upper, self._whole))
+        cost, upper, whole = np.concatenate(self._cost), np.concatenate(self._upper), np.concatenate(self._whole)
         starts = np.zeros(len(self._rows) + 1, np.int32)
         np.cumsum([len(row[0]) for row in self._rows], out=starts[1:])
         columns = np.concatenate([row[0] for row in self._rows]).astype(np.int32)

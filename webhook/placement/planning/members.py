@@ -7,11 +7,11 @@ one token of ``hostExlocation`` are apart wherever they go.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.placement.constraints.colocation import Colocated
 from webhook.placement.constraints.constraint import Constraint, Spread
 from webhook.placement.constraints.exlocation import Exlocated
-from webhook.placement.constraints.host_ports import TakenPorts
 from webhook.placement.constraints.hostpool import PoolHosts
 from webhook.placement.constraints.isolation import OwnHost
 from webhook.placement.constraints.resources import Room
@@ -78,19 +78,17 @@ class Member(Struct, frozen=True, eq=False):
 
 
 def member_of(
-    names: Sequence[str], count: int, pod: Pod, namespace: str, world: World, choices: Collection[Name], *,
-    dropped: Collection[str] = (),
-) -> Member | tuple[Problem, ...]:  # fmt: skip
+    names: Sequence[str], count: int, pod: Pod, namespace: str, world: World, choices: Collection[Name]
+) -> Member | tuple[Problem, ...]:
     """The member of these equal pods, or what is wrong with one of them.
 
-    ``choices`` are HostPools whose hosts are chosen together with the nodes of the pods. The pods are read without the
-    ``dropped`` clauses.
+    ``choices`` are HostPools whose hosts are chosen together with the nodes of the pods.
     """
-    ask, problems = read(pod, namespace, world, dropped)
+    ask, problems = read(pod, namespace, world)
     parsed = constraints_of(ask, world)
     if problems or parsed.problems:
         return (*problems, *parsed.problems)
-    verdict = judge(tuple(found for found in parsed.constraints if found.clause not in dropped), world)
+    verdict = judge(parsed.constraints, world)
     conditions = [_condition(judged, ask, names[0], count, world, choices) for judged in verdict.hard]
     if ask.job:
         conditions.append(Condition("", world.everything, verdict.hard[0].constraint, marks=(_all_of(ask),)))
@@ -99,39 +97,37 @@ def member_of(
 
 
 def _condition(judged: Judged, ask: Ask, name: str, count: int, world: World, choices: Collection[Name]) -> Condition:
-    """What the constraint demands; of a group that has no live pods."""
-    constraint, nodes = judged.constraint, judged.nodes
-    job = f"{ask.namespace}/{ask.job}"
+    """What the constraint demands, of a group that has no live pods; ``name`` is that of the member."""
+    constraint, job = judged.constraint, f"{ask.namespace}/{ask.job}"
+    plain = Condition(constraint.clause, judged.nodes, constraint)
     match constraint:
         case Room():
-            return Condition(constraint.clause, world.everything, constraint, requests=constraint.requests)
+            found = replace(plain, nodes=world.everything, requests=constraint.requests)
         case PoolHosts() if (constraint.pool.namespace, constraint.pool.name) in choices:
             pool = constraint.pool.namespace, constraint.pool.name
-            tagged = matching_all(world, constraint.tags)
-            return Condition(constraint.clause, tagged, constraint, host=(pool, constraint.index))
+            found = replace(plain, nodes=matching_all(world, constraint.tags), host=(pool, constraint.index))
         case Colocated():
-            key = f"colocation {job} {' '.join(constraint.group)}"
-            return Condition(constraint.clause, nodes, constraint, together=key)
+            found = replace(plain, together=f"colocation {job} {' '.join(constraint.group)}")
         case Exlocated():
-            key = f"exlocation {job} {constraint.token}"
-            return Condition(constraint.clause, nodes, constraint, marks=(key,), avoids=(key,))
+            found = _apart(plain, f"exlocation {job} {constraint.token}")
         case OwnHost():
-            return Condition(constraint.clause, nodes, constraint, avoids=(_all_of(ask),))
+            found = replace(plain, avoids=(_all_of(ask),))
         case SameNode():
-            return Condition(constraint.clause, nodes, constraint, together=f"workers {job}", marks=(f"workers {job}",))
+            found = replace(plain, together=f"workers {job}", marks=(f"workers {job}",))
         case SeparateNodes():
-            key = f"workers {job}"
-            return Condition(constraint.clause, nodes, constraint, marks=(key,), avoids=(key,))
-        case TakenPorts() if count > 1:
-            key = f"ports {job} {name}"
-            return Condition(constraint.clause, nodes, constraint, marks=(key,), avoids=(key,))
-    spread = constraint.spread
-    if count > 1 and spread is Spread.APART:
-        key = f"{constraint.clause} {job} {name}"
-        return Condition(constraint.clause, nodes, constraint, marks=(key,), avoids=(key,))
-    if count > 1 and not isinstance(spread, Spread):
-        return Condition(constraint.clause, spread.reach, constraint, limit=spread)
-    return Condition(constraint.clause, nodes, constraint)
+            found = _apart(plain, f"workers {job}")
+        case _ if count > 1 and constraint.spread is Spread.APART:
+            found = _apart(plain, f"{constraint.clause} {job} {name}")
+        case _ if count > 1 and not isinstance(constraint.spread, Spread):
+            found = replace(plain, nodes=constraint.spread.reach, limit=constraint.spread)
+        case _:
+            found = plain
+    return found
+
+
+def _apart(condition: Condition, key: Key) -> Condition:
+    """The condition for pods that both mark and avoid the key."""
+    return replace(condition, marks=(key,), avoids=(key,))
 
 
 def _all_of(ask: Ask) -> Key:
