@@ -3,7 +3,6 @@
 The index also knows which nodes carry membership labels, and which nodes exclusive pools close to strangers.
 """
 
-import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from webhook.placement.inventory.index import NodeIndex
@@ -57,11 +56,9 @@ class PoolIndex(Mapping[Name, Pool]):
 
     def with_pools(self, pools: Iterable[Pool]) -> "PoolIndex":
         """A copy of the index in which these HostPools have been put; the index itself does not change."""
-        found = copy.copy(self)
-        found.members, found._pools, found._hosts = {**self.members}, {**self._pools}, {**self._hosts}
-        found._places = {**self._places}
-        found._by_namespace = {key: {**named} for key, named in self._by_namespace.items()}
-        found._by_spl_name = {key: {**named} for key, named in self._by_spl_name.items()}
+        found = PoolIndex(self._nodes)
+        for pool in self._pools.values():
+            found.put(pool)
         for pool in pools:
             found.put(pool)
         return found

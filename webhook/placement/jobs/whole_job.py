@@ -74,7 +74,7 @@ async def judge_job(
     fresh = [pool for pool in pools if (pool.namespace, pool.name) not in known]
     applied = inventory.with_job(streams_job(namespace, name, spec), fresh)
     there = [applied.pools[pool.namespace, pool.name] for pool in pools]
-    world = World(applied, policy, restarting=(namespace, name))
+    world = World(applied, policy, leaving=(namespace, name))
     verdict = await _judged(namespace, name, spec, there, world, solving)
     later = world.recovered() if verdict.refused else None
     if later is None:

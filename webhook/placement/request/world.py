@@ -27,15 +27,15 @@ _Judged = TypeVar("_Judged")
 class World:
     """An inventory, a policy, and the hosts that pools have or would get; one object for each decision.
 
-    ``leaving`` is a workload whose live pods are left out, as they make room for the pods decided about. ``restarting``
-    is a job (namespace and name) of which no pod counts as live, because all of them are decided about. ``assumed``
+    ``leaving`` is a workload whose live pods are left out, as they make room for the pods decided about. It may
+    be a whole job (its namespace and name), which is decided about as if none of its pods ran. ``assumed``
     are pods that were bound a moment ago and may not be in the inventory yet. ``patient`` tells that the pod may wait
     for what the cluster lacks, ``unbound`` that the pod is to wait, so that ``nodeName`` must not be set.
     ``everything`` is the set of all nodes.
     """
 
     __slots__ = (
-        "_allocations", "_assumed", "_hosts", "_known", "_leaving", "_restarting", "everything", "inventory", "patient",
+        "_allocations", "_assumed", "_hosts", "_known", "_leaving", "everything", "inventory", "patient",
         "policy", "unbound",
     )  # fmt: skip
 
@@ -44,18 +44,16 @@ class World:
         inventory: Inventory,
         policy: Policy,
         *,
-        leaving: str = "",
+        leaving: str | Name = "",
         assumed: AssumedPods | None = None,
         patient: bool = False,
         unbound: bool = False,
-        restarting: Name | None = None,
     ) -> None:
         self.inventory = inventory
         self.policy = policy
         self.patient = patient
         self.unbound = unbound
         self._leaving = leaving
-        self._restarting = restarting
         self._assumed = assumed
         self.everything: Bits = inventory.nodes.everything
         self._hosts: dict[Name, dict[int, Bits]] = {}
@@ -88,7 +86,6 @@ class World:
             assumed=self._assumed,
             patient=self.patient,
             unbound=unbound,
-            restarting=self._restarting,
         )
 
     @property
@@ -97,11 +94,11 @@ class World:
         return bool(self._allocations)
 
     def job_pods(self, namespace: str, job: str) -> JobPods:
-        """The live pods of the job, without those of the workload that is ``leaving``; none of a ``restarting`` job."""
-        if self._restarting == (namespace, job):
+        """The live pods of the job, without those of the workload that is ``leaving``."""
+        if self._leaving == (namespace, job):
             return JobPods()
         found = self.inventory.job_pods(namespace, job)
-        return found.without(self._leaving) if self._leaving else found
+        return found.without(self._leaving) if self._leaving and isinstance(self._leaving, str) else found
 
     def leavers(self, namespace: str, job: str) -> JobPods | None:
         """The live pods of the job that belong to the workload that is ``leaving``.
@@ -110,6 +107,8 @@ class World:
         """
         if not self._leaving:
             return JobPods()
+        if not isinstance(self._leaving, str):
+            return self.inventory.job_pods(*self._leaving) if (namespace, job) == self._leaving else JobPods()
         return self.inventory.job_pods(namespace, job).of(self._leaving) if job else None
 
     def assumed_requests(self, node: str) -> Mapping[str, int]:
