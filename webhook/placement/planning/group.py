@@ -77,7 +77,7 @@ class Group:
         world: World,
         pools: Sequence[Pool],
         solving: Solving,
-        restarting: Name | None = None,
+        restarting: Collection[Name] = (),
     ) -> None:
         self.members = tuple(members)
         self.world = world
@@ -279,12 +279,12 @@ def _mask(nodes: Bits, slots: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
 
 
 def _free(
-    world: World, resources: Collection[str], slots: npt.NDArray[np.intp], restarting: Name | None
+    world: World, resources: Collection[str], slots: npt.NDArray[np.intp], restarting: Collection[Name]
 ) -> npt.NDArray[np.int64]:
     """What is free of each resource on each node, with what pods leave that are deleted, or to be restarted."""
     inventory = world.inventory
     leaving = [(inventory.nodes.slot_of[pod.node], pod) for pod in inventory.leaving.values()]
-    own = [*inventory.job_pods(*restarting).pods.values()] if restarting else []
+    own = [found for job in restarting for found in inventory.job_pods(*job).pods.values()]
     rows = []
     for resource in resources:
         allocatable, used = inventory.nodes.capacity.rows(resource)
