@@ -1,8 +1,8 @@
 """A plan, or an explanation, as one value: what ``-o json`` writes, and what the page is made from.
 
-Names are camelCase in JSON. Amounts are texts as Kubernetes writes quantities (``1500m``, ``4Gi``). Nodes are referred to
-by their place in ``PlanDocument.nodes`` where there may be thousands of them, and by name elsewhere. Whatever many
-elements have in common is stored once: rules that close nodes, and pools.
+Names are camelCase in JSON. Amounts are texts as Kubernetes writes quantities (``1500m``, ``4Gi``). Nodes are
+referred to by their place in ``PlanDocument.nodes`` where there may be thousands of them, and by name elsewhere.
+Whatever many elements have in common is stored once: rules that close nodes, and pools.
 """
 
 from collections.abc import Iterable
@@ -14,15 +14,15 @@ SubjectVerdict: TypeAlias = Literal["admitted", "refused", "undecided"]
 """``undecided`` is admitted with a warning: whether all elements fit could not be decided in time."""
 
 RelationKind: TypeAlias = Literal["together", "apart", "alone"]
-"""``together``: all elements on one host. ``apart``: no two of them on one. ``alone``: each of them on a host without any
-other element of its subject."""
+"""``together``: all elements on one host. ``apart``: no two of them on one host. ``alone``: each of them on a host
+without any other element of its subject."""
 
 
 class ClosedNodes(Struct, frozen=True, rename="camel"):
     """Nodes that one rule is the first to close for an element.
 
-    ``clause`` is the user's text, empty if no user wrote the rule (taints, capacity). ``reason`` goes on after "1 node" or
-    a node's name: ``is not in HostPool MyPool (tag source)``. ``nodes`` are inclusive ranges of places in
+    ``clause`` is the user's text, empty if no user wrote the rule (taints, capacity). ``reason`` goes on after "1
+    node" or a node's name: ``is not in HostPool MyPool (tag source)``. ``nodes`` are inclusive ranges of places in
     ``PlanDocument.nodes``, in ascending order: see :func:`ranges`.
     """
 
@@ -34,10 +34,10 @@ class ClosedNodes(Struct, frozen=True, rename="camel"):
 class PlannedElement(Struct, frozen=True, rename="camel", kw_only=True):
     """A processing element of a Job, a pod, or the pods of a workload, and where it goes.
 
-    ``node`` is empty if the element has none, or has ``replicas`` on several nodes: then ``placed`` has the number of them
-    by the name of the node. ``fixed`` is whether the element runs there already. ``closed`` are places in
-    ``PlanDocument.rules``, no node in two of them; all other nodes are open. It is ``None`` if no node was judged, as for an
-    element whose placement text has a mistake.
+    ``node`` is empty if the element has none, or has ``replicas`` on several nodes: then ``placed`` has the number of
+    them by the name of the node. ``fixed`` is whether the element runs there already. ``closed`` are places in
+    ``PlanDocument.rules``, no node in two of them; all other nodes are open. It is ``None`` if no node was judged, as
+    for an element whose placement text has a mistake.
     """
 
     name: str
@@ -52,7 +52,7 @@ class PlannedElement(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Relation(Struct, frozen=True, rename="camel"):
-    """A clause that ties elements of a subject to each other; ``elements`` are their names, two or more unless ``alone``."""
+    """A clause that ties elements of a subject to each other; ``elements`` are their names."""
 
     kind: RelationKind
     clause: str
@@ -60,7 +60,7 @@ class Relation(Struct, frozen=True, rename="camel"):
 
 
 class Conflict(Struct, frozen=True, rename="camel"):
-    """A smallest set of clauses that cannot hold together, the names of the elements that have them, and the nearest fix."""
+    """A smallest set of clauses that cannot hold together, the names of the elements with them, and the nearest fix."""
 
     clauses: tuple[str, ...]
     elements: tuple[str, ...]
@@ -70,8 +70,8 @@ class Conflict(Struct, frozen=True, rename="camel"):
 class Subject(Struct, frozen=True, rename="camel", kw_only=True):
     """An object of a manifest that is judged as a whole: a Job, a workload, a pod, or a HostPool (without elements).
 
-    ``origin`` is its kind and name (``Job parallel``), ``message`` the refusal, of several lines, or empty. ``pools`` are
-    places in ``PlanDocument.pools``: the pools that its elements name.
+    ``origin`` is its kind and name (``Job parallel``), ``message`` the refusal, of several lines, or empty. ``pools``
+    are places in ``PlanDocument.pools``: the pools that its elements name.
     """
 
     file: str
@@ -130,8 +130,8 @@ class PlannedNode(Struct, frozen=True, rename="camel"):
 class PlanDocument(Struct, frozen=True, rename="camel", kw_only=True):
     """All subjects of one run, over one state of the cluster.
 
-    ``cluster`` is one line about where the nodes come from. ``total_cost`` is that of all elements that have a node, ``None``
-    where costs are not counted; ``undecided`` is whether the plan may not be the cheapest one.
+    ``cluster`` is one line about where the nodes come from. ``total_cost`` is that of all elements that have a node,
+    ``None`` where costs are not counted; ``undecided`` is whether the plan may not be the cheapest one.
     """
 
     title: str
