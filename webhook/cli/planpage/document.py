@@ -131,7 +131,7 @@ class PlanDocument(Struct, frozen=True, rename="camel", kw_only=True):
     """All subjects of one run, over one state of the cluster.
 
     ``cluster`` is one line about where the nodes come from. ``total_cost`` is that of all elements that have a node,
-    ``None`` where costs are not counted; ``undecided`` is whether the plan may not be the cheapest one.
+    ``None`` where costs are not counted; ``undecided`` is whether something was not decided in time.
     """
 
     title: str

@@ -1,0 +1,264 @@
+// Selection, search, edges and keys: what ties the tables, the boxes and the panel together.
+
+const EDGES = 24; // lines to more nodes than that would hide the boxes; these are marked all the same
+
+const root = document.documentElement;
+const panel = document.getElementById("panel");
+const status = document.getElementById("status");
+const workspace = document.querySelector(".workspace");
+const lists = document.querySelector(".lists");
+const rows = [...document.querySelectorAll("table.elements tr.element")];
+const poolRows = [...document.querySelectorAll("table.pools tbody tr")];
+
+let selection = null;
+let opener = null; // what had the focus before the panel took it
+let related = new Map(); // node -> {kind, word} of the selection
+let edges = []; // nodes that lines lead to: {node, kind}
+
+// Names become buttons
+
+function buttonIn(holder, kind, at) {
+  const name = holder.querySelector(".name");
+  if (name) name.replaceWith(picker(kind, at, name.textContent));
+}
+
+rows.forEach((tableRow, at) => buttonIn(tableRow, "element", at));
+poolRows.forEach((tableRow, at) => buttonIn(tableRow, "pool", at));
+for (const article of document.querySelectorAll("#refused article")) {
+  for (const name of article.querySelectorAll(".conflict .name")) {
+    const at = elementAt[article.dataset.subject].get(name.textContent);
+    if (at !== undefined) name.replaceWith(picker("element", at, name.textContent));
+  }
+}
+
+// Tools above the panes
+
+const search = make("input", { type: "search", id: "search", autocomplete: "off", spellcheck: false });
+const onlyPlanned = make("input", { type: "checkbox", id: "only-planned" });
+const onlyRelated = make("input", { type: "checkbox", id: "only-related" });
+const relatedText = make("span");
+const relatedLabel = make("label", { hidden: true }, onlyRelated, relatedText);
+const counts = make("p", { className: "counts" });
+workspace.before(make("search", { className: "tools" },
+  make("label", {}, make("span", {}, "Search"), search),
+  make("label", {}, onlyPlanned, "only nodes that get something"), relatedLabel, counts,
+  make("p", { className: "legend", attributes: { "aria-hidden": "true" } },
+    make("span", { className: "bar used" }), "used", make("span", { className: "bar planned" }), "planned",
+    make("span", { className: "bar" }), "free")));
+document.getElementById("nodes").append(viewport);
+
+function filter() {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const nodes = [...plan.nodes.keys()].filter((at) => matches(words, nodeWords[at])
+    && (!onlyPlanned.checked || residents[at].length)
+    && (relatedLabel.hidden || !onlyRelated.checked || related.get(at)?.wanted));
+  let found = 0;
+  rows.forEach((tableRow, at) => {
+    const shown = matches(words, elementWords[at]);
+    tableRow.hidden = !shown;
+    found += shown;
+  });
+  const all = rows.length;
+  counts.textContent = `${number.format(nodes.length)} of ${counted(plan.nodes.length, "node")}, `
+    + `${number.format(found)} of ${counted(all, "element")}`;
+  keepReachable(rows);
+  viewport.scrollTop = 0;
+  showNodes(nodes);
+  drawEdges();
+}
+
+/** Exactly one button of a list can be reached with Tab; arrow keys lead to the others. */
+function keepReachable(list, chosen) {
+  const buttons = list.filter((item) => !item.hidden).map((item) => item.querySelector("button"));
+  const one = chosen ?? buttons.find((button) => button.tabIndex === 0) ?? buttons[0];
+  for (const item of list) item.querySelector("button").tabIndex = item.querySelector("button") === one ? 0 : -1;
+}
+
+let waiting = 0;
+function filterSoon() {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => {
+    filter();
+    status.textContent = counts.textContent;
+  }, 80);
+}
+
+// Selection
+
+function select(kind, at, from = document.activeElement) {
+  if (!panel.contains(from)) opener = { node: from.closest(".canvas") ? grid.shown[grid.active] : null, from };
+  selection = { kind, at };
+  relate();
+  root.classList.add("selected");
+  for (const [list, of] of [[rows, "element"], [poolRows, "pool"]]) {
+    list.forEach((item, place) => item.classList.toggle("chosen", of === kind && place === at));
+  }
+  fillPanel(panel, selection);
+  status.textContent = titleOf(selection).join(" ");
+  refresh();
+}
+
+/** What the selection says of nodes: marks, lines, and which of them a filter may keep. */
+function relate() {
+  related = new Map();
+  edges = [];
+  const { kind, at } = selection ?? {};
+  const text = { element: "only nodes open to it", pool: "only its hosts" }[kind];
+  relatedLabel.hidden = !text;
+  relatedText.textContent = text ? `${text} (${titleOf(selection).join(" ")})` : "";
+  if (kind === "element") relateElement(at);
+  if (kind === "node") related.set(at, { kind: "here", word: "selected" });
+  if (kind === "pool") {
+    for (const { node, index } of plan.pools[at].hosts) {
+      if (nodeAt.has(node)) mark(nodeAt.get(node), "member", index === null ? "host" : `host [${index}]`, true);
+    }
+  }
+}
+
+function mark(node, kind, word, wanted) {
+  related.set(node, { kind, word, wanted });
+  if (kind === "together" || kind === "apart" || kind === "member") edges.push({ node, kind });
+}
+
+function relateElement(at) {
+  const element = elements[at];
+  const open = openNodes(element);
+  const judged = element.closed !== null;
+  if (judged) {
+    for (const node of plan.nodes.keys()) {
+      const word = open.has(node) ? "open" : "closed";
+      related.set(node, { kind: word, word, wanted: open.has(node) });
+    }
+  }
+  for (const [other, { kind }] of partnersOf(at)) {
+    for (const [node] of hostsOf(elements[other])) {
+      if (related.get(node)?.kind !== kind) mark(node, kind, kind, open.has(node));
+    }
+  }
+  for (const [node] of hostsOf(element)) related.set(node, { kind: "here", word: "here", wanted: true });
+  edges = edges.filter(({ node }) => related.get(node).kind !== "here");
+}
+
+function refresh() {
+  grid.mark = (at) => related.get(at);
+  if (onlyRelated.checked) filter();
+  layOut();
+  tendAll();
+  drawEdges();
+}
+
+function close() {
+  if (panel.hidden) return;
+  panel.hidden = true;
+  panel.replaceChildren();
+  root.classList.remove("selected");
+  for (const item of [...rows, ...poolRows]) item.classList.remove("chosen");
+  selection = null;
+  relate();
+  refresh();
+  status.textContent = "Details closed";
+  const place = opener?.node === null ? -1 : grid.shown.indexOf(opener?.node);
+  if (place >= 0) activate(place);
+  else (opener?.from.isConnected ? opener.from : search).focus();
+}
+
+// Edges
+
+const SVG = "http://www.w3.org/2000/svg";
+const drawing = document.createElementNS(SVG, "svg");
+drawing.setAttribute("class", "edges");
+drawing.setAttribute("aria-hidden", "true");
+workspace.append(drawing);
+
+function shape(name, attributes) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  drawing.append(made);
+}
+
+function drawEdges() {
+  drawing.replaceChildren();
+  if (!selection || edges.length === 0 || edges.length > EDGES) return;
+  const room = viewport.getBoundingClientRect();
+  const origin = workspace.getBoundingClientRect();
+  const clamped = ({ x, y }) => ({ x: x - origin.left, y: Math.min(Math.max(y, room.top), room.bottom) - origin.top });
+  for (const source of sources()) {
+    const from = clamped(source);
+    for (const { node, kind } of edges) {
+      const to = placeOf(node) && clamped(placeOf(node));
+      if (!to) continue;
+      const bend = Math.max(24, Math.abs(to.y - from.y) / 3);
+      shape("path", { class: kind, d: `M${from.x} ${from.y}C${from.x} ${from.y + bend} ${to.x} ${to.y - bend} ${to.x} ${to.y}` });
+      shape("circle", { class: kind, cx: to.x, cy: to.y, r: 3.5 });
+    }
+  }
+}
+
+/** Where lines begin: the box of the element's first node, or the pool's button. */
+function sources() {
+  if (selection.kind === "element") {
+    const [first] = hostsOf(elements[selection.at]);
+    const place = first && placeOf(first[0]);
+    return place ? [place] : [];
+  }
+  const button = poolRows[selection.at].querySelector("button").getBoundingClientRect();
+  return [{ x: button.right, y: button.top + button.height / 2 }];
+}
+
+// Events
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("button");
+  if (button?.matches(".close")) close();
+  else if (button?.matches(".pick")) {
+    const box = button.closest(".canvas > li");
+    if (box) activate([...grid.boxes].find(([, each]) => each === box)[0], false);
+    select(button.dataset.kind, Number(button.dataset.at), button);
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  const { key, target } = event;
+  if (key === "Escape" && !(target === search && search.value)) close();
+  else if (canvas.contains(target)) {
+    const place = stepped(key);
+    if (place === null) return;
+    event.preventDefault();
+    activate(place);
+  } else for (const list of [rows, poolRows]) if (list.some((item) => item.contains(target))) walk(event, list);
+});
+
+/** Arrow keys, Home and End in a table of buttons. */
+function walk(event, list) {
+  const buttons = list.filter((item) => !item.hidden).map((item) => item.querySelector("button"));
+  const at = buttons.indexOf(event.target);
+  const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: buttons.length - 1 }[event.key];
+  if (to === undefined || !buttons[to]) return;
+  event.preventDefault();
+  keepReachable(list, buttons[to]);
+  buttons[to].focus();
+}
+
+search.addEventListener("input", filterSoon);
+onlyPlanned.addEventListener("change", filterSoon);
+onlyRelated.addEventListener("change", filterSoon);
+
+let frame = 0;
+function redraw() {
+  cancelAnimationFrame(frame);
+  frame = requestAnimationFrame(() => {
+    draw();
+    drawEdges();
+  });
+}
+viewport.addEventListener("scroll", redraw, { passive: true });
+lists.addEventListener("scroll", redraw, { passive: true });
+new ResizeObserver(() => {
+  layOut();
+  drawEdges();
+}).observe(viewport);
+
+root.classList.add("live");
+keepReachable(poolRows);
+filter();
