@@ -58,9 +58,9 @@ function filter() {
     tableRow.hidden = !shown;
     found += shown;
   });
-  const all = rows.length;
+  root.classList.toggle("filtered", words.length > 0);
   counts.textContent = `${number.format(nodes.length)} of ${counted(plan.nodes.length, "node")}, `
-    + `${number.format(found)} of ${counted(all, "element")}`;
+    + `${number.format(found)} of ${counted(rows.length, "element")}`;
   keepReachable(rows);
   viewport.scrollTop = 0;
   showNodes(nodes);
