@@ -51,7 +51,7 @@ def test_only_nodes_that_get_something(open_page: Open) -> None:
 
 def test_only_nodes_that_the_selected_element_could_have(open_page: Open) -> None:
     page = open_page(small())
-    only = page.get_by_label("only nodes open to it")
+    only = page.get_by_label("only nodes open to apps-parallel-0")
     expect(only).to_be_hidden()
     page.get_by_role("row").get_by_role("button", name="apps-parallel-0").click()
     only.check()
@@ -63,7 +63,7 @@ def test_only_nodes_that_the_selected_element_could_have(open_page: Open) -> Non
 def test_only_hosts_of_the_selected_pool(open_page: Open) -> None:
     page = open_page(large())
     page.get_by_role("button", name="Sized").click()
-    page.get_by_label("only its hosts").check()
+    page.get_by_label("only hosts of Sized").check()
     expect(page.locator(".counts")).to_contain_text("12 of 5,000 nodes")
     assert boxes(page) == [f"worker-{place:05}" for place in range(4988, 5000)]
 

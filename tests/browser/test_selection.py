@@ -3,7 +3,8 @@
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Open
-from tests.plan_documents import large, refused, small
+from tests.plan_documents import job, large, node, refused, small
+from webhook.cli.planpage.document import PlanDocument, PlannedElement
 
 
 def element(page: Page, name: str) -> Locator:
@@ -77,15 +78,15 @@ def test_boxes_show_where_a_selected_element_could_go(open_page: Open) -> None:
 def test_lines_lead_to_the_nodes_of_partners(open_page: Open) -> None:
     page = open_page(small())
     element(page, "apps-parallel-3").click()
-    expect(page.locator(".edges path.apart")).to_have_count(2)
+    expect(page.locator(".edges line.apart")).to_have_count(2)
     page.keyboard.press("Escape")
-    expect(page.locator(".edges path")).to_have_count(0)
+    expect(page.locator(".edges line")).to_have_count(0)
 
 
 def test_too_many_lines_are_left_out(open_page: Open) -> None:
     page = open_page(large())
     element(page, "apps-parallel-3").click()
-    expect(page.locator(".edges path")).to_have_count(0)
+    expect(page.locator(".edges line")).to_have_count(0)
     expect(part(page, "Apart from").locator("summary")).to_have_text('hostExlocation("sink")249 elements')
 
 
@@ -107,7 +108,7 @@ def test_a_pool_shows_its_hosts(open_page: Open) -> None:
     expect(part(page, "Hosts").locator("li")).to_have_text(["worker-1", "worker-2"])
     expect(part(page, "Elements on its hosts").locator("li")).to_have_text(["apps-parallel-0", "apps-parallel-3"])
     assert {name for name, mark in marks(page).items() if mark == "host"} == {"worker-1", "worker-2"}
-    expect(page.locator(".edges path.member")).to_have_count(2)
+    expect(page.locator(".edges line.member")).to_have_count(2)
 
 
 def test_hosts_of_a_pool_with_a_size_have_their_index(open_page: Open) -> None:
@@ -143,3 +144,37 @@ def test_long_lists_of_nodes_are_one_text(open_page: Open) -> None:
     expect(closed.locator(".count")).to_have_text("4,000 nodes")
     closed.locator("summary").click()
     expect(closed.locator("p.names")).to_contain_text("worker-04999")
+
+
+def test_replicas_are_counted_on_each_of_their_nodes(open_page: Open) -> None:
+    web = PlannedElement(name="web", replicas=3, placed={"a": 2, "b": 1}, closed=())
+    page = open_page(
+        PlanDocument(title="Plan", cluster="", subjects=(job("web", [web]),), nodes=tuple(map(node, ("a", "b", "c"))))
+    )
+    expect(box(page, "a").locator(".chip")).to_have_text("web \u00d7 2")
+    element(page, "web \u00d7 3").click()
+    expect(page.locator(".facts .names li")).to_have_text(["a \u00d7 2", "b"])
+    assert marks(page) == {"a": "here", "b": "here", "c": "open"}
+
+
+def test_a_box_of_fixed_height_says_how_many_elements_it_does_not_name(open_page: Open) -> None:
+    crowd = [PlannedElement(name=f"crowded-{place}", node="n000") for place in range(9)]
+    nodes = tuple(node(f"n{place:03}") for place in range(200))
+    page = open_page(PlanDocument(title="Plan", cluster="", subjects=(job("crowd", crowd),), nodes=nodes))
+    names = box(page, "n000").locator(".chip").all_inner_texts()
+    expect(box(page, "n000").locator(".more")).to_have_text(f"+ {9 - len(names)} more")
+    expect(box(page, "n000").locator(".more")).to_be_in_viewport()
+    assert len(names) >= 2
+
+
+def test_names_that_are_too_long_for_a_box_keep_their_ends(open_page: Open) -> None:
+    name = f"{'long-' * 12}17"
+    nodes = tuple(node(f"n{place:03}") for place in range(200))
+    page = open_page(
+        PlanDocument(
+            title="Plan", cluster="", subjects=(job("j", [PlannedElement(name=name, node="n000")]),), nodes=nodes
+        )
+    )
+    chip = box(page, "n000").get_by_role("button", name=name)
+    assert chip.inner_text().endswith("-17")
+    assert chip.evaluate("each => each.scrollWidth <= each.clientWidth")

@@ -255,7 +255,7 @@ def test_nodes_that_get_something_show_what_stays_free() -> None:
 def test_a_refusal_comes_before_everything_else_with_its_conflict() -> None:
     text = Reader(render(refused())).text
     conflict = 'Cannot hold together|host(MyPool)|hostExlocation("shard")|Elements|shards-0|shards-1|shards-2|'
-    assert text.index("2 of 3 fit.") < text.index(conflict) < text.index("Elements and their nodes")
+    assert text.index("2 of 3 fit.") < text.index(conflict) < text.index("Element|Node|Cost|Constraints|Requests|")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
-// The plan, indexed. An element is referred to by its place among the elements of all subjects, which is the order of the
-// rows of the table; a node and a pool by their place in the plan.
+// The plan, indexed. An element is referred to by its place among the elements of all subjects, which is the order of
+// the rows of the table; a node and a pool by their place in the plan.
 
 const plan = JSON.parse(document.getElementById("plan").textContent);
-const elements = plan.subjects.flatMap((subject, at) => subject.elements.map((element) => ({ ...element, subject: at })));
+const elements = plan.subjects.flatMap(
+  (subject, at) => subject.elements.map((element) => ({ ...element, subject: at })));
 const nodeAt = new Map(plan.nodes.map((node, at) => [node.name, at]));
 const number = new Intl.NumberFormat("en");
 
@@ -52,11 +53,11 @@ function nodesOf(rule) {
   return rule.nodes.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, step) => first + step));
 }
 
-/** The nodes that no rule closes for the element; none if no node was judged. */
+/** For each node 1 if no rule closes it for the element, else 0; null if no node was judged. */
 function openNodes(element) {
-  if (element.closed === null) return new Set();
-  const open = new Set(plan.nodes.keys());
-  for (const at of element.closed) for (const node of nodesOf(plan.rules[at])) open.delete(node);
+  if (element.closed === null) return null;
+  const open = new Uint8Array(plan.nodes.length).fill(1);
+  for (const at of element.closed) for (const [first, last] of plan.rules[at].nodes) open.fill(0, first, last + 1);
   return open;
 }
 
@@ -81,16 +82,15 @@ function partnersOf(at) {
 }
 
 /** What the search looks at, in lower case. */
-const elementWords = elements.map((element) =>
-  [element.name, plan.subjects[element.subject].origin, ...element.clauses, element.node, ...Object.keys(element.placed)]
-    .join("\n").toLowerCase());
-const nodeWords = plan.nodes.map((node, at) =>
-  [node.name, ...node.taints, ...node.pools, ...residents[at].map(([element]) => elementWords[element])]
-    .join("\n").toLowerCase());
+const words = (...texts) => texts.join("\n").toLowerCase();
+const elementWords = elements.map(({ name, subject, clauses, node, placed }) =>
+  words(name, plan.subjects[subject].origin, ...clauses, node, ...Object.keys(placed)));
+const nodeWords = plan.nodes.map(({ name, taints, pools }, at) =>
+  words(name, ...taints, ...pools, ...residents[at].map(([element]) => elementWords[element])));
 
-/** Whether every word is found. */
-function matches(words, text) {
-  return words.every((word) => text.includes(word));
+/** Whether all of these words are in the text. */
+function matches(wanted, text) {
+  return wanted.every((word) => text.includes(word));
 }
 
 /** An element of the page. Texts become text, never markup. */
@@ -101,6 +101,11 @@ function make(name, properties = {}, ...content) {
   for (const [key, value] of Object.entries(attributes ?? {})) made.setAttribute(key, value);
   made.append(...content.flat().filter((part) => part !== null && part !== undefined));
   return made;
+}
+
+/** A button that selects an element, with the number of its replicas in a place. */
+function replicas(at, count, className) {
+  return picker("element", at, times(elements[at].name, count), className);
 }
 
 /** A button that selects an element, a node or a pool. */

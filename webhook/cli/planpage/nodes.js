@@ -1,15 +1,18 @@
 // The boxes of the nodes. Few are laid out by the browser; of many, only those in view exist, each at a computed place.
 
 const FEW = 150; // so many boxes cost nothing, and may grow with their elements
-const CHIPS = 4; // elements that a box of fixed height names: two rows of two
-const BARS = 3; // resources that a box shows: all are in the panel
+const LETTER = 7.3; // width of a letter in a chip, in pixels
+const CHIP = 20; // width of the rest of a chip, and of the gap behind it
+const BARS = 3; // resources that a box shows; the panel has all
+const UNSHOWN = new Set(["pods", "ephemeral-storage"]); // hardly ever decide where something goes
 const GAP = 8;
 const NARROWEST = 224;
 
 const canvas = make("ul", { className: "canvas" });
 const viewport = make("div", { className: "viewport" }, canvas);
-const barCount = Math.max(1, ...plan.nodes.map((node) => Math.min(BARS, node.resources.length)));
-const height = 116 + 18 * barCount; // of a box with its name, bars, taints and two rows of chips
+const shownOf = (node) => node.resources.filter(({ name }) => !UNSHOWN.has(name)).slice(0, BARS);
+const barCount = plan.nodes.reduce((most, node) => Math.max(most, shownOf(node).length), 1);
+const height = 86 + 18 * barCount; // of a box with its name, bars, and two rows of chips or one below its taints
 const pitch = height + GAP;
 canvas.style.setProperty("--height", `${height}px`);
 
@@ -22,8 +25,7 @@ function showNodes(places) {
   const active = grid.shown[grid.active];
   grid.shown = places;
   grid.active = Math.max(0, places.indexOf(active));
-  for (const box of grid.boxes.values()) box.remove();
-  grid.boxes.clear();
+  clear();
   canvas.classList.toggle("few", isFew());
   layOut();
 }
@@ -31,10 +33,19 @@ function showNodes(places) {
 /** Measure the room, and draw. */
 function layOut() {
   const room = canvas.clientWidth;
+  const before = grid.width;
+  const focused = canvas.contains(document.activeElement);
   grid.columns = Math.max(1, Math.floor((room + GAP) / (NARROWEST + GAP)));
   grid.width = (room - GAP * (grid.columns - 1)) / grid.columns;
   canvas.style.height = isFew() ? "" : `${Math.ceil(grid.shown.length / grid.columns) * pitch}px`;
+  if (grid.width !== before && !isFew()) clear();
   draw();
+  if (focused && !canvas.contains(document.activeElement)) activate(grid.active);
+}
+
+function clear() {
+  for (const box of grid.boxes.values()) box.remove();
+  grid.boxes.clear();
 }
 
 /** Make the boxes in view, and the one with the focus; drop the others. */
@@ -77,22 +88,53 @@ function boxOf(place) {
   const at = grid.shown[place];
   const node = plan.nodes[at];
   const title = picker("node", at, node.name, "title");
-  const here = residents[at];
-  const chips = here.slice(0, isFew() || here.length <= CHIPS ? here.length : CHIPS - 1)
-    .map(([element, count]) => make("li", {}, picker("element", element, times(elements[element].name, count), "chip")));
-  const more = here.length - chips.length;
-  if (more) chips.push(make("li", { className: "more" }, `+ ${number.format(more)} more`));
+  const chips = chipsOf(residents[at], node.taints.length ? 1 : 2);
   const box = make("li", {
     className: "node",
     attributes: { "aria-setsize": grid.shown.length, "aria-posinset": place + 1 },
   },
   make("div", { className: "node-head" }, title, make("span", { className: "mark" })),
-  make("div", { className: "bars" }, node.resources.slice(0, BARS).map(barOf)),
+  make("div", { className: "bars" }, shownOf(node).map(barOf)),
   node.taints.length ? make("div", { className: "taints" }, node.taints.join(", ")) : null,
   chips.length ? make("ul", { className: "chips" }, chips) : null);
   grid.boxes.set(place, box);
   tend(box, place);
   return box;
+}
+
+/** The elements of a node: all in a box that may grow, as many as the rows have room for in one that may not. */
+function chipsOf(here, rowCount) {
+  const room = grid.width - 20;
+  const most = Math.floor((room - CHIP) / LETTER);
+  const chips = [];
+  let rowsLeft = rowCount;
+  let left = room;
+  for (const [at, count] of here) {
+    const button = replicas(at, count, "chip");
+    const label = button.textContent;
+    if (!isFew()) {
+      if (label.length > most) shorten(button, label, most);
+      const wide = button.textContent.length * LETTER + CHIP;
+      if (wide > left) {
+        rowsLeft -= 1;
+        left = room;
+      }
+      const last = chips.length === here.length - 1;
+      if (rowsLeft === 0 || (rowsLeft === 1 && !last && wide > left - 70 && chips.length)) break;
+      left -= wide;
+    }
+    chips.push(make("li", {}, button));
+  }
+  const more = here.length - chips.length;
+  if (more) chips.push(make("li", { className: "more" }, `+ ${number.format(more)} more`));
+  return chips;
+}
+
+/** Names often differ at their ends: what does not fit is left out before that. */
+function shorten(button, label, most) {
+  button.textContent = `${label.slice(0, Math.ceil(most / 3))}\u2026${label.slice(-Math.floor(most / 2))}`;
+  button.title = label;
+  button.setAttribute("aria-label", label);
 }
 
 function barOf(resource) {
@@ -103,7 +145,7 @@ function barOf(resource) {
     bar.append(part);
   }
   return make("div", { className: "resource" },
-    make("span", {}, resource.name), bar, make("span", {}, `${resource.free} free of ${resource.offers}`));
+    make("span", { title: resource.name }, resource.name.split("/").at(-1)), bar, make("span", {}, `${resource.free} free of ${resource.offers}`));
 }
 
 /** Marks of the selection, and which buttons Tab reaches: those of the active box. */
@@ -124,7 +166,7 @@ function activate(place, focus = true) {
   if (!isFew()) {
     const top = Math.floor(grid.active / grid.columns) * pitch;
     const bottom = top + pitch - viewport.clientHeight;
-    if (viewport.scrollTop > top || viewport.scrollTop < bottom) viewport.scrollTop = viewport.scrollTop > top ? top : bottom;
+    viewport.scrollTop = Math.min(Math.max(viewport.scrollTop, bottom), top);
     draw();
   }
   tendAll();
@@ -151,10 +193,9 @@ function placeOf(at) {
   const place = grid.shown.indexOf(at);
   if (place < 0) return null;
   const box = grid.boxes.get(place)?.getBoundingClientRect();
-  if (box) return { x: box.left + box.width / 2, y: box.top + 14 };
-  const origin = canvas.getBoundingClientRect();
-  return {
-    x: origin.left + (place % grid.columns) * (grid.width + GAP) + grid.width / 2,
-    y: origin.top + Math.floor(place / grid.columns) * pitch + 14,
-  };
+  if (box) return box;
+  const { left, top } = canvas.getBoundingClientRect();
+  const column = place % grid.columns;
+  return new DOMRect(
+    left + column * (grid.width + GAP), top + Math.floor(place / grid.columns) * pitch, grid.width, height);
 }

@@ -12,7 +12,7 @@ const poolRows = [...document.querySelectorAll("table.pools tbody tr")];
 
 let selection = null;
 let opener = null; // what had the focus before the panel took it
-let related = new Map(); // node -> {kind, word} of the selection
+let related = () => undefined; // what the selection says of a node: {kind, word, wanted}
 let edges = []; // nodes that lines lead to: {node, kind}
 
 // Names become buttons
@@ -41,24 +41,25 @@ const relatedLabel = make("label", { hidden: true }, onlyRelated, relatedText);
 const counts = make("p", { className: "counts" });
 workspace.before(make("search", { className: "tools" },
   make("label", {}, make("span", {}, "Search"), search),
-  make("label", {}, onlyPlanned, "only nodes that get something"), relatedLabel, counts,
+  make("label", {}, onlyPlanned, "only nodes that get something"), relatedLabel, counts));
+document.getElementById("nodes").append(
   make("p", { className: "legend", attributes: { "aria-hidden": "true" } },
     make("span", { className: "bar used" }), "used", make("span", { className: "bar planned" }), "planned",
-    make("span", { className: "bar" }), "free")));
-document.getElementById("nodes").append(viewport);
+    make("span", { className: "bar" }), "free"),
+  viewport);
 
 function filter() {
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const nodes = [...plan.nodes.keys()].filter((at) => matches(words, nodeWords[at])
+  const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const nodes = [...plan.nodes.keys()].filter((at) => matches(wanted, nodeWords[at])
     && (!onlyPlanned.checked || residents[at].length)
-    && (relatedLabel.hidden || !onlyRelated.checked || related.get(at)?.wanted));
+    && (relatedLabel.hidden || !onlyRelated.checked || related(at)?.wanted));
   let found = 0;
   rows.forEach((tableRow, at) => {
-    const shown = matches(words, elementWords[at]);
+    const shown = matches(wanted, elementWords[at]);
     tableRow.hidden = !shown;
     found += shown;
   });
-  root.classList.toggle("filtered", words.length > 0);
+  root.classList.toggle("filtered", wanted.length > 0);
   counts.textContent = `${number.format(nodes.length)} of ${counted(plan.nodes.length, "node")}, `
     + `${number.format(found)} of ${counted(rows.length, "element")}`;
   keepReachable(rows);
@@ -96,55 +97,59 @@ function select(kind, at, from = document.activeElement) {
   fillPanel(panel, selection);
   status.textContent = titleOf(selection).join(" ");
   refresh();
+  if (!canvas.contains(from)) reveal();
 }
+
+const OPEN = { kind: "open", word: "open", wanted: true };
+const CLOSED = { kind: "closed", word: "closed", wanted: false };
 
 /** What the selection says of nodes: marks, lines, and which of them a filter may keep. */
 function relate() {
-  related = new Map();
   edges = [];
+  related = () => undefined;
   const { kind, at } = selection ?? {};
-  const text = { element: "only nodes open to it", pool: "only its hosts" }[kind];
+  const text = { element: "only nodes open to", pool: "only hosts of" }[kind];
   relatedLabel.hidden = !text;
-  relatedText.textContent = text ? `${text} (${titleOf(selection).join(" ")})` : "";
+  relatedText.textContent = text ? `${text} ${titleOf(selection)[1]}` : "";
   if (kind === "element") relateElement(at);
-  if (kind === "node") related.set(at, { kind: "here", word: "selected" });
-  if (kind === "pool") {
-    for (const { node, index } of plan.pools[at].hosts) {
-      if (nodeAt.has(node)) mark(nodeAt.get(node), "member", index === null ? "host" : `host [${index}]`, true);
-    }
-  }
+  if (kind === "node") related = (node) => (node === at ? { kind: "here", word: "selected" } : undefined);
+  if (kind === "pool") relatePool(plan.pools[at]);
 }
 
-function mark(node, kind, word, wanted) {
-  related.set(node, { kind, word, wanted });
-  if (kind === "together" || kind === "apart" || kind === "member") edges.push({ node, kind });
+function relatePool(pool) {
+  const marks = new Map(pool.hosts.map(({ node, index }) =>
+    [nodeAt.get(node), { kind: "member", word: index === null ? "host" : `host [${index}]`, wanted: true }]));
+  related = (node) => marks.get(node);
+  edges = [...marks.keys()].filter((node) => node !== undefined).map((node) => ({ node, kind: "member" }));
 }
 
 function relateElement(at) {
   const element = elements[at];
   const open = openNodes(element);
-  const judged = element.closed !== null;
-  if (judged) {
-    for (const node of plan.nodes.keys()) {
-      const word = open.has(node) ? "open" : "closed";
-      related.set(node, { kind: word, word, wanted: open.has(node) });
-    }
-  }
+  const marks = new Map();
   for (const [other, { kind }] of partnersOf(at)) {
-    for (const [node] of hostsOf(elements[other])) {
-      if (related.get(node)?.kind !== kind) mark(node, kind, kind, open.has(node));
-    }
+    for (const [node] of hostsOf(elements[other])) marks.set(node, { kind, word: kind, wanted: Boolean(open?.[node]) });
   }
-  for (const [node] of hostsOf(element)) related.set(node, { kind: "here", word: "here", wanted: true });
-  edges = edges.filter(({ node }) => related.get(node).kind !== "here");
+  for (const [node] of hostsOf(element)) marks.set(node, { kind: "here", word: "here", wanted: true });
+  related = (node) => marks.get(node) ?? (open ? [CLOSED, OPEN][open[node]] : undefined);
+  edges = [...marks].filter(([, { kind }]) => kind !== "here").map(([node, { kind }]) => ({ node, kind }));
 }
 
 function refresh() {
-  grid.mark = (at) => related.get(at);
+  grid.mark = related;
   if (onlyRelated.checked) filter();
   layOut();
   tendAll();
   drawEdges();
+}
+
+/** Scroll to where the selection is, unless some of it is in view. */
+function reveal() {
+  const { kind, at } = selection;
+  const hosts = kind === "element" ? hostsOf(elements[at]).map(([node]) => node) : [at];
+  const nodes = kind === "pool" ? plan.pools[at].hosts.map(({ node }) => nodeAt.get(node)) : hosts;
+  const places = nodes.map((node) => grid.shown.indexOf(node)).filter((place) => place >= 0);
+  if (places.length && !places.includes(grid.active)) activate(places[0], false);
 }
 
 function close() {
@@ -181,28 +186,36 @@ function drawEdges() {
   if (!selection || edges.length === 0 || edges.length > EDGES) return;
   const room = viewport.getBoundingClientRect();
   const origin = workspace.getBoundingClientRect();
-  const clamped = ({ x, y }) => ({ x: x - origin.left, y: Math.min(Math.max(y, room.top), room.bottom) - origin.top });
-  for (const source of sources()) {
-    const from = clamped(source);
-    for (const { node, kind } of edges) {
-      const to = placeOf(node) && clamped(placeOf(node));
-      if (!to) continue;
-      const bend = Math.max(24, Math.abs(to.y - from.y) / 3);
-      shape("path", { class: kind, d: `M${from.x} ${from.y}C${from.x} ${from.y + bend} ${to.x} ${to.y - bend} ${to.x} ${to.y}` });
-      shape("circle", { class: kind, cx: to.x, cy: to.y, r: 3.5 });
-    }
+  const inRoom = ({ x, y }) => ({ x: x - origin.left, y: Math.min(Math.max(y, room.top), room.bottom) - origin.top });
+  const source = sourceOfEdges();
+  if (!source) return;
+  for (const { node, kind } of edges) {
+    const target = placeOf(node);
+    if (!target) continue;
+    const from = inRoom(borderPoint(source, target));
+    const to = inRoom(borderPoint(target, source));
+    shape("line", { class: kind, x1: from.x, y1: from.y, x2: to.x, y2: to.y });
+    shape("circle", { class: kind, cx: to.x, cy: to.y, r: 4 });
   }
 }
 
-/** Where lines begin: the box of the element's first node, or the pool's button. */
-function sources() {
-  if (selection.kind === "element") {
-    const [first] = hostsOf(elements[selection.at]);
-    const place = first && placeOf(first[0]);
-    return place ? [place] : [];
+/** Where lines begin: the box of the element's first node, or the edge of the table beside the pool. */
+function sourceOfEdges() {
+  if (selection.kind === "pool") {
+    const { y, height: tall } = poolRows[selection.at].getBoundingClientRect();
+    return new DOMRect(lists.getBoundingClientRect().right, y, 0, tall);
   }
-  const button = poolRows[selection.at].querySelector("button").getBoundingClientRect();
-  return [{ x: button.right, y: button.top + button.height / 2 }];
+  const [first] = hostsOf(elements[selection.at]);
+  return first && placeOf(first[0]);
+}
+
+/** The point on the border of a rectangle that lies on the way from its centre to that of the other one. */
+function borderPoint(one, other) {
+  const centre = ({ x, y, width, height: tall }) => ({ x: x + width / 2, y: y + tall / 2 });
+  const [from, to] = [centre(one), centre(other)];
+  const [wide, high] = [Math.abs(to.x - from.x) || 1e-9, Math.abs(to.y - from.y) || 1e-9];
+  const share = Math.min(one.width / 2 / wide, one.height / 2 / high);
+  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
 }
 
 // Events
@@ -227,6 +240,13 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     activate(place);
   } else for (const list of [rows, poolRows]) if (list.some((item) => item.contains(target))) walk(event, list);
+});
+
+canvas.addEventListener("focusin", ({ target }) => {
+  const found = [...grid.boxes].find(([, box]) => box.contains(target));
+  if (!found || found[0] === grid.active) return;
+  [grid.active] = found;
+  tendAll();
 });
 
 /** Arrow keys, Home and End in a table of buttons. */

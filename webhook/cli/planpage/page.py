@@ -42,7 +42,7 @@ def render(document: PlanDocument) -> str:
         cluster=escaped(document.cluster),
         figures=joined(*(tag("div", tag("dt", name), tag("dd", figure)) for name, figure in summary(document))),
         refused=_refused(document),
-        pools=tag("section", pools_table(document.pools), class_="pools-section") if document.pools else "",
+        pools=_pools(document),
         elements=elements_table(document),
         nodes=nodes_table(document),
         data=_data(document),
@@ -60,6 +60,13 @@ def _verdicts(document: PlanDocument) -> Markup:
     )
     note = tag("span", "Not everything was decided in time.", class_="note") if document.undecided else Markup()
     return joined(*(part for each in shown for part in (each, " ")), note)
+
+
+def _pools(document: PlanDocument) -> Markup:
+    """The HostPools, if there are any."""
+    heading = tag("h2", "HostPools", id="pools-heading")
+    table = pools_table(document.pools)
+    return tag("section", heading, table, aria_labelledby="pools-heading") if document.pools else Markup()
 
 
 def _refused(document: PlanDocument) -> Markup:

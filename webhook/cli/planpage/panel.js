@@ -1,5 +1,6 @@
 // The panel: everything about the selected element, node or pool.
 
+const HELD = "open, but this plan has elements there that it must stay apart from";
 const NAMED = 40; // names that a list shows as buttons; a longer one is a text, so that Tab gets past it
 
 /** A heading and what is below it; null without content. */
@@ -32,7 +33,8 @@ function ruleLabel(rule) {
 }
 
 function codes(texts) {
-  return texts.length ? make("ul", { className: "codes" }, texts.map((each) => make("li", {}, make("code", {}, each)))) : null;
+  const items = texts.map((each) => make("li", {}, make("code", {}, each)));
+  return items.length ? make("ul", { className: "codes" }, items) : null;
 }
 
 function facts(rows) {
@@ -44,6 +46,7 @@ function elementPanel(at) {
   const element = elements[at];
   const subject = plan.subjects[element.subject];
   const hosts = hostsOf(element);
+  const requests = Object.entries(element.requests);
   const partners = partnersOf(at);
   const where = hosts.length
     ? make("ul", { className: "names" }, hosts.slice(0, NAMED).map(([node, count]) =>
@@ -56,7 +59,7 @@ function elementPanel(at) {
       [element.fixed ? "Runs on" : "Goes to", where],
       element.cost === null ? null : ["Cost", number.format(element.cost)],
       element.replicas === 1 ? null : ["Replicas", number.format(element.replicas)],
-      ...Object.entries(element.requests).map(([name, amount]) => [`Requests ${name}`, amount]),
+      requests.length ? ["Requests", requests.map((pair) => pair.join("\u00a0")).join(", ")] : null,
     ]),
     part("Constraints", codes(element.clauses) ?? "none"),
     part("On one host with", relatives(partners, "together")),
@@ -73,7 +76,8 @@ function relatives(partners, kind) {
     const label = [...partner.clauses].join(" and ");
     groups.set(label, [...(groups.get(label) ?? []), place]);
   }
-  return [...groups].map(([label, places]) => opened(group(make("code", {}, label), places, "element", "element"), places));
+  return [...groups].map(([label, places]) =>
+    opened(group(make("code", {}, label), places, "element", "element"), places));
 }
 
 /** Short groups begin open. */
@@ -82,11 +86,12 @@ function opened(details, places) {
   return details;
 }
 
-/** All other nodes: the open ones, those that this plan fills with what must stay apart, and the closed ones by rule. */
+/** All other nodes: the open ones, those with elements that must stay apart, and the closed ones by rule. */
 function nodesFor(element, partners, hosts) {
   if (element.closed === null) return [part("Other nodes", "No node was judged.")];
-  const open = [...openNodes(element)].filter((node) => !hosts.has(node));
-  const apart = (node) => residents[node].map(([other]) => other).filter((other) => partners.get(other)?.kind === "apart");
+  const judged = openNodes(element);
+  const open = [...plan.nodes.keys()].filter((node) => judged[node] && !hosts.has(node));
+  const apart = (node) => residents[node].map(([at]) => at).filter((at) => partners.get(at)?.kind === "apart");
   const held = open.filter((node) => apart(node).length);
   const left = open.filter((node) => !apart(node).length);
   const holders = (node) => ` holds ${apart(node).map((other) => elements[other].name).slice(0, 3).join(", ")}`;
@@ -94,8 +99,7 @@ function nodesFor(element, partners, hosts) {
   return [
     part("Other nodes that are open",
       left.length ? group("every rule lets it go there", left, "node", "node") : null,
-      held.length ? group("open, but this plan has elements there that it must stay apart from", held, "node", "node", holders)
-        : null,
+      held.length ? group(HELD, held, "node", "node", holders) : null,
       open.length ? null : "none"),
     part("Nodes that are closed", rules.map((rule) => group(ruleLabel(rule), nodesOf(rule), "node", "node")),
       rules.length ? null : "none"),
@@ -116,9 +120,11 @@ function nodePanel(at) {
   return [
     make("table", { className: "amounts" }, make("caption", {}, "Resources"),
       make("thead", {}, row("th", "", "offers", "used", "planned", "free")),
-      make("tbody", {}, node.resources.map((each) => row("td", each.name, each.offers, each.used, each.planned, each.free)))),
-    part("Elements here", here.length ? make("ul", { className: "names" }, here.map(([element, count]) =>
-      make("li", {}, picker("element", element, times(elements[element].name, count))))) : "none"),
+      make("tbody", {}, node.resources.map(({ name, offers, used, planned, free }) =>
+        row("td", name, offers, used, planned, free)))),
+    part("Elements here", here.length
+      ? make("ul", { className: "names" }, here.map(([element, count]) => make("li", {}, replicas(element, count))))
+      : "none"),
     part("Taints", codes(node.taints)),
     part("HostPools", codes(node.pools)),
     part("Other elements that could go here", open.length ? group("no rule closes the node", open, "element", "element")
@@ -149,8 +155,9 @@ function poolPanel(at) {
       ["Size", pool.size === null ? "none: every node that fits is a host" : number.format(pool.size)],
       users.length ? ["Named by", users.join(", ")] : null,
     ]),
-    part("Hosts", hosts.length ? opened(group("its nodes", hosts, "host", "node", numbered), hosts) : "none yet"),
-    part("Elements on its hosts", here.length ? opened(group("of this plan", here, "element", "element"), here) : "none"),
+    part("Hosts", hosts.length ? opened(group("nodes of the pool", hosts, "host", "node", numbered), hosts) : "none yet"),
+    part("Elements on its hosts",
+      here.length ? opened(group("elements of this plan", here, "element", "element"), here) : "none"),
   ];
 }
 

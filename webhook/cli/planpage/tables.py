@@ -35,10 +35,10 @@ _NAMED: Final = 50
 
 def elements_table(document: PlanDocument) -> Markup:
     """Each element with its node, cost, constraints and requests, under its subject."""
-    heads = (("Element", None), ("Node", None), ("Cost", "number"), ("Constraints", None), ("Requests", "requests"))
+    heads = (("Element", None), ("Node", None), ("Cost", "number"), ("Constraints", "clauses long"), ("Requests", "requests"))
     head = tag("thead", tag("tr", *(tag("th", name, scope="col", class_=kind) for name, kind in heads)))
     bodies = (_subject(subject, len(heads)) for subject in document.subjects)
-    return tag("table", tag("caption", "Elements and their nodes"), head, *bodies, class_="elements")
+    return tag("table", head, *bodies, class_="elements", aria_labelledby="elements-heading")
 
 
 def pools_table(pools: Sequence[PlannedPool]) -> Markup:
@@ -49,12 +49,12 @@ def pools_table(pools: Sequence[PlannedPool]) -> Markup:
             "tr",
             tag("th", tag("span", pool.name, class_="name"), scope="row"),
             tag("td", pool.mode),
-            tag("td", "none" if pool.size is None else f"{pool.size:,}", class_="number"),
-            tag("td", enumerated(pool.hosts, _NAMED, _host) or "none yet", class_="long"),
+            tag("td", "none" if pool.size is None else f"{pool.size:,}"),
+            tag("td", enumerated(pool.hosts, _NAMED, _host) or "none yet", class_="hosts long"),
         )
         for pool in pools
     )
-    return tag("table", tag("caption", "HostPools and their hosts"), head, tag("tbody", *rows), class_="pools")
+    return tag("table", head, tag("tbody", *rows), class_="pools", aria_labelledby="pools-heading")
 
 
 def nodes_table(document: PlanDocument) -> Markup:
@@ -130,7 +130,7 @@ def summary(document: PlanDocument) -> Iterator[tuple[str, str]]:
     """Figures about the whole document, each with what it counts."""
     elements = [element for subject in document.subjects for element in subject.elements]
     on_nodes = sum(1 for element in elements if any(placed(element)))
-    yield "with a node", f"{on_nodes:,} of {counted(len(elements), 'element')}"
+    yield "with a node", f"{on_nodes:,} of {len(elements):,} element{'s' * (len(elements) != 1)}"
     yield "nodes that get something", f"{len(residents_of(document.subjects)):,} of {len(document.nodes):,}"
     if document.total_cost is not None:
         yield "total cost", f"{document.total_cost:,}"
