@@ -5,8 +5,8 @@ A command's file (``controller``, ``explain``, ``release``, ``serve``, ``status`
 file of the chosen command only, so that ``version`` need not wait for the import of a web server.
 
 What commands share: ``exits`` (exit codes), ``flags`` (flags for settings), ``explanation`` and ``pool_explanation``
-(one pod, or HostPool, explained), ``client`` (sends reviews to a server), ``screen`` and ``differences`` (output for a
-person). Only this package prints.
+(one pod, or HostPool, explained), ``planpage`` (a plan as one value and as one HTML page), ``client`` (sends reviews to
+a server), ``screen`` and ``differences`` (output for a person). Only this package prints.
 """
 
 import argparse
