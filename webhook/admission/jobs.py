@@ -13,7 +13,15 @@ from msgspec.structs import replace
 
 from webhook.admission.pool_use import with_rights_to
 from webhook.admission.responses import (
-    Answer, JobQuestion, JobRef, PoolUse, RightsQuestion, WholeQuestion, allowed, answered, denied,
+    Answer,
+    JobQuestion,
+    JobRef,
+    PoolUse,
+    RightsQuestion,
+    WholeQuestion,
+    allowed,
+    answered,
+    denied,
 )
 from webhook.admission.review import MALFORMED, Review
 from webhook.admission.unstructured import Unstructured

@@ -17,7 +17,7 @@ from webhook.cli.planpage.document import (
     SubjectVerdict,
 )
 from webhook.cli.planpage.markup import Markup, joined, tag
-from webhook.placement.text.problem import counted, enumerated
+from webhook.placement.text.problem import enumerated
 
 VERDICTS: Final[Mapping[SubjectVerdict, str]] = {
     "refused": "refused",
@@ -35,7 +35,13 @@ _NAMED: Final = 50
 
 def elements_table(document: PlanDocument) -> Markup:
     """Each element with its node, cost, constraints and requests, under its subject."""
-    heads = (("Element", None), ("Node", None), ("Cost", "number"), ("Constraints", "clauses long"), ("Requests", "requests"))
+    heads = (
+        ("Element", None),
+        ("Node", None),
+        ("Cost", "number"),
+        ("Constraints", "clauses long"),
+        ("Requests", "requests"),
+    )
     head = tag("thead", tag("tr", *(tag("th", name, scope="col", class_=kind) for name, kind in heads)))
     bodies = (_subject(subject, len(heads)) for subject in document.subjects)
     return tag("table", head, *bodies, class_="elements", aria_labelledby="elements-heading")

@@ -1,7 +1,7 @@
 """``JobVerdicts``: finds out whether whole Jobs can run, while other reviews go on.
 
-Integer programs are solved in a thread: HiGHS does not hold the interpreter's lock. One Job is judged at a time, so that
-a flood of hard ones takes one core at most; the time that a Job waits for its turn counts as its own.
+Integer programs are solved in a thread: HiGHS does not hold the interpreter's lock. One Job is judged at a time, so
+that a flood of hard ones takes one core at most; the time that a Job waits for its turn counts as its own.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from typing import Final
 from webhook.admission.responses import Answer, WholeQuestion
 from webhook.placement.planning import integer_program
 from webhook.placement.planning.assignment import AssignmentProblem
+from webhook.placement.planning.costs import Costs
 from webhook.placement.planning.integer_program import Solved
 
 SECONDS: Final = 1.0
@@ -44,10 +45,10 @@ class InThread:
         """Seconds that are left."""
         return self._end - time.monotonic()
 
-    async def solve(self, problem: AssignmentProblem, seconds: float) -> Solved:
+    async def solve(self, problem: AssignmentProblem, seconds: float, costs: Costs | None = None) -> Solved:
         """Solve the problem in at most so many seconds, while others work."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, integer_program.solve, problem, seconds)
+        return await loop.run_in_executor(self._thread, integer_program.solve, problem, seconds, costs)
 
     async def rest(self) -> None:
         """Let others work."""
@@ -64,9 +65,9 @@ class AtOnce:
         """Seconds that are left."""
         return self._end - time.monotonic()
 
-    async def solve(self, problem: AssignmentProblem, seconds: float) -> Solved:
+    async def solve(self, problem: AssignmentProblem, seconds: float, costs: Costs | None = None) -> Solved:
         """Solve the problem in at most so many seconds."""
-        return integer_program.solve(problem, seconds)
+        return integer_program.solve(problem, seconds, costs)
 
     async def rest(self) -> None:
         """Nobody else works."""

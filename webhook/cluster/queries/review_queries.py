@@ -8,7 +8,13 @@ from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import (
-    Answer, JobQuestion, PodQuestion, RightsQuestion, SizeQuestion, WholeQuestion, errored,
+    Answer,
+    JobQuestion,
+    PodQuestion,
+    RightsQuestion,
+    SizeQuestion,
+    WholeQuestion,
+    errored,
 )
 from webhook.cluster.queries.authorization import Authorization
 from webhook.cluster.queries.job_verdicts import JobVerdicts
@@ -60,16 +66,20 @@ class ReviewQueries:
         question = answer.question
         if question is None:  # nearly all answers
             return answer
+        if isinstance(question, WholeQuestion):
+            return self._verdicts.find(question) if self._verdicts else answer
+        if isinstance(question, RightsQuestion):
+            return self._authorized(answer, question)
+        return self._asked(answer, question)
+
+    def _asked(self, answer: Answer, question: SizeQuestion | PodQuestion | JobQuestion) -> Answer | Awaitable[Answer]:
+        """The answer once the API server has said what an object is like."""
         if isinstance(question, SizeQuestion) and self.sizes:
             return _sized(answer, question, self.sizes)
         if isinstance(question, PodQuestion) and self._pods:
             return _looked_at(answer, question, self._pods)
-        if isinstance(question, RightsQuestion):
-            return self._authorized(answer, question)
         if isinstance(question, JobQuestion) and self._jobs:
             return _of_job(self, answer, question, self._jobs)
-        if isinstance(question, WholeQuestion) and self._verdicts:
-            return self._verdicts.find(question)
         return answer
 
     def _authorized(self, answer: Answer, question: RightsQuestion) -> Answer | Awaitable[Answer]:

@@ -14,10 +14,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.constraints.topology_limit import Limit, holding
+from webhook.placement.inventory.capacity import Row
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits, to_slots
 from webhook.placement.planning.assignment import Assignment, AssignmentProblem, Block, HostNeed, Key, PoolChoice
+from webhook.placement.planning.costs import Costs
 from webhook.placement.planning.members import Condition, Member, requests_of
 from webhook.placement.planning.solver import Answer, Solving, assign
 from webhook.placement.pools.allocation import eligible
@@ -29,7 +31,7 @@ MOST: Final = 2**50
 _Kept = Sequence[Sequence[Condition]]
 """The conditions of each member that are not dropped."""
 
-_Sets = list[tuple[tuple[int, int], ...]]
+Sets = list[tuple[tuple[int, int], ...]]
 """For each set of pods of a block: positions of members, and how many pods of each."""
 
 
@@ -96,6 +98,16 @@ class Group:
         return tuple(member.count for member in self.members)
 
     @property
+    def solving(self) -> Solving:
+        """How programs are solved, and in what time."""
+        return self._solving
+
+    @property
+    def slots(self) -> npt.NDArray[np.intp]:
+        """The slots of the nodes, ascending."""
+        return self._slots
+
+    @property
     def in_time(self) -> bool:
         """Whether there is time left for another question."""
         return self._solving.left() > 0
@@ -125,23 +137,38 @@ class Group:
         return self._known[key]
 
     async def _placed(self, counts: tuple[int, ...], change: Change) -> GroupAnswer:
-        blocks, owners = self._blocks(counts, change)
-        pools = tuple(self._choice(pool, change) for pool in self.pools)
-        problem = AssignmentProblem(self._slots_with(change), self._free_with(change), blocks, pools)
+        problem, owners, _ = self.problem(counts, change)
         answer: Answer = await assign(problem, self._solving)
         if answer.found is None:
             short = {member for at in answer.short or () for pods in owners[at] for member, _ in pods}
             return GroupAnswer(None, answer.decided, tuple(sorted(short)))
-        return GroupAnswer(self._where(problem, answer.found, owners))
+        return GroupAnswer(self.placed(problem, answer.found, owners))
+
+    def problem(
+        self, counts: Sequence[int], change: Change = SAME, prices: Sequence[Row] = ()
+    ) -> tuple[AssignmentProblem, list[Sets], Costs]:
+        """The problem for so many pods of each member, the pods of its blocks, and its costs.
+
+        ``prices`` are the costs of one pod of each member on each node; without them nothing costs anything.
+        """
+        blocks, owners = self._blocks(counts, change, prices)
+        pools = tuple(self._choice(pool, change) for pool in self.pools)
+        problem = AssignmentProblem(self._slots_with(change), self._free_with(change), blocks, pools)
+        sizes = tuple(sum(pods for _, pods in sets[0]) for sets in owners)
+        rows = tuple(_sum(prices, sets[0], problem.size) for sets in owners) if prices else ()
+        return problem, owners, Costs(rows, pods=sizes)
 
     # From members to blocks
 
-    def _blocks(self, counts: Sequence[int], change: Change) -> tuple[tuple[Block, ...], list[_Sets]]:
+    def _blocks(
+        self, counts: Sequence[int], change: Change, prices: Sequence[Row]
+    ) -> tuple[tuple[Block, ...], list[Sets]]:
         """The blocks, and the pods of each; equal blocks are one."""
         kept = [self._kept(at, change) if counts[at] else () for at in range(len(self.members))]
-        merged: dict[object, tuple[Block, _Sets]] = {}
+        merged: dict[object, tuple[Block, Sets]] = {}
         for number, together in enumerate(_united([at for at, count in enumerate(counts) if count], kept)):
             key, block, owners = self._block(together, counts, kept, change, number)
+            key = key, tuple(prices[at].tobytes() for at in together) if prices else ()
             if key in merged:
                 old, known = merged[key]
                 merged[key] = replace(old, count=old.count + block.count), [*known, *owners]
@@ -161,7 +188,7 @@ class Group:
         kept: Sequence[tuple[Condition, ...]],
         change: Change,
         number: int,
-    ) -> tuple[object, Block, _Sets]:
+    ) -> tuple[object, Block, Sets]:
         """The block of members that share a node, or of a member whose pods may be anywhere; what it is equal by."""
         one = not any(found.together for found in kept[members[0]])
         nodes, requests = self.world.everything, [0] * len(self._resources)
@@ -192,7 +219,7 @@ class Group:
             counts[members[0]] if one else 1, mask, tuple(requests), frozenset(marks), frozenset(avoids), kin,
             tuple(sorted(hosts)), tuple(limits),
         )  # fmt: skip
-        sets: _Sets = [((members[0], 1),)] * block.count if one else [tuple((at, counts[at]) for at in members)]
+        sets: Sets = [((members[0], 1),)] * block.count if one else [tuple((at, counts[at]) for at in members)]
         return (number if limits else shape), block, sets
 
     def _pool(self, name: Name) -> int:
@@ -223,7 +250,8 @@ class Group:
 
     # From blocks to members
 
-    def _where(self, problem: AssignmentProblem, found: Assignment, owners: Sequence[_Sets]) -> Placed:
+    def placed(self, problem: AssignmentProblem, found: Assignment, owners: Sequence[Sets]) -> Placed:
+        """Where the pods are by an assignment of the blocks, whose pods are ``owners``."""
         slots: list[list[int]] = [[] for _ in self.members]
         for places, sets in zip(found.places, owners, strict=True):
             for place, pods in zip(places, sets, strict=True):
@@ -234,6 +262,14 @@ class Group:
             for pool, mine in zip(self.pools, found.hosts, strict=True)
         }
         return Placed(tuple(tuple(sorted(places)) for places in slots), hosts)
+
+
+def _sum(prices: Sequence[Row], pods: Sequence[tuple[int, int]], size: int) -> Row:
+    """The cost of the pods of one set on each node."""
+    found = np.zeros(size, np.int64)
+    for at, count in pods:
+        found += prices[at] * count
+    return found
 
 
 def _united(members: Sequence[int], kept: Sequence[Sequence[Condition]]) -> Iterator[list[int]]:
