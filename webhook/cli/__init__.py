@@ -28,6 +28,7 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  #
 COMMANDS: Final[Mapping[str, str]] = {
     "controller": "give host pools their hosts",
     "explain": "show what admission would make of a manifest, and why",
+    "plan": "show where everything of a manifest would run, and what it costs",
     "release": "give hosts of host pools back, when no controller does",
     "serve": "answer the API server's admission reviews",
     "status": "show how a Streams job stands, and what it waits for",

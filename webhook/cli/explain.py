@@ -52,11 +52,11 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "explain", help=COMMANDS["explain"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
     )
-    _add_manifests(parser)
+    add_manifests(parser)
     parser.add_argument(
         "-o",
         "--output",
-        choices=("text", *_FORMS, "review"),
+        choices=("text", *FORMS, "review"),
         default="text",
         help="Form of the answer (default: text).",
     )
@@ -69,7 +69,7 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Explain every pod and host pool; returns ``Exit.REFUSED`` if one of them would be refused."""
     settings = flags.read(arguments)
-    given = _manifests(arguments)
+    given = manifests_of(arguments)
     if arguments.output == "review":
         reviews = list(_reviews(given))
         _note_nothing(
@@ -83,11 +83,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output == "text":
         _show(explanations)
     else:
-        print(_FORMS[arguments.output](msgspec.to_builtins(explanations)))
+        print(FORMS[arguments.output](msgspec.to_builtins(explanations)))
     return Exit.REFUSED if any(found.refused for found in explanations) else Exit.OK
 
 
-def _add_manifests(parser: argparse.ArgumentParser) -> None:
+def add_manifests(parser: argparse.ArgumentParser) -> None:
     """Declare the flags that name manifests."""
     parser.add_argument(
         "-f",
@@ -106,7 +106,7 @@ def _add_manifests(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _manifests(arguments: argparse.Namespace) -> Manifests:
+def manifests_of(arguments: argparse.Namespace) -> Manifests:
     """Every object of the named files; raises :class:`WrongUse` if a file is unreadable, or a namespace contradicts."""
     try:
         found = list(read_named(arguments.filename, recursive=arguments.recursive))
@@ -192,7 +192,7 @@ def _as_yaml(explanations: object) -> str:
     return as_yaml(explanations).rstrip("\n")
 
 
-_FORMS: Final[Mapping[str, Callable[[object], str]]] = {"json": _as_json, "yaml": _as_yaml}
+FORMS: Final[Mapping[str, Callable[[object], str]]] = {"json": _as_json, "yaml": _as_yaml}
 """Values of ``--output`` for programs, and the functions that write these forms."""
 
 
