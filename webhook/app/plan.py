@@ -1,5 +1,6 @@
-"""``plan``: where everything that manifests describe would run, planned together; what does not fit beside what comes
-before it is refused.
+"""``plan``: where everything that manifests describe would run, planned together.
+
+What does not fit beside what comes before it is refused.
 """
 
 from collections.abc import Iterator, Sequence

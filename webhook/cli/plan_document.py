@@ -164,8 +164,8 @@ class _Writer:
         capacity = self._world.inventory.nodes.capacity
         shown = [*ALWAYS, *sorted({name for amounts in planned.values() for name in amounts}.difference(ALWAYS))]
         pools: dict[int, list[str]] = {}
-        for name, at in self._pools.items():
-            for index, slot in self._hosts(self._world.inventory.pools[name]).items():
+        for pool, at in self._pools.items():
+            for index, slot in self._hosts(self._world.inventory.pools[pool]).items():
                 pools.setdefault(slot, []).append(f"{self._listed[at].name}[{index}]")
         for slot in self._slots:
             resources = []

@@ -29,21 +29,23 @@ VERDICTS: Final[Mapping[SubjectVerdict, str]] = {
 Residents: TypeAlias = Mapping[str, Sequence[tuple[PlannedElement, int]]]
 """The elements of each node that gets any, by its name, and how many replicas of each."""
 
+_COLUMNS: Final = (
+    ("Element", None),
+    ("Node", None),
+    ("Cost", "number"),
+    ("Constraints", "clauses long"),
+    ("Requests", "requests"),
+)
+"""The columns of the table of elements, with the classes of their heads."""
+
 _NAMED: Final = 50
 """Nodes that one cell names: a DaemonSet, or a HostPool without a size, may have thousands."""
 
 
 def elements_table(document: PlanDocument) -> Markup:
     """Each element with its node, cost, constraints and requests, under its subject."""
-    heads = (
-        ("Element", None),
-        ("Node", None),
-        ("Cost", "number"),
-        ("Constraints", "clauses long"),
-        ("Requests", "requests"),
-    )
-    head = tag("thead", tag("tr", *(tag("th", name, scope="col", class_=kind) for name, kind in heads)))
-    bodies = (_subject(subject, len(heads)) for subject in document.subjects)
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col", class_=kind) for name, kind in _COLUMNS)))
+    bodies = (_subject(subject) for subject in document.subjects)
     return tag("table", head, *bodies, class_="elements", aria_labelledby="elements-heading")
 
 
@@ -94,12 +96,12 @@ def times(name: str, count: int) -> str:
     return name if count == 1 else f"{name} \u00d7 {count:,}"
 
 
-def _subject(subject: Subject, columns: int) -> Markup:
+def _subject(subject: Subject) -> Markup:
     """The rows of a subject: what became of it, its warnings, and its elements."""
     verdict = tag("span", VERDICTS[subject.verdict], class_=f"verdict {subject.verdict}")
     about = joined(tag("span", subject.origin, class_="name"), " ", verdict, " ", tag("small", _place(subject)))
     notes = (tag("span", warning, class_="warning") for warning in subject.warnings)
-    group = tag("tr", tag("th", about, *notes, colspan=columns, scope="rowgroup"), class_="subject")
+    group = tag("tr", tag("th", about, *notes, colspan=len(_COLUMNS), scope="rowgroup"), class_="subject")
     return tag("tbody", group, *map(_element, subject.elements))
 
 
