@@ -4,6 +4,7 @@ The flags that name manifests are those of kubectl: ``-f``, ``-R`` and ``-n``.
 """
 
 import argparse
+import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -56,7 +57,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        choices=("text", *FORMS, "review"),
+        choices=("text", *FORMS, "html", "review"),
         default="text",
         help="Form of the answer (default: text).",
     )
@@ -77,6 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
         )
         _write(reviews)
         return Exit.OK
+    if arguments.output == "html":
+        # The page needs the planner, which nothing else here does.
+        plan = importlib.import_module("webhook.cli.plan")
+        return int(plan.write_page(given, settings, title="Explanation"))
     explanations = _judged(given, settings)
     nothing = "nothing to judge: there is no pod, no workload and no HostPool"
     _note_nothing(nothing, explanations, given, strict=arguments.must_judge)

@@ -26,6 +26,9 @@ _DESCRIPTION: Final = (
     "total cost. What does not fit beside what comes before it is refused, with the smallest set of constraints that "
     "cannot hold together and the nearest fix."
 )
+SECONDS: Final = 10.0
+"""Seconds to look for the cheapest plan."""
+
 _SHOWN: Final = 20
 """Nodes whose free room is printed; the others are only counted."""
 
@@ -42,7 +45,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--seconds",
         type=float,
-        default=10.0,
+        default=SECONDS,
         metavar="N",
         help="Seconds to look for the cheapest plan, and to decide about each object (default: 10).",
     )
@@ -52,15 +55,25 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan; returns ``Exit.REFUSED`` if something of it would be refused."""
     settings = flags.read(arguments)
-    document = planned_document(manifests_of(arguments), settings, arguments.seconds, "Plan")
-    if not document.subjects:
-        warn("nothing to plan: there is no pod, no workload and no Job in the manifests")
+    given = manifests_of(arguments)
     if arguments.output == "html":
-        print(render(document), end="")
-    elif arguments.output == "text":
+        return write_page(given, settings, title="Plan", seconds=arguments.seconds)
+    document = planned_document(given, settings, arguments.seconds, "Plan")
+    if arguments.output == "text":
         _show(document)
     else:
         print(FORMS[arguments.output](msgspec.to_builtins(document)))
+    return _exit(document)
+
+
+def write_page(given: Manifests, settings: Settings, *, title: str, seconds: float = SECONDS) -> int:
+    """Print the page of the manifests; returns ``Exit.REFUSED`` if something of it would be refused."""
+    document = planned_document(given, settings, seconds, title)
+    print(render(document), end="")
+    return _exit(document)
+
+
+def _exit(document: PlanDocument) -> int:
     return Exit.REFUSED if any(subject.verdict == "refused" for subject in document.subjects) else Exit.OK
 
 
@@ -71,6 +84,8 @@ def planned_document(given: Manifests, settings: Settings, seconds: float, title
         found = planned(given, world, seconds)
     except ValueError as error:
         raise WrongUse(str(error)) from error
+    if not found.objects:
+        warn("nothing to plan: there is no pod, no workload and no Job in the manifests")
     nodes = counted(len(world.inventory.nodes.nodes), "node")
     source = f"snapshot {settings.snapshot}" if settings.snapshot else "the cluster as it is now"
     return document_of(found, title, f"{nodes}, {source}")

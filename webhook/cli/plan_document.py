@@ -172,7 +172,7 @@ class _Writer:
             for name in shown:
                 offers, free = capacity.allocatable(name, slot), self._free(name, slot)
                 if offers:
-                    resources.append(_resource(name, offers, offers - free, planned.get(slot, {}).get(name, 0)))
+                    resources.append(_resource(name, offers, offers - free, planned.get(slot, Counter()).get(name, 0)))
             taints = tuple(map(str, self._world.inventory.nodes.nodes[slot].taints))
             yield PlannedNode(self._names[slot], tuple(resources), taints, tuple(pools.get(slot, ())))
 
