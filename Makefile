@@ -4,13 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # As many processes as there are cores; one that has nothing left takes tests from the others.
-PYTEST := -m pytest --ignore=tests/e2e --numprocesses=auto --dist=worksteal
+PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --numprocesses=auto --dist=worksteal
 UNIT   := "not integration"
 # What the chart asks for unless it is told otherwise; IMAGE may name a registry.
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories e2e e2e-long cluster cluster-down format bench bench-e2e crds image lock clean
+.PHONY: run serve test unit integration check golden histories browser e2e e2e-long cluster cluster-down format bench bench-e2e crds image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -41,6 +41,10 @@ check: $(VENV)/dev.stamp                ## style, types, layers, spelling
 histories: $(VENV)/dev.stamp            ## 10,000 random histories of Jobs whose controllers die: ten minutes
 	JOB_HISTORIES=10000 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py
 
+browser: $(VENV)/browser.stamp          ## the page of plans in a real Chromium, which is installed with apt-get if there is none
+	$(BIN)/python -m tests.browser.chromium
+	$(BIN)/python -m pytest tests/browser
+
 e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, a quarter of an hour)
 	$(BIN)/python -m tests.e2e.binaries
 	$(BIN)/python -m pytest tests/e2e
@@ -67,7 +71,11 @@ format: $(VENV)/dev.stamp               ## let the formatter have its way
 bench: $(VENV)/run.stamp                ## throughput, latency and memory against a bare echo; needs wrk
 	$(BIN)/python -m bench
 
-bench-e2e: $(VENV)/dev.stamp            ## through a real API server: what admission costs those who ask, and others, and how fast Jobs are; 20 minutes
+bench-browser: $(VENV)/browser.stamp          ## the page of plans in a real Chromium, which is installed with apt-get if there is none
+	$(BIN)/python -m tests.browser.chromium
+	$(BIN)/python -m pytest tests/browser
+
+e2e: $(VENV)/dev.stamp            ## through a real API server: what admission costs those who ask, and others, and how fast Jobs are; 20 minutes
 	$(BIN)/python -m bench.e2e
 	$(BIN)/python -m bench.e2e.bystanders --results bench/RESULTS-bystanders.md
 	$(BIN)/python -m bench.e2e.jobs --results bench/RESULTS-jobs.md
@@ -81,6 +89,7 @@ image:                                  ## the container image, with the version
 lock: $(VENV)/dev.stamp                 ## pin every dependency again, with hashes
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group build --output-file requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group dev --constraint requirements.lock --output-file requirements-dev.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group browser --constraint requirements-dev.lock --output-file tests/browser/requirements.lock
 
 clean:                                  ## forget everything that was made here
 	rm -rf $(VENV) .cache .coverage* htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache .certs build dist *.egg-info
@@ -99,4 +108,9 @@ $(VENV)/run.stamp: $(VENV)/bin/python requirements.lock pyproject.toml
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements-dev.lock
 	@echo "installing pinned development tools ..."
 	$(PIP) install --require-hashes --requirement requirements-dev.lock
+	@touch $@
+
+$(VENV)/browser.stamp: $(VENV)/dev.stamp tests/browser/requirements.lock
+	@echo "installing what drives the browser ..."
+	$(PIP) install --require-hashes --requirement tests/browser/requirements.lock
 	@touch $@

@@ -39,6 +39,7 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "unsatisfiable_pods": "wait",
         "controller_account": "",
         "element_requests": "cpu=100m,memory=128Mi",
+        "job_seconds": 1.0,
         "verify_pods": True,
         "exclusive_effect": "NoSchedule",
         "exclusive_strangers": "streams",

@@ -89,6 +89,12 @@ class Settings(BaseSettings):
         max_length=4096,
         description="What the container of a processing element requests where it says nothing itself.",
     )
+    job_seconds: float = Field(
+        1.0,
+        ge=0,
+        le=10,
+        description="Seconds in which it is decided whether a whole Job can run; one that takes longer is admitted.",
+    )
     verify_pods: bool = Field(
         default=True, description="Whether /validate refuses pods that have lost what their constraints require."
     )

@@ -12,7 +12,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.admission.pool_use import with_rights_to
-from webhook.admission.responses import Answer, JobQuestion, JobRef, PoolUse, allowed, answered
+from webhook.admission.responses import (
+    Answer,
+    JobQuestion,
+    JobRef,
+    PoolUse,
+    RightsQuestion,
+    WholeQuestion,
+    allowed,
+    answered,
+    denied,
+)
 from webhook.admission.review import MALFORMED, Review
 from webhook.admission.unstructured import Unstructured
 from webhook.placement.inventory.inventory import Inventory
@@ -22,7 +32,9 @@ from webhook.placement.inventory.objects import StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.named_pools import foreign_pools, pools_of_element, undeclared_pools
 from webhook.placement.jobs.problems import problems_of_element, problems_of_job
+from webhook.placement.jobs.whole_job import judge_job
 from webhook.placement.kube.pod import Metadata
+from webhook.placement.planning.solver import Solving
 from webhook.placement.pools.allocation import pool_of
 from webhook.placement.text.problem import Fault, Problem, quote
 
@@ -48,7 +60,7 @@ _ELEMENT: Final = msgspec.json.Decoder(SubmittedElement)
 
 
 def submitted_job(review: Review, inventory: Inventory, policy: Policy) -> Answer:
-    """Check a Job that is created, or whose spec changes.
+    """Check a Job that is created, or whose spec changes: its own rules, rights, and whether all of it can run.
 
     Whoever submits it has to have the right to use the HostPools that it does not declare itself: its pods are the
     controller's.
@@ -59,7 +71,24 @@ def submitted_job(review: Review, inventory: Inventory, policy: Policy) -> Answe
     known = _open_pools(review.namespace, inventory)
     problems = list(_wrong(new, known))
     uses = [(known[pool], clause.text) for pool, clause in foreign_pools(new.spec) if pool in known]
-    return with_rights_to(answered(review, problems, policy), review, uses, "spec.processingElements", policy)
+    answer = with_rights_to(answered(review, problems, policy), review, uses, "spec.processingElements", policy)
+    if problems or not new.metadata.name:
+        return answer
+    whole = WholeQuestion(functools.partial(_whole, review, inventory, policy, new.metadata.name, new.spec))
+    rights = answer.question
+    return replace(answer, question=replace(rights, then=whole) if isinstance(rights, RightsQuestion) else whole)
+
+
+async def _whole(
+    review: Review, inventory: Inventory, policy: Policy, name: str, spec: JobSpec, solving: Solving
+) -> Answer:
+    """The answer about a Job without problems: whether all of its processing elements can run at a time."""
+    verdict = await judge_job(review.namespace, name, spec, inventory, policy, solving)
+    if not verdict.refused:
+        return allowed(review, verdict.warnings)
+    if policy.audit:
+        return allowed(review, [f"audit: this would be refused: {verdict.headline}"])
+    return denied(review, verdict.fault, verdict.text)
 
 
 def problems_of(document: Unstructured, namespace: str, inventory: Inventory) -> list[Problem]:

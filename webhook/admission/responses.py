@@ -7,7 +7,7 @@ these from what a check has found. Nothing here talks to an API server: a questi
 """
 
 import enum
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
@@ -20,6 +20,7 @@ from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, escape
 
 if TYPE_CHECKING:  # whoever only logs answers shall not wait for the decision core
     from webhook.placement.decision.decision import Decision
+    from webhook.placement.planning.solver import Solving
 
 
 class Outcome(enum.StrEnum):
@@ -76,6 +77,8 @@ class RightsQuestion(Struct, frozen=True):
     namespace: str
     pools: tuple[PoolUse, ...]
     resume: Callable[[Sequence[PoolUse]], "Answer"]
+    then: "WholeQuestion | None" = None
+    """What the answer depends on if the user may use all of them."""
 
 
 class JobRef(Struct, frozen=True, gc=False):
@@ -96,8 +99,17 @@ class JobQuestion(Struct, frozen=True):
     needed: bool = True
 
 
-Question = SizeQuestion | PodQuestion | RightsQuestion | JobQuestion
-"""What only the API server knows and an answer depends on."""
+class WholeQuestion(Struct, frozen=True):
+    """Can everything of a Job run at a time? That may take longer than other reviews can wait.
+
+    ``resume`` finds it out with the given way to solve integer programs.
+    """
+
+    resume: Callable[["Solving"], Awaitable["Answer"]]
+
+
+Question = SizeQuestion | PodQuestion | RightsQuestion | JobQuestion | WholeQuestion
+"""What an answer depends on: what only the API server knows, and what takes long to find out."""
 
 
 class Answer(Struct, frozen=True, gc=False):

@@ -5,15 +5,21 @@ import itertools
 from collections.abc import Callable, Iterable
 from operator import itemgetter
 
+import msgspec
+
 from webhook.admission.jobs import problems_of
 from webhook.admission.templates import is_job, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.cluster_source import inventory_of, listener, live, seen, unused
 from webhook.cluster.objects.report import Report
 from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.job_spec import JobSpec
+from webhook.placement.jobs.whole_job import JobVerdict, judge_job
+from webhook.placement.planning.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Problem
 from webhook.settings import Settings, policy_of
@@ -46,6 +52,14 @@ def explaining(
 def wrong(job: Unstructured, cluster: Inventory) -> list[Problem]:
     """What is wrong with a Job among the manifests."""
     return problems_of(job, str(mapping(job, "metadata").get("namespace") or NAMESPACE), cluster)
+
+
+def whole(job: Unstructured, world: World) -> JobVerdict:
+    """The verdict on a Job without problems as a whole."""
+    namespace = str(mapping(job, "metadata").get("namespace") or NAMESPACE)
+    spec = msgspec.convert(mapping(job, "spec"), JobSpec)
+    name = str(mapping(job, "metadata").get("name") or "")
+    return finished(judge_job(namespace, name, spec, world.inventory, world.policy, AtOnce()))
 
 
 def _applied(manifests: Iterable[tuple[str, Unstructured]], cluster: Inventory) -> Report:

@@ -8,6 +8,7 @@ from webhook.admission.mutate import Known, mutate
 from webhook.admission.responses import Answer
 from webhook.admission.validate import guard, validate
 from webhook.app.cluster_source import Cluster, cluster_of
+from webhook.cluster.queries.job_verdicts import SECONDS, JobVerdicts
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.assumed_pods import AssumedPods
@@ -24,7 +25,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
     """Serve reviews until a signal says stop; :class:`FatalError` where there is no cluster."""
     policy, metrics = policy_of(settings), Metrics()
     cluster = await asyncio.to_thread(cluster_of, settings)
-    queries = queries_of(cluster, authorize=settings.authorize_pools)
+    queries = queries_of(cluster, authorize=settings.authorize_pools, job_seconds=settings.job_seconds)
     _watch(cluster, metrics)
     reviewers: dict[str, Reviewer] = {
         "/mutate": mutator(cluster, policy, queries),
@@ -35,13 +36,14 @@ async def serve(settings: Settings, announce: Announce) -> None:
     await run_server(service, settings, metrics=metrics, announce=announce)
 
 
-def queries_of(cluster: Cluster, *, authorize: bool = False) -> ReviewQueries:
-    """The questions that reviews against this cluster may carry; a snapshot answers none, and has no rights."""
+def queries_of(cluster: Cluster, *, authorize: bool = False, job_seconds: float = SECONDS) -> ReviewQueries:
+    """The questions that reviews against this cluster may carry; a snapshot knows no more, and has no rights."""
+    verdicts = JobVerdicts(job_seconds)
     if isinstance(cluster, LiveCluster):
-        return ReviewQueries.of(cluster.connection, authorize=authorize)
+        return ReviewQueries.of(cluster.connection, authorize=authorize, verdicts=verdicts)
     if authorize:
         raise FatalError("--authorize-pools asks an API server about rights, and a snapshot has none")
-    return ReviewQueries()
+    return ReviewQueries(verdicts=verdicts)
 
 
 def mutator(cluster: Cluster, policy: Policy, queries: ReviewQueries) -> Reviewer:

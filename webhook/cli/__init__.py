@@ -5,8 +5,8 @@ A command's file (``controller``, ``explain``, ``release``, ``serve``, ``status`
 file of the chosen command only, so that ``version`` need not wait for the import of a web server.
 
 What commands share: ``exits`` (exit codes), ``flags`` (flags for settings), ``explanation`` and ``pool_explanation``
-(one pod, or HostPool, explained), ``client`` (sends reviews to a server), ``screen`` and ``differences`` (output for a
-person). Only this package prints.
+(one pod, or HostPool, explained), ``planpage`` (a plan as one value and as one HTML page), ``client`` (sends reviews to
+a server), ``screen`` and ``differences`` (output for a person). Only this package prints.
 """
 
 import argparse
@@ -28,6 +28,7 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  #
 COMMANDS: Final[Mapping[str, str]] = {
     "controller": "give host pools their hosts",
     "explain": "show what admission would make of a manifest, and why",
+    "plan": "show where everything of a manifest would run, and what it costs",
     "release": "give hosts of host pools back, when no controller does",
     "serve": "answer the API server's admission reviews",
     "status": "show how a Streams job stands, and what it waits for",

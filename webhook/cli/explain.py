@@ -4,6 +4,7 @@ The flags that name manifests are those of kubectl: ``-f``, ``-R`` and ``-n``.
 """
 
 import argparse
+import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -52,11 +53,11 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "explain", help=COMMANDS["explain"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
     )
-    _add_manifests(parser)
+    add_manifests(parser)
     parser.add_argument(
         "-o",
         "--output",
-        choices=("text", *_FORMS, "review"),
+        choices=("text", *FORMS, "html", "review"),
         default="text",
         help="Form of the answer (default: text).",
     )
@@ -69,7 +70,7 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Explain every pod and host pool; returns ``Exit.REFUSED`` if one of them would be refused."""
     settings = flags.read(arguments)
-    given = _manifests(arguments)
+    given = manifests_of(arguments)
     if arguments.output == "review":
         reviews = list(_reviews(given))
         _note_nothing(
@@ -77,17 +78,21 @@ def run(arguments: argparse.Namespace) -> int:
         )
         _write(reviews)
         return Exit.OK
+    if arguments.output == "html":
+        # The page needs the planner, which nothing else here does.
+        plan = importlib.import_module("webhook.cli.plan")
+        return int(plan.write_page(given, settings, title="Explanation"))
     explanations = _judged(given, settings)
     nothing = "nothing to judge: there is no pod, no workload and no HostPool"
     _note_nothing(nothing, explanations, given, strict=arguments.must_judge)
     if arguments.output == "text":
         _show(explanations)
     else:
-        print(_FORMS[arguments.output](msgspec.to_builtins(explanations)))
+        print(FORMS[arguments.output](msgspec.to_builtins(explanations)))
     return Exit.REFUSED if any(found.refused for found in explanations) else Exit.OK
 
 
-def _add_manifests(parser: argparse.ArgumentParser) -> None:
+def add_manifests(parser: argparse.ArgumentParser) -> None:
     """Declare the flags that name manifests."""
     parser.add_argument(
         "-f",
@@ -106,7 +111,7 @@ def _add_manifests(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _manifests(arguments: argparse.Namespace) -> Manifests:
+def manifests_of(arguments: argparse.Namespace) -> Manifests:
     """Every object of the named files; raises :class:`WrongUse` if a file is unreadable, or a namespace contradicts."""
     try:
         found = list(read_named(arguments.filename, recursive=arguments.recursive))
@@ -192,7 +197,7 @@ def _as_yaml(explanations: object) -> str:
     return as_yaml(explanations).rstrip("\n")
 
 
-_FORMS: Final[Mapping[str, Callable[[object], str]]] = {"json": _as_json, "yaml": _as_yaml}
+FORMS: Final[Mapping[str, Callable[[object], str]]] = {"json": _as_json, "yaml": _as_yaml}
 """Values of ``--output`` for programs, and the functions that write these forms."""
 
 

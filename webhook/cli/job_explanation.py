@@ -9,23 +9,26 @@ from webhook.placement.text.problem import fault_of, render
 
 
 class JobExplanation(Explanation, frozen=True):
-    """What would become of a Job: it is refused if it breaks a rule, and else admitted as it is."""
+    """What would become of a Job: admitted as it is, unless it breaks a rule or cannot run as a whole."""
 
 
 def explain_job(file: str, document: Unstructured, world: World) -> JobExplanation:
     """Explain the Job as admission would judge it."""
     problems = app.explain.wrong(document, world.inventory)
+    verdict = None if problems else app.explain.whole(document, world)
+    message = render(problems) if problems else verdict.text if verdict else ""
+    fault = fault_of(problems) if problems else verdict.fault if verdict and verdict.refused else None
     return JobExplanation(
         file=file,
         origin=origin_of(document),
         namespace=str(mapping(document, "metadata").get("namespace") or NAMESPACE),
-        verdict="refused" if problems else "admitted",
-        code=fault_of(problems).value if problems else 200,
-        message=render(problems) if problems else "",
-        warnings=[],
+        verdict="refused" if fault else "admitted",
+        code=fault.value if fault else 200,
+        message=message,
+        warnings=[*verdict.warnings] if verdict else [],
         candidates=[],
         removed=[],
         patch=[],
         before=document,
-        after=None if problems else document,
+        after=None if fault else document,
     )

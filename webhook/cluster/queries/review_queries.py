@@ -7,8 +7,17 @@ from msgspec.structs import replace
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.responses import Answer, JobQuestion, PodQuestion, RightsQuestion, SizeQuestion, errored
+from webhook.admission.responses import (
+    Answer,
+    JobQuestion,
+    PodQuestion,
+    RightsQuestion,
+    SizeQuestion,
+    WholeQuestion,
+    errored,
+)
 from webhook.cluster.queries.authorization import Authorization
+from webhook.cluster.queries.job_verdicts import JobVerdicts
 from webhook.cluster.queries.streams_jobs import SECONDS as JOB_SECONDS
 from webhook.cluster.queries.streams_jobs import StreamsJobs
 from webhook.cluster.queries.unknown_pods import SECONDS as POD_SECONDS
@@ -20,7 +29,8 @@ from webhook.cluster.queries.workload_sizes import WorkloadSizes
 class ReviewQueries:
     """Asks the questions that answers carry; an answer stands as it is where there is nobody to ask.
 
-    ``sizes``, ``pods``, ``rights`` and ``jobs`` each answer one kind of question; ``None`` for one that is not asked.
+    Each argument answers one kind of question, and is ``None`` if such questions are not asked. ``verdicts`` asks
+    nobody: it finds out about whole Jobs while other reviews go on.
     """
 
     def __init__(
@@ -30,20 +40,25 @@ class ReviewQueries:
         pods: UnknownPods | None = None,
         rights: Authorization | None = None,
         jobs: StreamsJobs | None = None,
+        verdicts: JobVerdicts | None = None,
     ) -> None:
         self.sizes = sizes
+        self._verdicts = verdicts
         self._jobs = jobs
         self._pods = pods
         self._rights = rights
 
     @classmethod
-    def of(cls, connection: Connection, *, authorize: bool = False) -> "ReviewQueries":
+    def of(
+        cls, connection: Connection, *, authorize: bool = False, verdicts: JobVerdicts | None = None
+    ) -> "ReviewQueries":
         """Every question that an API server answers; about rights to use HostPools only with ``authorize``."""
         return cls(
             sizes=WorkloadSizes(ObjectClient(connection, seconds=SIZE_SECONDS)),
             pods=UnknownPods(ObjectClient(connection, seconds=POD_SECONDS)),
             rights=Authorization(ObjectClient(connection)) if authorize else None,
             jobs=StreamsJobs(ObjectClient(connection, seconds=JOB_SECONDS)),
+            verdicts=verdicts,
         )
 
     def completed(self, answer: Answer) -> Answer | Awaitable[Answer]:
@@ -51,15 +66,28 @@ class ReviewQueries:
         question = answer.question
         if question is None:  # nearly all answers
             return answer
+        if isinstance(question, WholeQuestion):
+            return self._verdicts.find(question) if self._verdicts else answer
+        if isinstance(question, RightsQuestion):
+            return self._authorized(answer, question)
+        return self._asked(answer, question)
+
+    def _asked(self, answer: Answer, question: SizeQuestion | PodQuestion | JobQuestion) -> Answer | Awaitable[Answer]:
+        """The answer once the API server has said what an object is like."""
         if isinstance(question, SizeQuestion) and self.sizes:
             return _sized(answer, question, self.sizes)
         if isinstance(question, PodQuestion) and self._pods:
             return _looked_at(answer, question, self._pods)
-        if isinstance(question, RightsQuestion) and self._rights:
-            return _authorized(answer, question, self._rights)
         if isinstance(question, JobQuestion) and self._jobs:
             return _of_job(self, answer, question, self._jobs)
         return answer
+
+    def _authorized(self, answer: Answer, question: RightsQuestion) -> Answer | Awaitable[Answer]:
+        """The answer of a user who may use the HostPools; where nobody is asked about rights everybody may."""
+        then = replace(answer, question=question.then)
+        if self._rights is None:
+            return self.completed(then)
+        return _authorized(self, then, question, self._rights)
 
 
 async def _sized(answer: Answer, question: SizeQuestion, sizes: WorkloadSizes) -> Answer:
@@ -76,7 +104,9 @@ async def _looked_at(answer: Answer, question: PodQuestion, pods: UnknownPods) -
     return question.resume(pod) if pod else answer
 
 
-async def _authorized(answer: Answer, question: RightsQuestion, rights: Authorization) -> Answer:
+async def _authorized(
+    queries: ReviewQueries, answer: Answer, question: RightsQuestion, rights: Authorization
+) -> Answer:
     """The answer, if the user may use all of the pools; else a refusal, or an error where that cannot be found out."""
     try:
         refused = [
@@ -86,7 +116,8 @@ async def _authorized(answer: Answer, question: RightsQuestion, rights: Authoriz
         ]
     except ApiError as failure:
         return _unknown("whether the HostPools may be used", failure)
-    return question.resume(refused) if refused else answer
+    found = question.resume(refused) if refused else queries.completed(answer)
+    return found if isinstance(found, Answer) else await found
 
 
 async def _of_job(queries: ReviewQueries, answer: Answer, question: JobQuestion, jobs: StreamsJobs) -> Answer:

@@ -57,6 +57,11 @@ class JobVerdict(Struct, frozen=True, eq=False):
         return bool(self.text)
 
     @property
+    def headline(self) -> str:
+        """The first line of ``text``, which can be shown alone."""
+        return self.text.partition("\n")[0]
+
+    @property
     def undecided(self) -> bool:
         """Whether there was too little time."""
         return self.answer is not None and self.answer.placed is None and not self.answer.decided
@@ -74,7 +79,7 @@ async def judge_job(
     fresh = [pool for pool in pools if (pool.namespace, pool.name) not in known]
     applied = inventory.with_job(streams_job(namespace, name, spec), fresh)
     there = [applied.pools[pool.namespace, pool.name] for pool in pools]
-    world = World(applied, policy, leaving=(namespace, name))
+    world = World(applied, policy, leaving=((namespace, name),))
     verdict = await _judged(namespace, name, spec, there, world, solving)
     later = world.recovered() if verdict.refused else None
     if later is None:
@@ -82,11 +87,7 @@ async def judge_job(
     recovered = await _judged(namespace, name, spec, there, later, solving)
     if recovered.refused:
         return recovered
-    return replace(recovered, warnings=(*recovered.warnings, f"not all at a time now: {_headline(verdict)}"))
-
-
-def _headline(verdict: JobVerdict) -> str:
-    return verdict.text.partition("\n")[0]
+    return replace(recovered, warnings=(*recovered.warnings, f"not all at a time now: {verdict.headline}"))
 
 
 async def _judged(
@@ -103,7 +104,7 @@ async def _judged(
             return refused
         elif isinstance(member, Member):
             members.append(member)
-    group = Group(members, world, choices, solving, (namespace, name))
+    group = Group(members, world, choices, solving, ((namespace, name),))
     answer = await group.place()
     if answer.placed is not None:
         return JobVerdict(group, answer)

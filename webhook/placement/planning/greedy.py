@@ -11,6 +11,8 @@ import numpy as np
 
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.planning.assignment import Assignment, AssignmentProblem, Block, HostNeed, Key, Mask
+from webhook.placement.planning.costs import Costs
+from webhook.placement.workload.ranking import spread
 
 Score = Callable[[int], Row]
 """Function of the position of a block: for each node a number, the smallest of which is the best for the block."""
@@ -19,15 +21,18 @@ _FULL: Final = 1_000_000
 """Share of a node's room that is all of it, in the arithmetic of scores."""
 
 
-def search(problem: AssignmentProblem, scores: Sequence[Score] = ()) -> Assignment | None:
-    """The first assignment that is found; ``scores`` are tried first, in each order of the blocks."""
+def search(problem: AssignmentProblem, costs: Costs | None = None) -> Assignment | None:
+    """The first assignment that is found; with ``costs`` a cheap one is looked for first."""
+    scores: list[tuple[Score, Costs | None]] = [(_least_wanted(problem), None), (_tightest(problem), None)]
+    if costs is not None:
+        scores.insert(0, (costs.of.__getitem__, costs))
     for choose in _host_choices(problem):
         chosen = choose()
         if chosen is None:
             continue
-        for score in (*scores, _least_wanted(problem), _tightest(problem)):
+        for score, spreading in scores:
             for order in _orders(problem):
-                places = _Placing(problem, chosen).all(order, score)
+                places = _Placing(problem, chosen, spreading).all(order, score)
                 if places is not None:
                     return Assignment(places, chosen)
     return None
@@ -65,8 +70,12 @@ def _tightest(problem: AssignmentProblem) -> Score:
 class _Placing:
     """One attempt: what is free, and which keys are marked and avoided on each node."""
 
-    def __init__(self, problem: AssignmentProblem, hosts: tuple[dict[int, int], ...]) -> None:
+    def __init__(
+        self, problem: AssignmentProblem, hosts: tuple[dict[int, int], ...], costs: Costs | None = None
+    ) -> None:
         self._problem = problem
+        self._costs = costs
+        self._pods = np.zeros(problem.size, np.int64)
         self._hosts = hosts
         self._free = problem.free.copy()
         self._marked: dict[Key, Row] = {}
@@ -80,11 +89,18 @@ class _Placing:
         for at in order:
             block = self._problem.blocks[at]
             room = self._room(block)
-            found = self._limited(block, room, score(at)) if block.limits else _filled(block.count, room, score(at))
+            if block.limits:
+                found = self._limited(block, room, score(at))
+            elif self._costs is not None:
+                found = self._spread(at, room, self._costs)
+            else:
+                found = _filled(block.count, room, score(at))
             if found is None:
                 return None
             places[at] = found
             self._take(block, found)
+            if self._costs is not None:
+                self._pods += np.bincount(found, minlength=self._problem.size) * self._costs.pods_of(at)
         return tuple(places[at] for at in range(len(order)))
 
     def _room(self, block: Block) -> Row:
@@ -117,6 +133,21 @@ class _Placing:
                 if block.kin:
                     kin = self._of_kin.setdefault((block.kin, key), (np.zeros_like(counts), np.zeros_like(counts)))
                     kin[part][:] += counts
+
+    def _spread(self, at: int, room: Row, costs: Costs) -> tuple[int, ...] | None:
+        """The cheapest places of the block beside those that have a place; ``None`` if there is too little room."""
+        count, pods = self._problem.blocks[at].count, costs.pods_of(at)
+        places = np.flatnonzero(room)
+        if room.sum() < count:
+            return None
+        own, there = costs.of[at][places], self._pods[places]
+        # The sum of the loads of the pods of one more set, of which each costs more than the one before it.
+        given = spread(
+            count,
+            room[places],
+            lambda copies: own + costs.load * pods * (there + (copies - 1) * pods + (pods - 1) // 2),
+        )
+        return tuple(np.repeat(places, given).tolist())
 
     def _limited(self, block: Block, room: Row, score: Row) -> tuple[int, ...] | None:
         """The places of a block with limits, one after another: to the domain that has fewest, if all limits hold."""

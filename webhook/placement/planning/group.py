@@ -14,10 +14,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.constraints.topology_limit import Limit, holding
+from webhook.placement.inventory.capacity import Row
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.planning.assignment import Assignment, AssignmentProblem, Block, HostNeed, Key, PoolChoice
+from webhook.placement.planning.costs import Costs
 from webhook.placement.planning.members import Condition, Member, requests_of
 from webhook.placement.planning.solver import Answer, Solving, assign
 from webhook.placement.pools.allocation import eligible
@@ -83,7 +85,7 @@ class Group:
         world: World,
         pools: Sequence[Pool],
         solving: Solving,
-        restarting: Name | None = None,
+        restarting: Collection[Name] = (),
     ) -> None:
         self.members = tuple(members)
         self.world = world
@@ -100,6 +102,11 @@ class Group:
     def counts(self) -> tuple[int, ...]:
         """How many pods each member has."""
         return tuple(member.count for member in self.members)
+
+    @property
+    def slots(self) -> npt.NDArray[np.intp]:
+        """The slots of the nodes, ascending."""
+        return self._slots
 
     @property
     def in_time(self) -> bool:
@@ -127,23 +134,38 @@ class Group:
         return self._known[key]
 
     async def _placed(self, counts: tuple[int, ...], change: Change) -> GroupAnswer:
-        blocks, owners = self.blocks(counts, change)
-        pools = tuple(self._choice(pool, change) for pool in self.pools)
-        problem = AssignmentProblem(self._slots_with(change), self._free_with(change), blocks, pools)
+        problem, owners, _ = self.problem(counts, change)
         answer: Answer = await assign(problem, self.solving)
         if answer.found is None:
             short = {member for at in answer.short or () for pods in owners[at] for member, _ in pods}
             return GroupAnswer(None, answer.decided, tuple(sorted(short)))
-        return GroupAnswer(self._where(problem, answer.found, owners))
+        return GroupAnswer(self.placed(problem, answer.found, owners))
+
+    def problem(
+        self, counts: Sequence[int], change: Change = SAME, prices: Sequence[Row] = ()
+    ) -> tuple[AssignmentProblem, list[Sets], Costs]:
+        """The problem for so many pods of each member, the pods of its blocks, and its costs.
+
+        ``prices`` are the costs of one pod of each member on each node; without them nothing costs anything.
+        """
+        blocks, owners = self.blocks(counts, change, prices)
+        pools = tuple(self._choice(pool, change) for pool in self.pools)
+        problem = AssignmentProblem(self._slots_with(change), self._free_with(change), blocks, pools)
+        sizes = tuple(sum(pods for _, pods in sets[0]) for sets in owners)
+        rows = tuple(_sum(prices, sets[0], problem.size) for sets in owners) if prices else ()
+        return problem, owners, Costs(rows, pods=sizes)
 
     # From members to blocks
 
-    def blocks(self, counts: Sequence[int], change: Change = SAME) -> tuple[tuple[Block, ...], list[Sets]]:
+    def blocks(
+        self, counts: Sequence[int], change: Change = SAME, prices: Sequence[Row] = ()
+    ) -> tuple[tuple[Block, ...], list[Sets]]:
         """The blocks, and the pods of each; equal blocks are one."""
         kept = [self._kept(at, change) if counts[at] else () for at in range(len(self.members))]
         merged: dict[object, tuple[Block, Sets]] = {}
         for number, together in enumerate(_united([at for at, count in enumerate(counts) if count], kept)):
             key, block, owners = self._block(together, counts, kept, change, number)
+            key = key, tuple(prices[at].tobytes() for at in together) if prices else ()
             if key in merged:
                 old, known = merged[key]
                 merged[key] = replace(old, count=old.count + block.count), [*known, *owners]
@@ -241,7 +263,8 @@ class Group:
 
     # From blocks to members
 
-    def _where(self, problem: AssignmentProblem, found: Assignment, owners: Sequence[Sets]) -> Placed:
+    def placed(self, problem: AssignmentProblem, found: Assignment, owners: Sequence[Sets]) -> Placed:
+        """Where the pods are by an assignment of the blocks, whose pods are ``owners``."""
         slots: list[list[int]] = [[] for _ in self.members]
         for places, sets in zip(found.places, owners, strict=True):
             for place, pods in zip(places, sets, strict=True):
@@ -256,6 +279,14 @@ class Group:
 
 def _size(pool: Pool, change: Change) -> int:
     return (pool.size or 0) + change.larger.get((pool.namespace, pool.name), 0)
+
+
+def _sum(prices: Sequence[Row], pods: Sequence[tuple[int, int]], size: int) -> Row:
+    """The cost of the pods of one set on each node."""
+    found = np.zeros(size, np.int64)
+    for at, count in pods:
+        found += prices[at] * count
+    return found
 
 
 def _united(members: Sequence[int], kept: Sequence[Sequence[Condition]]) -> Iterator[list[int]]:
@@ -299,12 +330,12 @@ def _mask(nodes: Bits, slots: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
 
 
 def _free(
-    world: World, resources: Collection[str], slots: npt.NDArray[np.intp], restarting: Name | None
+    world: World, resources: Collection[str], slots: npt.NDArray[np.intp], restarting: Collection[Name]
 ) -> npt.NDArray[np.int64]:
     """What is free of each resource on each node, with what pods leave that are deleted, or to be restarted."""
     inventory = world.inventory
     leaving = [(inventory.nodes.slot_of[pod.node], pod) for pod in inventory.leaving.values()]
-    own = [*inventory.job_pods(*restarting).pods.values()] if restarting else []
+    own = [found for job in restarting for found in inventory.job_pods(*job).pods.values()]
     rows = []
     for resource in resources:
         allocatable, used = inventory.nodes.capacity.rows(resource)

@@ -53,13 +53,13 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> GroupRe
     total = sum(alike)
     fit = await _fitting(group, alike, beside=False)
     fits = f"{fit} of {counted(total, noun)} {'fits' if fit == 1 else 'fit'}"
-    first = f"{_start(conflict, noun)}: {fits}{_who(names, total)}."
+    first = f"{_start(conflict, noun)}: {fits}{_who(names)}."
     lines = [f"  {shorten(line, REASON_LIMIT)}" for line in _reasons(group, conflict)]
     options = [*await _first(cluster_changes(group, conflict, total - fit)), *await _first(drops(group, conflict))]
     left = await _fitting(group, alike, beside=True)
     if 0 < left < total:
         options.append(f"run {left} of these {total}")
-    fix = ", or ".join(options) or "none by a single change; together they need more than the cluster has free"
+    fix = ", or ".join(options) or "none by a single change"
     text = within_limit(first, lines, f"Nearest fix: {fix}.")
     fault = Fault.INVALID if await contradictory(group) else Fault.FORBIDDEN
     return GroupRefusal(text, conflict.clauses, names, fix, fault)
@@ -69,10 +69,10 @@ def _start(conflict: GroupConflict, noun: str) -> str:
     return cannot_hold(conflict.clauses) if conflict.clauses else f"The {noun}s cannot all run"
 
 
-def _who(names: Sequence[str], total: int) -> str:
+def _who(names: Sequence[str]) -> str:
     """The names of the elements, in brackets."""
     shown = enumerated(names, _NAMED, lambda name: shorten(name, CLAUSE_LIMIT))
-    return f" ({shown})" if names and (len(names) > 1 or total == 1) else f" of {shown}" if names else ""
+    return f" ({shown})" if names else ""
 
 
 def _alike(group: Group, conflict: GroupConflict) -> tuple[int, ...]:

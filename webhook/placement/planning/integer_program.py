@@ -5,6 +5,7 @@ interpreter's lock, so that a thread can wait for it while others work.
 """
 
 import itertools
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -13,30 +14,14 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from webhook.placement.constraints.topology_limit import Limit, MaxSkew
-from webhook.placement.inventory.capacity import Row
 from webhook.placement.planning.assignment import Assignment, AssignmentProblem, Block, violations
-from webhook.placement.pools.score import LOAD
+from webhook.placement.planning.costs import Costs
 
 if TYPE_CHECKING:
     import highspy
 
 LARGEST: Final = 400_000
 """Variables of a program that is still tried; a larger one takes seconds to be set up."""
-
-
-class Costs(Struct, frozen=True, eq=False):
-    """What an assignment costs: for each block its cost on each node, and more for each further set on a node."""
-
-    of: tuple[Row, ...]
-    load: int = LOAD
-
-    def total(self, places: Sequence[Sequence[int]]) -> int:
-        """The cost of all places: the k-th set of pods on a node costs ``load`` more than the one before it."""
-        on: dict[int, int] = {}
-        for place in itertools.chain.from_iterable(places):
-            on[place] = on.get(place, 0) + 1
-        own = sum(int(self.of[at][place]) for at, found in enumerate(places) for place in found)
-        return own + sum(self.load * count * (count - 1) // 2 for count in on.values())
 
 
 class Solved(Struct, frozen=True, eq=False):
@@ -91,7 +76,7 @@ class _Program:
         self._hosts()
         self._limits()
         if costs is not None and costs.load:
-            self._load(costs.load)
+            self._load(costs)
 
     # Columns
 
@@ -305,14 +290,15 @@ class _Program:
         slack = max(0.0, count - spare)
         self._row([*inside, fewest, beyond], [*ones, -1.0, slack], -np.inf, spare + slack)
 
-    def _load(self, load: int) -> None:
-        """Each further set of pods on a node costs more; the cheaper places are taken first by themselves."""
+    def _load(self, costs: Costs) -> None:
+        """Each further pod on a node costs more; the cheaper places are taken first by themselves."""
+        pods = sum(block.count * costs.pods_of(at) for at, block in enumerate(self._problem.blocks))
         for found in self._on.values():
-            columns = [column for _, column in found]
-            most = int(min(self._problem.total, sum(self._upper_of(column) for column in columns)))
+            columns, sizes = [column for _, column in found], [float(costs.pods_of(at)) for at, _ in found]
+            most = int(min(pods, sum(map(operator.mul, sizes, map(self._upper_of, columns)))))
             if most > 1:
-                levels = self._columns(np.ones(most), load * np.arange(most, dtype=np.float64), whole=False)
-                self._row([*columns, *levels], [1.0] * len(columns) + [-1.0] * most, 0, 0)
+                levels = self._columns(np.ones(most), costs.load * np.arange(most, dtype=np.float64), whole=False)
+                self._row([*columns, *levels], [*sizes, *(-1.0,) * most], 0, 0)
 
     # Solving
 

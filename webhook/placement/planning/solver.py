@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from webhook.placement.planning import bounds, greedy
 from webhook.placement.planning.assignment import Assignment, AssignmentProblem
+from webhook.placement.planning.costs import Costs
 from webhook.placement.planning.integer_program import Solved
 
 ENOUGH: Final = 0.005
@@ -26,8 +27,8 @@ class Solving(Protocol):
         """Seconds that are left; 0 or less if there is no time for another search."""
         ...
 
-    async def solve(self, problem: AssignmentProblem, seconds: float) -> Solved:
-        """Solve the problem in at most so many seconds."""
+    async def solve(self, problem: AssignmentProblem, seconds: float, costs: Costs | None = None) -> Solved:
+        """Solve the problem in at most so many seconds; with ``costs`` look for the cheapest assignment."""
         ...
 
     async def rest(self) -> None:

@@ -5,7 +5,7 @@ these labels already: the controller is about to write the labels, and a pod of 
 waits for the labels.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar, cast
 
 from webhook.placement.inventory.assumed_pods import AssumedPods
@@ -28,7 +28,7 @@ class World:
     """An inventory, a policy, and the hosts that pools have or would get; one object for each decision.
 
     ``leaving`` is a workload whose live pods are left out, as they make room for the pods decided about. It may
-    be a whole job (its namespace and name), which is decided about as if none of its pods ran. ``assumed``
+    be whole jobs (their namespaces and names), which are decided about as if none of their pods ran. ``assumed``
     are pods that were bound a moment ago and may not be in the inventory yet. ``patient`` tells that the pod may wait
     for what the cluster lacks, ``unbound`` that the pod is to wait, so that ``nodeName`` must not be set.
     ``everything`` is the set of all nodes.
@@ -44,7 +44,7 @@ class World:
         inventory: Inventory,
         policy: Policy,
         *,
-        leaving: str | Name = "",
+        leaving: str | Collection[Name] = "",
         assumed: AssumedPods | None = None,
         patient: bool = False,
         unbound: bool = False,
@@ -95,10 +95,10 @@ class World:
 
     def job_pods(self, namespace: str, job: str) -> JobPods:
         """The live pods of the job, without those of the workload that is ``leaving``."""
-        if self._leaving == (namespace, job):
-            return JobPods()
+        if not isinstance(self._leaving, str):
+            return JobPods() if (namespace, job) in self._leaving else self.inventory.job_pods(namespace, job)
         found = self.inventory.job_pods(namespace, job)
-        return found.without(self._leaving) if self._leaving and isinstance(self._leaving, str) else found
+        return found.without(self._leaving) if self._leaving else found
 
     def leavers(self, namespace: str, job: str) -> JobPods | None:
         """The live pods of the job that belong to the workload that is ``leaving``.
@@ -108,7 +108,7 @@ class World:
         if not self._leaving:
             return JobPods()
         if not isinstance(self._leaving, str):
-            return self.inventory.job_pods(*self._leaving) if (namespace, job) == self._leaving else JobPods()
+            return self.inventory.job_pods(namespace, job) if (namespace, job) in self._leaving else JobPods()
         return self.inventory.job_pods(namespace, job).of(self._leaving) if job else None
 
     def assumed_requests(self, node: str) -> Mapping[str, int]:

@@ -1,0 +1,152 @@
+"""``plan``: where everything that manifests describe would run, planned together.
+
+What does not fit beside what comes before it is refused.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from webhook.admission.templates import is_job, origin_of, pods_of
+from webhook.admission.unstructured import Unstructured, mapping
+from webhook.app.explain import wrong
+from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.queries.job_verdicts import AtOnce
+from webhook.placement.decision.decision import decide
+from webhook.placement.inventory.job_spec import JobSpec
+from webhook.placement.inventory.objects import Pool
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.whole_job import NOUN, UNDECIDED, element_pods, pools_of_job
+from webhook.placement.kube.pod import Pod
+from webhook.placement.planning.group import Group, GroupAnswer
+from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
+from webhook.placement.planning.members import Member, member_of
+from webhook.placement.planning.plan import Plan, cheapest
+from webhook.placement.planning.solver import finished
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import render
+
+Manifests = Sequence[tuple[str, Unstructured]]
+
+
+class PlannedObject(Struct, frozen=True, eq=False):
+    """An object of a manifest: its ``members`` in the group, and ``text`` if it is refused.
+
+    ``refusal`` says what cannot hold together, if that is known. ``undecided`` tells that time was too short to find
+    out whether it can run.
+    """
+
+    file: str
+    origin: str
+    namespace: str
+    members: tuple[Member, ...] = ()
+    pools: tuple[Pool, ...] = ()
+    text: str = ""
+    refusal: GroupRefusal | None = None
+    undecided: bool = False
+
+
+class Planned(Struct, frozen=True, eq=False):
+    """All objects with the plan of those that fit; ``group`` has the members of these, in the same order."""
+
+    objects: tuple[PlannedObject, ...]
+    group: Group
+    plan: Plan | None
+
+
+def planned(manifests: Manifests, world: World, seconds: float) -> Planned:
+    """The plan of all pods, workloads and Jobs of manifests that are applied in that world.
+
+    Each object is decided about in at most so many seconds, and the cheapest plan looked for in as many. Raises
+    ``ValueError`` for an object that is not readable.
+    """
+    jobs = [_name(document) for _, document in manifests if is_job(document)]
+    fresh = World(world.inventory, world.policy, leaving=frozenset(jobs))
+    objects: list[PlannedObject] = []
+    fitting: list[PlannedObject] = []
+    group, answer = Group((), fresh, (), AtOnce(seconds), jobs), None
+    for file, document in manifests:
+        for found in _described(file, document, fresh):
+            if found.text or not found.members:
+                objects.append(found)
+                continue
+            together = [*fitting, found]
+            tried = _group(together, fresh, seconds, jobs)
+            judged = finished(tried.place())
+            if judged.placed is None and judged.decided:
+                objects.append(_refused(found, tried, judged))
+                continue
+            if judged.placed is None:
+                objects.append(msgspec.structs.replace(found, undecided=True))
+                continue
+            objects.append(found)
+            fitting, group, answer = together, tried, judged
+    plan = None
+    if answer is not None and answer.placed is not None:
+        final = _group(fitting, fresh, seconds, jobs)
+        group, plan = final, finished(cheapest(final, answer.placed))
+    return Planned(tuple(objects), group, plan)
+
+
+def _group(objects: Sequence[PlannedObject], world: World, seconds: float, jobs: Sequence[Name]) -> Group:
+    members = [member for found in objects for member in found.members]
+    pools = [pool for found in objects for pool in found.pools]
+    return Group(members, world, pools, AtOnce(seconds), jobs)
+
+
+def _refused(found: PlannedObject, group: Group, answer: GroupAnswer) -> PlannedObject:
+    noun = NOUN if found.origin.startswith("Job ") else "pod"
+    refusal = finished(refuse_group(group, answer.short, noun))
+    return msgspec.structs.replace(found, text=refusal.text, refusal=refusal)
+
+
+def _name(document: Unstructured) -> Name:
+    metadata = mapping(document, "metadata")
+    return str(metadata.get("namespace") or NAMESPACE), str(metadata.get("name") or "")
+
+
+def _described(file: str, document: Unstructured, world: World) -> Iterator[PlannedObject]:
+    """The object with its members; nothing for an object that describes no pods."""
+    namespace, name = _name(document)
+    plain = PlannedObject(file, origin_of(document), namespace)
+    try:
+        if not is_job(document):
+            for pod in pods_of(document):
+                read = [((pod.origin,), pod.replicas.count, msgspec.convert(pod.pod, Pod))]
+                yield _with_members(plain, read, (), world)
+            return
+        problems = wrong(document, world.inventory)
+        if problems:
+            yield msgspec.structs.replace(plain, text=render(problems))
+            return
+        spec = msgspec.convert(mapping(document, "spec"), JobSpec)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{file}: {document['kind']} is not readable: {error}") from error
+    pools = [world.inventory.pools[pool.namespace, pool.name] for pool in pools_of_job(namespace, name, spec)]
+    choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
+    elements = [(names, len(names), pod) for names, pod in element_pods(name, spec)]
+    yield _with_members(plain, elements, choices, world)
+
+
+def _with_members(
+    plain: PlannedObject, pods: Sequence[tuple[tuple[str, ...], int, Pod]], pools: Sequence[Pool], world: World
+) -> PlannedObject:
+    """The object with a member for each of the pods; refused if one of these cannot run by itself."""
+    chosen = frozenset((pool.namespace, pool.name) for pool in pools)
+    members: list[Member] = []
+    for names, count, pod in pods:
+        member = member_of(names, count, pod, plain.namespace, world, chosen)
+        if not isinstance(member, Member) or not member.open():
+            decision = decide(pod, plain.namespace, world)
+            if decision.refused:
+                who = f"processing element {names[0]}: " if plain.origin.startswith("Job ") else ""
+                return msgspec.structs.replace(plain, text=who + decision.message)
+        if isinstance(member, Member):
+            members.append(member)
+    return msgspec.structs.replace(plain, members=tuple(members), pools=tuple(pools))
+
+
+def warning_of(found: PlannedObject) -> tuple[str, ...]:
+    """Warnings about an object."""
+    return (UNDECIDED,) if found.undecided else ()

@@ -1,0 +1,220 @@
+"""Plans, and pods judged together, as a :class:`PlanDocument`: for ``-o json``, ``-o yaml`` and the page."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from webhook.app.plan import Planned, PlannedObject, warning_of
+from webhook.cli.planpage.document import (
+    ClosedNodes,
+    Conflict,
+    NodeResource,
+    PlanDocument,
+    PlannedElement,
+    PlannedNode,
+    PlannedPool,
+    PoolHostNode,
+    Relation,
+    RelationKind,
+    RuleTable,
+    Subject,
+    ranges,
+)
+from webhook.placement.constraints.isolation import OwnHost
+from webhook.placement.constraints.resources import PODS, amount, ordered
+from webhook.placement.inventory.objects import Pool
+from webhook.placement.kube.bits import Bits, slots, to_slots
+from webhook.placement.planning.group import Group
+from webhook.placement.planning.members import Member, requests_of
+from webhook.placement.planning.plan import Plan
+
+ALWAYS: Final = ("cpu", "memory", PODS)
+"""Resources that are shown of every node."""
+
+
+def document_of(planned: Planned, title: str, cluster: str) -> PlanDocument:
+    """The plan as a document."""
+    return _Writer(planned).document(title, cluster)
+
+
+class _Writer:
+    """Collects what elements share: rules, pools and positions of nodes."""
+
+    def __init__(self, planned: Planned) -> None:
+        self._planned = planned
+        self._group = planned.group
+        self._world = planned.group.world
+        nodes = self._world.inventory.nodes
+        self._slots = sorted(slots(self._world.everything), key=nodes.names.__getitem__)
+        self._names = nodes.names
+        self._place = {slot: place for place, slot in enumerate(self._slots)}
+        self._rules = RuleTable()
+        self._pools: dict[tuple[str, str], int] = {}
+        self._listed: list[PlannedPool] = []
+        self._places = {id(member): at for at, member in enumerate(self._group.members)}
+
+    def document(self, title: str, cluster: str) -> PlanDocument:
+        """All subjects, nodes, pools and rules."""
+        subjects = tuple(self._subject(found) for found in self._planned.objects)
+        plan = self._planned.plan
+        return PlanDocument(
+            title=title,
+            cluster=cluster,
+            subjects=subjects,
+            nodes=tuple(self._nodes()),
+            pools=tuple(self._listed),
+            rules=self._rules.rules,
+            total_cost=plan.total if plan else None,
+            undecided=any(found.undecided for found in self._planned.objects) or bool(plan and not plan.proved),
+        )
+
+    def _subject(self, found: PlannedObject) -> Subject:
+        refusal = found.refusal
+        verdict = "refused" if found.text else "undecided" if found.undecided else "admitted"
+        named = {(pool.namespace, pool.name): pool for member in found.members for _, pool in member.ask.pools}
+        named |= {(pool.namespace, pool.name): pool for pool in found.pools}
+        return Subject(
+            file=found.file,
+            origin=found.origin,
+            namespace=found.namespace,
+            verdict=verdict,  # type: ignore[arg-type]
+            message=found.text,
+            warnings=warning_of(found),
+            elements=tuple(element for member in found.members for element in self._elements(member)),
+            pools=tuple(self._pool(pool) for pool in named.values()),
+            relations=tuple(_relations(found.members)),
+            conflict=Conflict(refusal.clauses, refusal.names, refusal.fix) if refusal else None,
+        )
+
+    def _elements(self, member: Member) -> Iterator[PlannedElement]:
+        """The elements of a member: one for each name, with its pods."""
+        at = self._places.get(id(member))
+        plan = self._planned.plan
+        where = plan.placed.slots[at] if plan is not None and at is not None else ()
+        costs = plan.own[at] if plan is not None and at is not None else ()
+        needs = requests_of(member.conditions)
+        requests = {name: amount(name, needs[name]) for name in ordered(needs) if name != PODS}
+        closed = tuple(self._closed(member))
+        each = member.count // len(member.names)
+        for number, name in enumerate(member.names):
+            mine = where[number * each : (number + 1) * each]
+            spent = costs[number * each : (number + 1) * each]
+            counts = Counter(self._names[slot] for slot in mine)
+            one = next(iter(counts)) if len(counts) == 1 else ""
+            yield PlannedElement(
+                name=name,
+                clauses=tuple(member.clauses),
+                requests=requests,
+                node=one,
+                cost=sum(spent) if spent else None,
+                replicas=each,
+                placed={} if one else dict(sorted(counts.items())),
+                closed=closed,
+            )
+
+    def _closed(self, member: Member) -> Iterator[int]:
+        """The rules that close nodes to the member, each node under the first of them; the last is about free room."""
+        left = member.verdict.everything
+        for condition in member.conditions:
+            out = left & ~condition.nodes
+            left &= condition.nodes
+            for reason in condition.constraint.explain(self._world, out) if out else ():
+                yield self._rule(condition.clause, reason.one, reason.nodes)
+        needs = requests_of(member.conditions)
+        for resource in ordered(needs):
+            if not self._group.requests(resource):
+                continue
+            out = left & self._lacking(resource, needs[resource])
+            left &= ~out
+            if out:
+                what = "has no place for one more pod"
+                if resource != PODS:
+                    what = f"has less than {resource} {amount(resource, needs[resource])} free"
+                yield self._rule("", what, out)
+
+    def _lacking(self, resource: str, needed: int) -> Bits:
+        """Nodes with less than that free."""
+        short = self._group.slots[np.flatnonzero(self._group.free(resource) < needed)]
+        return sum(1 << int(slot) for slot in short)
+
+    def _rule(self, clause: str, reason: str, nodes: Bits) -> int:
+        places = sorted(self._place[int(slot)] for slot in to_slots(nodes) if int(slot) in self._place)
+        return self._rules.add(ClosedNodes(clause, reason, ranges(places)))
+
+    def _pool(self, pool: Pool) -> int:
+        name = pool.namespace, pool.name
+        if name not in self._pools:
+            self._pools[name] = len(self._listed)
+            hosts = tuple(PoolHostNode(index, self._names[slot]) for index, slot in self._hosts(pool).items())
+            self._listed.append(PlannedPool(pool.namespace, pool.spl_name, pool.mode, pool.size, hosts))
+        return self._pools[name]
+
+    def _hosts(self, pool: Pool) -> Mapping[int, int]:
+        plan: Plan | None = self._planned.plan
+        if plan is not None and (pool.namespace, pool.name) in plan.hosts:
+            return plan.hosts[pool.namespace, pool.name]
+        hosts = self._world.hosts(pool) if pool.sized else {}
+        return {index: nodes.bit_length() - 1 for index, nodes in sorted(hosts.items()) if nodes}
+
+    def _nodes(self) -> Iterator[PlannedNode]:
+        """Every node with what is used, planned and free."""
+        planned = _planned_amounts(self._group, self._planned.plan)
+        capacity = self._world.inventory.nodes.capacity
+        shown = [*ALWAYS, *sorted({name for amounts in planned.values() for name in amounts}.difference(ALWAYS))]
+        pools: dict[int, list[str]] = {}
+        for pool, at in self._pools.items():
+            for index, slot in self._hosts(self._world.inventory.pools[pool]).items():
+                pools.setdefault(slot, []).append(f"{self._listed[at].name}[{index}]")
+        for slot in self._slots:
+            resources = []
+            for name in shown:
+                offers, free = capacity.allocatable(name, slot), self._free(name, slot)
+                if offers:
+                    resources.append(_resource(name, offers, offers - free, planned.get(slot, Counter()).get(name, 0)))
+            taints = tuple(map(str, self._world.inventory.nodes.nodes[slot].taints))
+            yield PlannedNode(self._names[slot], tuple(resources), taints, tuple(pools.get(slot, ())))
+
+    def _free(self, resource: str, slot: int) -> int:
+        if self._group.requests(resource):
+            return int(self._group.free(resource)[np.searchsorted(self._group.slots, slot)])
+        return self._world.inventory.nodes.capacity.free(resource, slot)
+
+
+def _resource(name: str, offers: int, used: int, planned: int) -> NodeResource:
+    return NodeResource(
+        name,
+        amount(name, offers),
+        amount(name, used),
+        amount(name, planned),
+        amount(name, offers - used - planned),
+        max(0, min(1000, used * 1000 // offers)),
+        max(0, min(1000, planned * 1000 // offers)),
+    )
+
+
+def _planned_amounts(group: Group, plan: Plan | None) -> dict[int, Counter[str]]:
+    """What the pods of the plan request on each node."""
+    found: dict[int, Counter[str]] = {}
+    for member, where in zip(group.members, plan.placed.slots if plan else (), strict=False):
+        needs = requests_of(member.conditions)
+        for slot in where:
+            found.setdefault(slot, Counter()).update(needs)
+    return found
+
+
+def _relations(members: Sequence[Member]) -> Iterator[Relation]:
+    """The clauses that tie elements to each other."""
+    tied: dict[tuple[RelationKind, str, str], list[str]] = {}
+    for member in members:
+        for condition in member.conditions:
+            if not condition.clause:
+                continue
+            alone = isinstance(condition.constraint, OwnHost)
+            kind: RelationKind = "alone" if alone else "together" if condition.together else "apart"
+            for key in {condition.together, *condition.avoids} - {""}:
+                tied.setdefault((kind, condition.clause, key), []).extend(member.names)
+    for (kind, clause, _), names in tied.items():
+        if len(names) > 1 or kind == "alone":
+            yield Relation(kind, clause, tuple(names))

@@ -1,0 +1,10 @@
+"""The result of ``plan`` and ``explain`` as one value, and as one HTML page that needs nothing else.
+
+``document`` has the value: subjects with their verdicts and elements, nodes with what is free, and the rules that close
+nodes. ``page`` renders it: header, refusals and tables for browsers without JavaScript, for print and for text tools.
+``tables`` has the tables, ``markup`` builds HTML out of texts that may hold anything.
+
+Beside them lie the parts of the page that are not Python: ``page.html`` is its frame, ``page.css`` its looks, and the
+scripts ``model.js`` (the value, indexed), ``nodes.js`` (the boxes of the nodes), ``panel.js`` (details of what is
+selected) and ``page.js`` (selection, search and keys), which are joined in this order into one.
+"""

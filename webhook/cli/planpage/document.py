@@ -1,0 +1,171 @@
+"""A plan, or an explanation, as one value: what ``-o json`` writes, and what the page is made from.
+
+Names are camelCase in JSON. Amounts are texts as Kubernetes writes quantities (``1500m``, ``4Gi``). Nodes are
+referred to by their place in ``PlanDocument.nodes`` where there may be thousands of them, and by name elsewhere.
+Whatever many elements have in common is stored once: rules that close nodes, and pools.
+"""
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+SubjectVerdict: TypeAlias = Literal["admitted", "refused", "undecided"]
+"""``undecided`` is admitted with a warning: whether all elements fit could not be decided in time."""
+
+RelationKind: TypeAlias = Literal["together", "apart", "alone"]
+"""``together``: all elements on one host. ``apart``: no two of them on one host. ``alone``: each of them on a host
+without any other element of its subject."""
+
+
+class ClosedNodes(Struct, frozen=True, rename="camel"):
+    """Nodes that one rule is the first to close for an element.
+
+    ``clause`` is the user's text, empty if no user wrote the rule (taints, capacity). ``reason`` goes on after "1
+    node" or a node's name: ``is not in HostPool MyPool (tag source)``. ``nodes`` are inclusive ranges of places in
+    ``PlanDocument.nodes``, in ascending order: see :func:`ranges`.
+    """
+
+    clause: str
+    reason: str
+    nodes: tuple[tuple[int, int], ...]
+
+
+class PlannedElement(Struct, frozen=True, rename="camel", kw_only=True):
+    """A processing element of a Job, a pod, or the pods of a workload, and where it goes.
+
+    ``node`` is empty if the element has none, or has ``replicas`` on several nodes: then ``placed`` has the number of
+    them by the name of the node. ``fixed`` is whether the element runs there already. ``closed`` are places in
+    ``PlanDocument.rules``, no node in two of them; all other nodes are open. It is ``None`` if no node was judged, as
+    for an element whose placement text has a mistake.
+    """
+
+    name: str
+    clauses: tuple[str, ...] = ()
+    requests: dict[str, str] = {}
+    node: str = ""
+    cost: int | None = None
+    fixed: bool = False
+    replicas: int = 1
+    placed: dict[str, int] = {}
+    closed: tuple[int, ...] | None = None
+
+
+class Relation(Struct, frozen=True, rename="camel"):
+    """A clause that ties elements of a subject to each other; ``elements`` are their names."""
+
+    kind: RelationKind
+    clause: str
+    elements: tuple[str, ...]
+
+
+class Conflict(Struct, frozen=True, rename="camel"):
+    """A smallest set of clauses that cannot hold together, the names of the elements with them, and the nearest fix."""
+
+    clauses: tuple[str, ...]
+    elements: tuple[str, ...]
+    fix: str
+
+
+class Subject(Struct, frozen=True, rename="camel", kw_only=True):
+    """An object of a manifest that is judged as a whole: a Job, a workload, a pod, or a HostPool (without elements).
+
+    ``origin`` is its kind and name (``Job parallel``), ``message`` the refusal, of several lines, or empty. ``pools``
+    are places in ``PlanDocument.pools``: the pools that its elements name.
+    """
+
+    file: str
+    origin: str
+    namespace: str
+    verdict: SubjectVerdict
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+    elements: tuple[PlannedElement, ...] = ()
+    pools: tuple[int, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    conflict: Conflict | None = None
+
+
+class PoolHostNode(Struct, frozen=True, rename="camel"):
+    """A host of a pool: the name of its node, and its index if the pool numbers its hosts."""
+
+    index: int | None
+    node: str
+
+
+class PlannedPool(Struct, frozen=True, rename="camel"):
+    """A HostPool that a subject names; ``name`` is the one in placement texts, ``size`` is ``None`` if it has none."""
+
+    namespace: str
+    name: str
+    mode: str
+    size: int | None
+    hosts: tuple[PoolHostNode, ...]
+
+
+class NodeResource(Struct, frozen=True, rename="camel"):
+    """A resource of a node: what it offers, what pods that run have, what this plan adds, and what then stays free.
+
+    The two shares are thousandths of what the node offers, for bars.
+    """
+
+    name: str
+    offers: str
+    used: str
+    planned: str
+    free: str
+    used_permille: int
+    planned_permille: int
+
+
+class PlannedNode(Struct, frozen=True, rename="camel"):
+    """A node: its resources, cpu and memory first, its taints, and the pools it is a host of (``MyPool[0]``)."""
+
+    name: str
+    resources: tuple[NodeResource, ...]
+    taints: tuple[str, ...] = ()
+    pools: tuple[str, ...] = ()
+
+
+class PlanDocument(Struct, frozen=True, rename="camel", kw_only=True):
+    """All subjects of one run, over one state of the cluster.
+
+    ``cluster`` is one line about where the nodes come from. ``total_cost`` is that of all elements that have a node,
+    ``None`` where costs are not counted; ``undecided`` is whether something was not decided in time.
+    """
+
+    title: str
+    cluster: str
+    subjects: tuple[Subject, ...]
+    nodes: tuple[PlannedNode, ...]
+    pools: tuple[PlannedPool, ...] = ()
+    rules: tuple[ClosedNodes, ...] = ()
+    total_cost: int | None = None
+    undecided: bool = False
+
+
+class RuleTable:
+    """Collects the rules of a document; equal ones have one place."""
+
+    def __init__(self) -> None:
+        self._places: dict[ClosedNodes, int] = {}
+
+    def add(self, rule: ClosedNodes) -> int:
+        """The place of the rule in ``PlanDocument.rules``."""
+        return self._places.setdefault(rule, len(self._places))
+
+    @property
+    def rules(self) -> tuple[ClosedNodes, ...]:
+        """The rules, each at its place."""
+        return tuple(self._places)
+
+
+def ranges(places: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Ascending numbers as inclusive ranges: ``1, 2, 3, 7`` are ``(1, 3), (7, 7)``."""
+    found: list[tuple[int, int]] = []
+    for place in places:
+        if found and place == found[-1][1] + 1:
+            found[-1] = (found[-1][0], place)
+        else:
+            found.append((place, place))
+    return tuple(found)

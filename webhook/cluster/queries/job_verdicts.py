@@ -1,0 +1,73 @@
+"""``JobVerdicts``: finds out whether whole Jobs can run, while other reviews go on.
+
+Integer programs are solved in a thread: HiGHS does not hold the interpreter's lock. One Job is judged at a time, so
+that a flood of hard ones takes one core at most; the time that a Job waits for its turn counts as its own.
+"""
+
+import asyncio
+import concurrent.futures
+import time
+from typing import Final
+
+from webhook.admission.responses import Answer, WholeQuestion
+from webhook.placement.planning import integer_program
+from webhook.placement.planning.assignment import AssignmentProblem
+from webhook.placement.planning.costs import Costs
+from webhook.placement.planning.integer_program import Solved
+
+SECONDS: Final = 1.0
+"""Seconds in which a Job is decided about, unless a setting says otherwise."""
+
+
+class JobVerdicts:
+    """Answers questions about whole Jobs, each in at most so many ``seconds``."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+        self._turn = asyncio.Lock()
+        self._thread = concurrent.futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="programs")
+
+    async def find(self, question: WholeQuestion) -> Answer:
+        """The answer to the review that the question belongs to."""
+        end = time.monotonic() + self._seconds
+        async with self._turn:
+            return await question.resume(InThread(end, self._thread))
+
+
+class InThread:
+    """Solves integer programs in a thread until the monotonic clock reaches ``end``."""
+
+    def __init__(self, end: float, thread: concurrent.futures.Executor) -> None:
+        self._end = end
+        self._thread = thread
+
+    def left(self) -> float:
+        """Seconds that are left."""
+        return self._end - time.monotonic()
+
+    async def solve(self, problem: AssignmentProblem, seconds: float, costs: Costs | None = None) -> Solved:
+        """Solve the problem in at most so many seconds, while others work."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, integer_program.solve, problem, seconds, costs)
+
+    async def rest(self) -> None:
+        """Let others work."""
+        await asyncio.sleep(0)
+
+
+class AtOnce:
+    """Solves integer programs at once, for programs that have nothing else to do; in so many ``seconds`` in all."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Seconds that are left."""
+        return self._end - time.monotonic()
+
+    async def solve(self, problem: AssignmentProblem, seconds: float, costs: Costs | None = None) -> Solved:
+        """Solve the problem in at most so many seconds."""
+        return integer_program.solve(problem, seconds, costs)
+
+    async def rest(self) -> None:
+        """Nobody else works."""

@@ -1,0 +1,77 @@
+"""``cheapest``: the plan of a group, where all of its pods together cost least (``docs/scoring.md``).
+
+The cost of a pod is that of the node by its present use and the pod's preferences; each further pod on a node costs
+more, so that load is spread (Poseidon node affinity).
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from webhook.placement.inventory.capacity import Row
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.planning import greedy
+from webhook.placement.planning.assignment import Assignment
+from webhook.placement.planning.costs import Costs
+from webhook.placement.planning.group import SAME, Group, Placed
+from webhook.placement.planning.members import Member, requests_of
+from webhook.placement.pools.score import LOAD, costs, worth
+from webhook.placement.workload.ranking import preferences
+
+
+class Plan(Struct, frozen=True, eq=False):
+    """Where all pods go, for each member the cost of its pods there without load, and the cost of everything.
+
+    ``proved`` tells that no other plan costs less.
+    """
+
+    placed: Placed
+    own: tuple[tuple[int, ...], ...]
+    total: int
+    proved: bool
+
+    @property
+    def hosts(self) -> Mapping[Name, Mapping[int, int]]:
+        """The hosts of HostPools that had none, by index."""
+        return self.placed.hosts
+
+
+async def cheapest(group: Group, known: Placed) -> Plan:
+    """The plan of a group that can be placed as ``known``: the cheapest one that is found while there is time."""
+    prices = [_price(member, group) for member in group.members]
+    problem, owners, priced = group.problem(group.counts, SAME, prices)
+    best = greedy.search(problem, priced)
+    proved = False
+    if group.in_time:
+        solved = await group.solving.solve(problem, group.solving.left(), priced)
+        proved = solved.proved and solved.found is not None
+        best = _cheaper(best, solved.found, priced)
+    if best is None:
+        return _plan(group, known, prices, proved=False)
+    return _plan(group, group.placed(problem, best, owners), prices, proved=proved)
+
+
+def _cheaper(one: Assignment | None, other: Assignment | None, priced: Costs) -> Assignment | None:
+    """The cheaper of two assignments; the first one if they cost the same."""
+    if one is None or other is None:
+        return one or other
+    return other if priced.total(other.places) < priced.total(one.places) else one
+
+
+def _price(member: Member, group: Group) -> Row:
+    """The cost of one pod of the member on each node, by what is used there now."""
+    world = group.world
+    capacity = world.inventory.nodes.capacity
+    worths = worth(capacity, preferences(member.ask, member.verdict, world), world)
+    return costs(capacity, requests_of(member.conditions), worths, group.slots)
+
+
+def _plan(group: Group, placed: Placed, prices: Sequence[Row], *, proved: bool) -> Plan:
+    at = {int(slot): place for place, slot in enumerate(group.slots)}
+    own = tuple(
+        tuple(int(price[at[slot]]) for slot in slots) for price, slots in zip(prices, placed.slots, strict=True)
+    )
+    pods = Counter(slot for slots in placed.slots for slot in slots)
+    load = sum(LOAD * count * (count - 1) // 2 for count in pods.values())
+    return Plan(placed, own, sum(map(sum, own)) + load, proved)
