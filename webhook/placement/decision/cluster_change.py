@@ -31,7 +31,7 @@ def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: A
     constraint = constraints[at]
     others = [*constraints[:at], *constraints[at + 1 :]]
     text = constraint.mend(world, out)
-    needs, pools = _needs(constraint), [pool for _, pool in ask.pools]
+    needs, pools = needs_of(constraint), [pool for _, pool in ask.pools]
     if text.startswith(ADD_NODE):
         taken = any(need.key == HOSTNAME and world.with_label(HOSTNAME, need.values or ()) for need in needs)
         return text if joinable(others, ask, needs) and not taken else ""
@@ -43,7 +43,7 @@ def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: A
     spread = {other.key for other in others if isinstance(other, TopologySpread)}
     if labels and spread - labels.keys():
         return ""  # another label may change which domains count, and how many pods are in them
-    possible = _compatible(labels, [*needs, *_all_needs(others, ask)]) and not _chosen_by(labels, pools, world)
+    possible = _compatible(labels, [*needs, *all_needs(others, ask)]) and not _chosen_by(labels, pools, world)
     return text if possible else ""
 
 
@@ -66,7 +66,7 @@ def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requir
 
     The new node may have the labels of any node that meets the constraints, but a host name of its own.
     """
-    asked = [*_all_needs(constraints, ask)]
+    asked = [*all_needs(constraints, ask)]
     if any(map(fixed, constraints)) or any(term.match_fields for term in required_terms(ask.spec) or ()):
         return False
     mine = {need.key for need in needs}
@@ -93,10 +93,10 @@ def _chosen_by(labels: Mapping[str, str], pools: Iterable[Pool], world: World) -
     return any(need.key in labels for pool in waiting for need in labels_of(pool))
 
 
-def _all_needs(constraints: Iterable[Constraint], ask: Ask) -> Iterator[Requirement]:
+def all_needs(constraints: Iterable[Constraint], ask: Ask) -> Iterator[Requirement]:
     """All requirements on labels of the node: those of the constraints, and those of the pod's own spec."""
     for constraint in constraints:
-        yield from _needs(constraint)
+        yield from needs_of(constraint)
     selector = ask.spec.node_selector or {}
     for key, value in selector.items() if len(selector) > LABELS else ():
         yield Requirement(key, "In", (value,))
@@ -104,7 +104,7 @@ def _all_needs(constraints: Iterable[Constraint], ask: Ask) -> Iterator[Requirem
         yield from term.match_expressions or ()
 
 
-def _needs(constraint: Constraint) -> tuple[Requirement, ...]:
+def needs_of(constraint: Constraint) -> tuple[Requirement, ...]:
     """The requirements of the constraint on labels of the node."""
     match constraint:
         case PoolHosts():

@@ -5,11 +5,15 @@ Each bound names the blocks that cannot all be placed; the other blocks do not m
 
 import itertools
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 import numpy as np
 
 from webhook.placement.kube.bits import Bits, from_mask, to_slots, union
 from webhook.placement.planning.assignment import AssignmentProblem, Key
+
+_EXACT: Final = 2**53
+"""Below this sum sums of whole numbers are exact."""
 
 
 def impossible(problem: AssignmentProblem) -> frozenset[int] | None:
@@ -67,9 +71,9 @@ def _room(problem: AssignmentProblem, sets: list[Bits]) -> Iterator[frozenset[in
     for within in {*sets}:
         inside = [at for at in range(len(sets)) if not sets[at] & ~within]
         places = to_slots(union(sets[at] for at in inside))
-        free = np.clip(problem.free[:, places], 0, None).sum(axis=1)
-        asked = np.zeros(len(free), np.int64)
+        free = np.clip(problem.free[:, places], 0, None).sum(axis=1, dtype=np.float64)
+        asked = np.zeros(len(free))
         for at in inside:
-            asked += np.array(problem.blocks[at].requests, np.int64) * problem.blocks[at].count
-        if (asked > free).any():
+            asked += np.array(problem.blocks[at].requests, np.float64) * problem.blocks[at].count
+        if ((asked > free) & (free < _EXACT)).any():
             yield frozenset(inside)

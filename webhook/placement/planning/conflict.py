@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.planning.group import Change, Group
+from webhook.placement.planning.members import Member
 
 TRIES: Final = 100
 """At most so many sets of clauses are tried for a smaller one than the first that was found."""
@@ -26,6 +27,10 @@ class GroupConflict(Struct, frozen=True, eq=False):
     clauses: tuple[str, ...] = ()
     pools: tuple[Name, ...] = ()
 
+    def members(self, group: Group) -> list[Member]:
+        """The members that have pods in the set."""
+        return [member for at, member in enumerate(group.members) if self.counts[at]]
+
 
 async def smallest(group: Group, short: Sequence[int] = ()) -> GroupConflict:
     """The conflict of a group that cannot be placed; ``short`` are members that are known not to fit together."""
@@ -33,7 +38,7 @@ async def smallest(group: Group, short: Sequence[int] = ()) -> GroupConflict:
     if await _fails(group, none):
         return GroupConflict(none, pools=await _pools(group))
     counts = await _fewest_pods(group, short)
-    there = [member for at, member in enumerate(group.members) if counts[at]]
+    there = GroupConflict(counts).members(group)
     texts = list(dict.fromkeys(text for member in there for text in member.clauses))
     return GroupConflict(counts, await _fewest_clauses(group, counts, texts))
 

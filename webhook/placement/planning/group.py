@@ -17,7 +17,7 @@ from webhook.placement.constraints.topology_limit import Limit, holding
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.kube.bits import Bits, to_slots
+from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.planning.assignment import Assignment, AssignmentProblem, Block, HostNeed, Key, PoolChoice
 from webhook.placement.planning.costs import Costs
 from webhook.placement.planning.members import Condition, Member, requests_of
@@ -53,15 +53,21 @@ class GroupAnswer(Struct, frozen=True, eq=False):
     short: tuple[int, ...] = ()
 
 
-class Change(Struct, frozen=True, eq=False):
-    """What is imagined to be otherwise: clauses that are ``dropped``, and nodes that a clause is to be ``opened`` for.
+class Change(Struct, frozen=True):
+    """What is imagined to be otherwise: clauses that are ``dropped``, nodes that are ``opened``, nodes that are added.
 
-    ``added`` is how many nodes with room for ``room`` are added, ``larger`` by how much each of these pools grows.
+    Labels are set on the ``opened`` nodes, so that these meet the clause ``opening`` and no longer serve the members at
+    the positions ``closed``. ``added`` nodes have the labels of the node in the slot ``like`` and room for ``room``;
+    the members at the positions ``joining`` can run on these. ``larger`` is by how much each of these pools grows.
     """
 
     dropped: frozenset[str] = frozenset()
-    opened: Mapping[str, Bits] = {}
+    opening: str = ""
+    opened: Bits = 0
+    closed: frozenset[int] = frozenset()
     added: int = 0
+    like: int = 0
+    joining: frozenset[int] = frozenset()
     room: Mapping[str, int] = {}
     larger: Mapping[Name, int] = {}
 
@@ -84,23 +90,18 @@ class Group:
         self.members = tuple(members)
         self.world = world
         self.pools = tuple(pools)
-        self._solving = solving
+        self.solving = solving
         self._slots = to_slots(world.everything)
-        self._resources = sorted(
+        self.resources = sorted(
             {resource for member in members for one in member.conditions for resource in one.requests}
         )
-        self._free = _free(world, self._resources, self._slots, restarting)
+        self._free = _free(world, self.resources, self._slots, restarting)
         self._known: dict[object, GroupAnswer] = {}
 
     @property
     def counts(self) -> tuple[int, ...]:
         """How many pods each member has."""
         return tuple(member.count for member in self.members)
-
-    @property
-    def solving(self) -> Solving:
-        """How programs are solved, and in what time."""
-        return self._solving
 
     @property
     def slots(self) -> npt.NDArray[np.intp]:
@@ -110,16 +111,12 @@ class Group:
     @property
     def in_time(self) -> bool:
         """Whether there is time left for another question."""
-        return self._solving.left() > 0
+        return self.solving.left() > 0
 
     def free(self, resource: str) -> npt.NDArray[np.int64]:
         """What is free of a resource that a member requests, on each node in the order of slots."""
-        found: npt.NDArray[np.int64] = self._free[self._resources.index(resource)]
+        found: npt.NDArray[np.int64] = self._free[self.resources.index(resource)]
         return found
-
-    def requests(self, resource: str) -> bool:
-        """Whether a member requests the resource."""
-        return resource in self._resources
 
     def eligible(self, pool: Pool) -> Bits:
         """The nodes that could be hosts of the pool."""
@@ -128,7 +125,7 @@ class Group:
     async def place(self, counts: Sequence[int] | None = None, change: Change = SAME) -> GroupAnswer:
         """Whether so many pods of each member (all of them by default) can run at a time, and where."""
         asked = self.counts if counts is None else tuple(counts)
-        key = (asked, change.dropped) if change is SAME or Change(change.dropped) == change else None
+        key = (asked, change.dropped) if Change(change.dropped) == change else None
         if key is None or key not in self._known:
             answer = await self._placed(asked, change)
             if key is None or not answer.decided:
@@ -138,7 +135,7 @@ class Group:
 
     async def _placed(self, counts: tuple[int, ...], change: Change) -> GroupAnswer:
         problem, owners, _ = self.problem(counts, change)
-        answer: Answer = await assign(problem, self._solving)
+        answer: Answer = await assign(problem, self.solving)
         if answer.found is None:
             short = {member for at in answer.short or () for pods in owners[at] for member, _ in pods}
             return GroupAnswer(None, answer.decided, tuple(sorted(short)))
@@ -151,7 +148,7 @@ class Group:
 
         ``prices`` are the costs of one pod of each member on each node; without them nothing costs anything.
         """
-        blocks, owners = self._blocks(counts, change, prices)
+        blocks, owners = self.blocks(counts, change, prices)
         pools = tuple(self._choice(pool, change) for pool in self.pools)
         problem = AssignmentProblem(self._slots_with(change), self._free_with(change), blocks, pools)
         sizes = tuple(sum(pods for _, pods in sets[0]) for sets in owners)
@@ -160,8 +157,8 @@ class Group:
 
     # From members to blocks
 
-    def _blocks(
-        self, counts: Sequence[int], change: Change, prices: Sequence[Row]
+    def blocks(
+        self, counts: Sequence[int], change: Change = SAME, prices: Sequence[Row] = ()
     ) -> tuple[tuple[Block, ...], list[Sets]]:
         """The blocks, and the pods of each; equal blocks are one."""
         kept = [self._kept(at, change) if counts[at] else () for at in range(len(self.members))]
@@ -191,62 +188,78 @@ class Group:
     ) -> tuple[object, Block, Sets]:
         """The block of members that share a node, or of a member whose pods may be anywhere; what it is equal by."""
         one = not any(found.together for found in kept[members[0]])
-        nodes, requests = self.world.everything, [0] * len(self._resources)
+        nodes, requests = self.world.everything, [0] * len(self.resources)
         marks: set[Key] = set()
         avoids: set[Key] = set()
         hosts: set[HostNeed] = set()
         limits: list[Limit] = []
         for at in members:
             own = requests_of(kept[at])
-            for place, resource in enumerate(self._resources):
-                requests[place] += min(own.get(resource, 0), MOST // 2**16) * (1 if one else counts[at])
+            for place, resource in enumerate(self.resources):
+                requests[place] += own.get(resource, 0) * (1 if one else counts[at])
+            nodes &= self._left_by(at, kept[at]) & ~(change.opened if at in change.closed else 0)
             for found in kept[at]:
-                nodes &= found.nodes | change.opened.get(found.clause, 0)
+                nodes &= found.nodes | (change.opened if found.clause == change.opening else 0)
                 marks.update(found.marks)
                 avoids.update(found.avoids)
                 if found.host is not None:
+                    nodes &= self._indexed(found.host, change)
                     hosts.add(HostNeed(self._pool(found.host[0]), found.host[1]))
                 if found.limit is not None and one:
                     limits.append(found.limit)
                 elif found.limit is not None:
                     nodes &= holding(counts[at], found.limit)
-        if not one and _split(members, counts, kept, self.members):
+        if not one and split([(self.members[at], counts[at], kept[at]) for at in members]):
             nodes = 0
-        mask = np.append(_mask(nodes, self._slots), np.full(change.added, bool(nodes)))
-        kin = self.members[members[0]].kin if one else ""
-        shape = (nodes, tuple(requests), frozenset(marks), frozenset(avoids), kin, tuple(sorted(hosts)))
+        joining = change.joining.issuperset(members) and bool(nodes >> change.like & 1)
+        mask = np.append(_mask(nodes, self._slots), np.full(change.added, joining))
+        kins = {self.members[at].kin for at in members}
+        kin = kins.pop() if len(kins) == 1 else ""
+        asked = tuple(min(amount, MOST) for amount in requests)
+        named = frozenset(found.constraint.node for at in members for found in kept[at])
+        shape = (nodes, joining, named, asked, frozenset(marks), frozenset(avoids), kin, tuple(sorted(hosts)))
         block = Block(
-            counts[members[0]] if one else 1, mask, tuple(requests), frozenset(marks), frozenset(avoids), kin,
+            counts[members[0]] if one else 1, mask, asked, frozenset(marks), frozenset(avoids), kin,
             tuple(sorted(hosts)), tuple(limits),
         )  # fmt: skip
         sets: Sets = [((members[0], 1),)] * block.count if one else [tuple((at, counts[at]) for at in members)]
         return (number if limits else shape), block, sets
 
+    def _left_by(self, at: int, kept: Sequence[Condition]) -> Bits:
+        """The nodes that a member without its dropped clauses is not shut out of by exclusive pools."""
+        shut = union(found.shut for found in self.members[at].conditions) & ~union(found.shut for found in kept)
+        return self.world.everything & ~shut
+
     def _pool(self, name: Name) -> int:
         return next(at for at, pool in enumerate(self.pools) if (pool.namespace, pool.name) == name)
 
+    def _indexed(self, host: tuple[Name, int | None], change: Change) -> Bits:
+        """All nodes; none if the pool is so small that it has no host of that index."""
+        pool = self.pools[self._pool(host[0])]
+        return self.world.everything if (host[1] or 0) < _size(pool, change) else 0
+
     def _choice(self, pool: Pool, change: Change) -> PoolChoice:
-        size = (pool.size or 0) + change.larger.get((pool.namespace, pool.name), 0)
-        able = self.eligible(pool)
+        size = _size(pool, change)
+        able = self.eligible(pool) & ~change.opened
         positions = {int(slot): at for at, slot in enumerate(self._slots)}
         standing = {
             index: positions[nodes.bit_length() - 1]
             for index, nodes in self.world.inventory.pools.hosts(pool).items()
             if nodes and index < size
         }
-        mask = np.append(_mask(able, self._slots), np.ones(change.added, np.bool_))
+        mask = np.append(_mask(able, self._slots), np.full(change.added, bool(able >> change.like & 1)))
         return PoolChoice(size, mask, pool.exclusive, tuple(sorted(standing.items())))
 
     # Nodes
 
     def _slots_with(self, change: Change) -> npt.NDArray[np.intp]:
-        return np.append(self._slots, np.full(change.added, -1, np.intp))
+        return np.append(self._slots, np.full(change.added, change.like, np.intp))
 
     def _free_with(self, change: Change) -> npt.NDArray[np.int64]:
         added = np.array(
-            [[min(change.room.get(resource, 0), MOST)] * change.added for resource in self._resources], np.int64
+            [[min(change.room.get(resource, 0), MOST)] * change.added for resource in self.resources], np.int64
         )
-        return np.concatenate([self._free, added.reshape(len(self._resources), change.added)], axis=1)
+        return np.concatenate([self._free, added.reshape(len(self.resources), change.added)], axis=1)
 
     # From blocks to members
 
@@ -262,6 +275,10 @@ class Group:
             for pool, mine in zip(self.pools, found.hosts, strict=True)
         }
         return Placed(tuple(tuple(sorted(places)) for places in slots), hosts)
+
+
+def _size(pool: Pool, change: Change) -> int:
+    return (pool.size or 0) + change.larger.get((pool.namespace, pool.name), 0)
 
 
 def _sum(prices: Sequence[Row], pods: Sequence[tuple[int, int]], size: int) -> Row:
@@ -284,24 +301,22 @@ def _united(members: Sequence[int], kept: Sequence[Sequence[Condition]]) -> Iter
 
     for at in members:
         for found in kept[at]:
-            if found.together:
-                leader[find(at)] = find(of_key.setdefault(found.together, at))
+            for key in found.together:
+                leader[find(at)] = find(of_key.setdefault(key, at))
     sets: dict[int, list[int]] = {}
     for at in members:
         sets.setdefault(find(at), []).append(at)
     yield from sets.values()
 
 
-def _split(
-    members: Sequence[int], counts: Sequence[int], kept: Sequence[Sequence[Condition]], all_members: Sequence[Member]
-) -> bool:
-    """Whether two pods that have to share a node must not share one."""
-    for at in members:
-        avoided = {key for found in kept[at] for key in found.avoids}
-        for other in members:
-            marked = {key for found in kept[other] for key in found.marks}
-            same = at == other and (counts[at] == 1 or bool(all_members[at].kin))
-            if not same and not avoided.isdisjoint(marked):
+def split(together: Sequence[tuple[Member, int, Sequence[Condition]]]) -> bool:
+    """Whether two pods that have to share a node must not share one; of each member the number and the conditions."""
+    for member, count, kept in together:
+        avoided = {key for found in kept for key in found.avoids}
+        for other, _, others in together:
+            kin = bool(member.kin) and member.kin == other.kin
+            same = kin or (member is other and count == 1)
+            if not same and any(not avoided.isdisjoint(found.marks) for found in others):
                 return True
     return False
 

@@ -177,11 +177,7 @@ class _Program:
             return
         for at, column in holders:
             kin = blocks[at].kin
-            rest = [
-                (to, other)
-                for to, other in marked
-                if (to != at or blocks[at].apart) and not (kin and blocks[to].kin == kin) and other != column
-            ]
+            rest = [(to, other) for to, other in marked if other != column and not (kin and blocks[to].kin == kin)]
             if rest:
                 here = self._indicator(column)
                 most = sum(self._upper_of(other) for _, other in rest)

@@ -4,7 +4,7 @@ What a constraint demands of other pods is read from its type, because a group h
 one token of ``hostExlocation`` are apart wherever they go.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from webhook.placement.constraints.uniform import SameNode, SeparateNodes
 from webhook.placement.decision.verdict import Judged, Verdict, constraints_of, judge
 from webhook.placement.inventory.objects import Tally
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.selector import matching_all
 from webhook.placement.planning.assignment import Key
@@ -32,20 +32,22 @@ from webhook.placement.text.problem import Problem
 class Condition(Struct, frozen=True, eq=False):
     """One demand of a member, with the ``clause`` that makes it; the clause is empty if nobody wrote it.
 
-    ``nodes`` meet it as far as nodes do. ``requests`` are amounts of one pod. Members with one ``together`` key share a
-    node; a member that ``avoids`` a key shares no node with another one that ``marks`` it. ``host`` is a HostPool whose
-    hosts are yet to be chosen, and the index in it. ``limit`` is that on the pods of the member itself.
+    ``nodes`` meet it as far as nodes do. ``requests`` are amounts of one pod. Members with a common key in ``together``
+    share a node; a member that ``avoids`` a key shares no node with another one that ``marks`` it. ``host`` is a
+    HostPool whose hosts are yet to be chosen, and the index in it. ``limit`` is that on the pods of the member itself.
+    Without the clause the nodes in ``shut``, hosts of an exclusive HostPool, are closed.
     """
 
     clause: str
     nodes: Bits
     constraint: Constraint
     requests: Tally = {}
-    together: Key = ""
+    together: tuple[Key, ...] = ()
     marks: tuple[Key, ...] = ()
     avoids: tuple[Key, ...] = ()
     host: tuple[Name, int | None] | None = None
     limit: Limit | None = None
+    shut: Bits = 0
 
 
 class Member(Struct, frozen=True, eq=False):
@@ -91,7 +93,8 @@ def member_of(
     verdict = judge(parsed.constraints, world)
     conditions = [_condition(judged, ask, names[0], count, world, choices) for judged in verdict.hard]
     if ask.job:
-        conditions.append(Condition("", world.everything, verdict.hard[0].constraint, marks=(_all_of(ask),)))
+        marks = (_all_of(ask), *_marked(verdict.soft, ask))
+        conditions.append(Condition("", world.everything, verdict.hard[0].constraint, marks=marks))
     kin = f"{ask.namespace}/{ask.job}/{ask.pe}" if ask.pe and count > len(names) else ""
     return Member(tuple(names), count, pod, ask, verdict, tuple(conditions), kin)
 
@@ -103,19 +106,18 @@ def _condition(judged: Judged, ask: Ask, name: str, count: int, world: World, ch
     match constraint:
         case Room():
             found = replace(plain, nodes=world.everything, requests=constraint.requests)
-        case PoolHosts() if (constraint.pool.namespace, constraint.pool.name) in choices:
-            pool = constraint.pool.namespace, constraint.pool.name
-            found = replace(plain, nodes=matching_all(world, constraint.tags), host=(pool, constraint.index))
+        case PoolHosts():
+            found = _hosted(plain, constraint, world, choices)
         case Colocated():
-            found = replace(plain, together=f"colocation {job} {' '.join(constraint.group)}")
+            found = replace(plain, together=tuple(f"colocation {job} {token}" for token in constraint.tokens))
         case Exlocated():
-            found = _apart(plain, f"exlocation {job} {constraint.token}")
+            found = _apart(plain, _exlocated(job, constraint))
         case OwnHost():
             found = replace(plain, avoids=(_all_of(ask),))
         case SameNode():
-            found = replace(plain, together=f"workers {job}", marks=(f"workers {job}",))
+            found = replace(plain, together=(_workers(job),), marks=(_workers(job),))
         case SeparateNodes():
-            found = _apart(plain, f"workers {job}")
+            found = _apart(plain, _workers(job))
         case _ if count > 1 and constraint.spread is Spread.APART:
             found = _apart(plain, f"{constraint.clause} {job} {name}")
         case _ if count > 1 and not isinstance(constraint.spread, Spread):
@@ -125,9 +127,36 @@ def _condition(judged: Judged, ask: Ask, name: str, count: int, world: World, ch
     return found
 
 
+def _hosted(condition: Condition, constraint: PoolHosts, world: World, choices: Collection[Name]) -> Condition:
+    """The condition for pods on hosts of a pool."""
+    pool = constraint.pool.namespace, constraint.pool.name
+    if pool in choices:
+        return replace(condition, nodes=matching_all(world, constraint.tags), host=(pool, constraint.index))
+    shut = union(world.hosts(constraint.pool).values()) if constraint.pool.exclusive else 0
+    return replace(condition, shut=shut)
+
+
 def _apart(condition: Condition, key: Key) -> Condition:
     """The condition for pods that both mark and avoid the key."""
     return replace(condition, marks=(key,), avoids=(key,))
+
+
+def _marked(soft: Iterable[Judged], ask: Ask) -> Iterator[Key]:
+    """What the pod marks by preferences: other pods keep away from its labels although itself it need not."""
+    job = f"{ask.namespace}/{ask.job}"
+    for judged in soft:
+        if isinstance(judged.constraint, Exlocated):
+            yield _exlocated(job, judged.constraint)
+        elif isinstance(judged.constraint, SameNode | SeparateNodes):
+            yield _workers(job)
+
+
+def _exlocated(job: str, constraint: Exlocated) -> Key:
+    return f"exlocation {job} {constraint.token}"
+
+
+def _workers(job: str) -> Key:
+    return f"workers {job}"
 
 
 def _all_of(ask: Ask) -> Key:
@@ -135,7 +164,7 @@ def _all_of(ask: Ask) -> Key:
     return f"element {ask.namespace}/{ask.job}"
 
 
-def requests_of(conditions: Iterator[Condition] | Sequence[Condition]) -> Mapping[str, int]:
+def requests_of(conditions: Iterable[Condition]) -> Mapping[str, int]:
     """What one pod requests by these conditions: of two amounts of one resource the larger one counts."""
     found: dict[str, int] = {}
     for condition in conditions:

@@ -1,0 +1,188 @@
+"""Single changes with which all pods of a group would have a place: of the cluster, of HostPools, of the request.
+
+Each change is tried before it is named. What is imagined of a change is what surely holds: a node that is added is like
+one there is, and a node that is labelled serves no pod that asks for another value of the label.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Final
+
+from webhook.placement.constraints.resources import PODS, SAID, amount, ordered
+from webhook.placement.constraints.topology_spread import TopologySpread
+from webhook.placement.decision.cluster_change import all_needs, joinable, needs_of, opening_change
+from webhook.placement.decision.remedy import CLAUSE_LIMIT
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.inventory.pool_labels import labels_set
+from webhook.placement.kube.bits import slots, union
+from webhook.placement.planning.conflict import GroupConflict
+from webhook.placement.planning.group import Change, Group
+from webhook.placement.planning.members import Member
+from webhook.placement.text.problem import counted, enumerated, shorten
+
+_FEW: Final = 3
+"""So many kinds of a new node, and so many nodes to be labelled, are tried."""
+
+_LABEL: Final = "label one more node"
+
+_Works = Callable[[int], Awaitable[bool]]
+
+
+async def cluster_changes(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[str]:
+    """Changes of the cluster, or of the Job's pools, with which all pods fit; ``missing`` pods are known not to fit."""
+    members = conflict.members(group)
+    for clause in conflict.clauses:
+        async for text in _labelled(group, clause, members, missing):
+            yield text
+    async for text in _larger(group, conflict, missing):
+        yield text
+    async for text in _added(group, members, missing):
+        yield text
+
+
+async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[str]:
+    """The clauses of the conflict without any one of which all pods fit."""
+    verbs = {found.clause: found.constraint.verb for member in group.members for found in member.conditions}
+    for clause in conflict.clauses:
+        if await _works(group, Change(frozenset((clause,)))):
+            yield f"{verbs[clause]} {shorten(clause, CLAUSE_LIMIT)} (all {sum(group.counts)} would fit)"
+
+
+async def smaller_pools(group: Group, names: Collection[Name]) -> AsyncIterator[str]:
+    """The largest size of each of these HostPools with which everything has a place."""
+    for pool in group.pools:
+        name, size = (pool.namespace, pool.name), pool.size or 0
+
+        async def works(fewer: int, name: Name = name) -> bool:
+            return await _works(group, Change(larger={name: -fewer}))
+
+        fewer = await _fewest(works, size - 1) if name in names else 0
+        if fewer:
+            yield f"lower the size of HostPool {pool.spl_name} to {size - fewer}"
+
+
+async def _works(group: Group, change: Change) -> bool:
+    return (await group.place(None, change)).placed is not None
+
+
+async def _fewest(works: _Works, most: int) -> int:
+    """A number up to ``most`` that works although the number before it does not; 0 if none is found."""
+    low, high = 0, 1
+    while high <= most and not await works(high):
+        low, high = high, (most if high < most < 2 * high else 2 * high)
+    if high > most:
+        return 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if await works(middle) else (middle, high)
+    return high
+
+
+async def _labelled(group: Group, clause: str, members: Sequence[Member], missing: int) -> AsyncIterator[str]:
+    """The labels that open one more node to a clause, or several nodes, if that is enough."""
+    for member in members:
+        constraints = [found.constraint for found in member.conditions]
+        for at, found in enumerate(member.conditions):
+            closed = member.open({clause}) & ~found.nodes
+            if found.clause != clause or found.host is not None or not closed:
+                continue
+            text = opening_change(constraints, at, closed, member.ask, group.world)
+            keys = labels_set(needs_of(found.constraint)).keys()
+            others = _serving_others(group, clause, keys)
+            if not text.startswith("label ") or others is None:
+                continue
+            roomy = sorted(slots(closed), key=lambda slot: -_room_of(group, slot))
+
+            async def works(
+                more: int, first: int = 0, others: frozenset[int] = others, roomy: list[int] = roomy
+            ) -> bool:
+                opened = union(1 << slot for slot in roomy[first : first + more])
+                return await _works(group, Change(opening=clause, opened=opened, closed=others))
+
+            if any([await works(1, first) for first in range(min(_FEW, len(roomy)))]):
+                yield text
+                return
+            more = await _fewest(works, min(missing, len(roomy))) if text.startswith(_LABEL) else 0
+            if more:
+                yield f"label {more} more nodes{text.removeprefix(_LABEL)}"
+                return
+
+
+def _serving_others(group: Group, clause: str, keys: Collection[str]) -> frozenset[int] | None:
+    """The members that ask for labels of these keys by more than the clause; ``None`` if too much depends on them."""
+    found = set()
+    for at, member in enumerate(group.members):
+        constraints = [one.constraint for one in member.conditions if one.clause != clause]
+        if any(isinstance(one, TopologySpread) for one in constraints):
+            return None
+        if any(need.key in keys for need in all_needs(constraints, member.ask)):
+            found.add(at)
+    return frozenset(found)
+
+
+async def _larger(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[str]:
+    """More hosts for a HostPool that a clause of the conflict names."""
+    for pool in group.pools:
+        name = pool.namespace, pool.name
+        needed = {found.clause for member in conflict.members(group) for found in member.conditions
+                  if found.host and found.host[0] == name}  # fmt: skip
+        if needed.isdisjoint(conflict.clauses):
+            continue
+
+        async def works(more: int, name: Name = name) -> bool:
+            return await _works(group, Change(larger={name: more}))
+
+        more = await _fewest(works, max(missing, _FEW))
+        if more:
+            yield f"give HostPool {pool.spl_name} {counted((pool.size or 0) + more, 'host')}"
+
+
+async def _added(group: Group, members: Sequence[Member], missing: int) -> AsyncIterator[str]:
+    """More nodes, each with room for any of the sets of pods of the conflict that share a node."""
+    joining = frozenset(at for at, member in enumerate(group.members) if _joinable(member))
+    if not any(group.members[at] in members for at in joining):
+        return
+    room = _room(group, members)
+    for like in _kinds(group, members):
+
+        async def works(more: int, like: int = like) -> bool:
+            return await _works(group, Change(added=more, like=like, joining=joining, room=room))
+
+        more = await _fewest(works, max(missing, _FEW))
+        if more:
+            asked = [resource for resource in ordered(room) if resource != PODS]
+            what = enumerated(asked, SAID, lambda one: f"{one} {amount(one, room[one])}")
+            yield f"add {'a node' if more == 1 else f'{more} nodes'}{f' with {what} free' if asked else ''}"
+            return
+
+
+def _joinable(member: Member) -> bool:
+    """Whether a node that is added can run pods of the member, and that is all that the node changes for it."""
+    constraints = [found.constraint for found in member.conditions if found.host is None]
+    return joinable(constraints, member.ask) and not any(found.limit for found in member.conditions)
+
+
+def _kinds(group: Group, members: Sequence[Member]) -> list[int]:
+    """Nodes that a new one could be like: of those open to one of these members some that many others are open to."""
+    found: dict[int, None] = {}
+    for first in sorted(members, key=lambda member: member.open().bit_count()):
+        nodes = first.open()
+        for member in (*members, *group.members):
+            nodes = nodes & member.open() or nodes
+        found |= dict.fromkeys(list(slots(nodes))[:1])
+    return [*found][:_FEW]
+
+
+def _room(group: Group, members: Sequence[Member]) -> Mapping[str, int]:
+    """Room that is enough for any set of pods of these members that share a node."""
+    found: dict[str, int] = {}
+    blocks, _ = group.blocks([member.count if member in members else 0 for member in group.members])
+    for block in blocks:
+        for resource, value in zip(group.resources, block.requests, strict=True):
+            found[resource] = max(found.get(resource, 0), value)
+    return {resource: value for resource, value in found.items() if value}
+
+
+def _room_of(group: Group, slot: int) -> int:
+    """What is free on the node of cpu and memory, in a number that orders nodes."""
+    at = (group.world.everything & ((1 << slot) - 1)).bit_count()
+    return min((int(group.free(one)[at]) for one in ("cpu", "memory") if one in group.resources), default=0)
