@@ -1,4 +1,4 @@
-"""``python -m bench.wholejobs``: how long it takes to decide about whole Jobs, on sizes and shapes that are hard on purpose.
+"""``python -m bench.wholejobs``: how long decisions about whole Jobs take, on instances that are hard on purpose.
 
 Each row is one kind of instance, made from a seed: the median and the largest time of several seeds, how many were
 decided by counts, by the first search and by the integer program, and how many were not decided within a second. With
@@ -54,6 +54,7 @@ def inventory(count: int, chance: random.Random, *, cpus: Sequence[int] = (16, 3
 
 
 def element(at: int, placement: str, cpu: float, memory: int = 1) -> ElementSpec:
+    """One element of a Job."""
     operators = (OperatorSpec(name=f"Op{at}", placement=placement),) if placement else None
     return ElementSpec(
         operators=operators, resources=Resources({"cpu": f"{int(cpu * 1000)}m", "memory": f"{memory}Gi"})
@@ -61,14 +62,17 @@ def element(at: int, placement: str, cpu: float, memory: int = 1) -> ElementSpec
 
 
 def job(elements: Sequence[ElementSpec], pools: Sequence[HostPoolSpec] = ()) -> JobSpec:
+    """The spec of a Job of these elements."""
     return JobSpec(processing_elements=tuple(elements), host_pools=tuple(pools) or None)
 
 
 def equal(chance: random.Random) -> Job:
+    """A thousand equal elements."""
     return job([element(at, "", 1) for at in range(1000)]), inventory(5000, chance)
 
 
 def kinds(chance: random.Random) -> Job:
+    """A thousand elements of twenty kinds."""
     texts = ["", "host(Ib)", "host(Ssd)", 'hostExlocation("a")', 'host(Ib), hostExlocation("b")']
     found = [element(at, chance.choice(texts), chance.choice((0.5, 1, 2, 4))) for at in range(1000)]
     pools = (HostPoolSpec(name="Ib", tags=("ib",)), HostPoolSpec(name="Ssd", tags=("ssd",)))
@@ -76,31 +80,37 @@ def kinds(chance: random.Random) -> Job:
 
 
 def groups(chance: random.Random) -> Job:
+    """125 groups of eight elements, each on a node of its own."""
     found = [element(at, f'hostExlocation("g{at // 8}")', chance.choice((1, 2))) for at in range(1000)]
     return job(found), inventory(5000, chance)
 
 
 def different(chance: random.Random) -> Job:
+    """A thousand elements that differ in what they request."""
     found = [element(at, "", 1 + at / 1000, 1 + at % 7) for at in range(1000)]
     return job(found), inventory(5000, chance)
 
 
 def isolated(chance: random.Random) -> Job:
+    """A hundred isolated elements among a thousand."""
     found = [element(at, "hostIsolation" if at % 10 == 0 else "", 1) for at in range(1000)]
     return job(found), inventory(5000, chance)
 
 
 def colocated(chance: random.Random) -> Job:
+    """Two hundred groups of five elements, each on one node."""
     found = [element(at, f'hostColocation("c{at // 5}")', 1) for at in range(1000)]
     return job(found), inventory(5000, chance)
 
 
 def too_many_apart(chance: random.Random) -> Job:
-    found = [element(at, 'host(Ib), hostExlocation("t")', 1) for at in range(1700 // 10 + 2)]
-    return job(found[:169], (HostPoolSpec(name="Ib", tags=("ib",)),)), inventory(504, chance)
+    """One element more than the pool has hosts, all apart."""
+    found = [element(at, 'host(Ib), hostExlocation("t")', 1) for at in range(169)]
+    return job(found, (HostPoolSpec(name="Ib", tags=("ib",)),)), inventory(504, chance)
 
 
 def pools(chance: random.Random) -> Job:
+    """Twenty exclusive pools of ten hosts."""
     specs = [
         HostPoolSpec(name=f"P{at}", size=10, mode="Exclusive", tags=("ib",) if at % 2 else None) for at in range(20)
     ]
@@ -149,12 +159,14 @@ def measure(make: Callable[[random.Random], Job], seeds: int) -> tuple[list[floa
 
 
 def way_of(verdict: JobVerdict) -> str:
+    """How the decision ended."""
     if verdict.undecided:
         return "not decided"
     return "refused" if verdict.refused else "admitted"
 
 
 def row(name: str, make: Callable[[random.Random], Job], seeds: int) -> str:
+    """The line of one kind."""
     times, ways = measure(make, seeds)
     decided = ", ".join(f"{count} {way}" for way, count in sorted(ways.items()))
     return f"| {name} | {statistics.median(times) * 1000:.0f} | {max(times) * 1000:.0f} | {decided} |"
@@ -210,6 +222,7 @@ def by_cp_sat(problem: AssignmentProblem, seconds: float) -> bool:
 
 
 def by_highs(problem: AssignmentProblem, seconds: float) -> bool:
+    """Whether HiGHS decides the problem in time."""
     solved = integer_program.solve(problem, seconds)
     return solved.proved or solved.found is not None
 
@@ -234,6 +247,7 @@ def versus(count: int) -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print, and write the results."""
     parser = argparse.ArgumentParser("python -m bench.wholejobs", description="Measure decisions about whole Jobs.")
     parser.add_argument("--seeds", type=int, default=7, help="Instances of each kind.")
     parser.add_argument("--versus", type=int, default=0, metavar="N", help="Compare solvers on N hard programs.")
@@ -250,8 +264,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         lines += ["| solver | decided | median, ms | 95th percentile, ms | all, s |", "|---|---|---|---|---|"]
         lines += versus(arguments.versus)
     if arguments.results:
-        head = f"# Decisions about whole Jobs\n\n{machine.described()}, {datetime.now(UTC):%Y-%m-%d}; {arguments.seeds} seeds of each kind, from 0.\n\n"
-        arguments.results.write_text(head + "\n".join(lines) + "\n")
+        where = ", ".join(f"{name} {value}" for name, value in machine.describe())
+        when = f"{datetime.now(UTC):%Y-%m-%d}, {arguments.seeds} seeds of each kind: {where}"
+        arguments.results.write_text("\n".join(["# Decisions about whole Jobs", "", when, "", *lines, ""]))
     return 0
 
 

@@ -97,6 +97,7 @@ async def _judged(
     chosen = frozenset((pool.namespace, pool.name) for pool in choices)
     members: list[Member] = []
     for names, pod in element_pods(name, spec):
+        await solving.rest()
         member = member_of(names, len(names), pod, namespace, world, chosen)
         if isinstance(member, Member) and member.open():
             members.append(member)
