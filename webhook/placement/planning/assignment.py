@@ -6,7 +6,7 @@ none. Nodes are positions in ``AssignmentProblem.slots``; a ``Mask`` has one ent
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -23,11 +23,16 @@ Key: TypeAlias = str
 """What blocks mark and avoid: a token, an isolation, a host port."""
 
 
-class HostNeed(Struct, frozen=True, order=True):
+class HostNeed(Struct, frozen=True):
     """The block runs on a host of the pool at position ``pool``, with an ``index`` on that one host."""
 
     pool: int
     index: int | None = None
+
+
+def in_order(needs: Iterable[HostNeed]) -> tuple[HostNeed, ...]:
+    """The needs by pool and index, those without an index first."""
+    return tuple(sorted(needs, key=lambda need: (need.pool, -1 if need.index is None else need.index)))
 
 
 class Block(Struct, frozen=True, eq=False):
@@ -112,7 +117,7 @@ def violations(problem: AssignmentProblem, found: Assignment) -> Iterator[str]:
         if not block.nodes[list(places)].all():
             yield "a node cannot run its block"
         for place in places:
-            left[:, place] -= block.requests
+            left[:, place] -= np.array(block.requests, np.int64)
     if (left < np.minimum(problem.free, 0)).any():
         yield "a node has too little room"
     yield from _together(problem, found)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from webhook.placement.planning.assignment import AssignmentProblem, Block, HostNeed, Mask, PoolChoice
+from webhook.placement.planning.assignment import AssignmentProblem, Block, HostNeed, Mask, PoolChoice, in_order
 from webhook.placement.planning.group import Group, Sets, split
 from webhook.placement.planning.solver import assign
 
@@ -27,7 +27,7 @@ async def contradictory(group: Group) -> bool:
     count = len(names) + sum(block.count for block in blocks) + sum(sizes.values())
     wanted = []
     for block, sets in zip(blocks, owners, strict=True):
-        hosts = tuple(sorted(_renamed(need, used) for need in block.hosts))
+        hosts = in_order(_renamed(need, used) for need in block.hosts)
         wanted.append(replace(block, nodes=_nodes(group, sets, names, count), requests=(), hosts=hosts, limits=()))
     every = np.ones(count, np.bool_)
     pools = tuple(PoolChoice(sizes[pool], every, group.pools[pool].exclusive) for pool in used)

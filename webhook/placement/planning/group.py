@@ -18,7 +18,15 @@ from webhook.placement.inventory.capacity import Row
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits, to_slots, union
-from webhook.placement.planning.assignment import Assignment, AssignmentProblem, Block, HostNeed, Key, PoolChoice
+from webhook.placement.planning.assignment import (
+    Assignment,
+    AssignmentProblem,
+    Block,
+    HostNeed,
+    Key,
+    PoolChoice,
+    in_order,
+)
 from webhook.placement.planning.costs import Costs
 from webhook.placement.planning.members import Condition, Member, requests_of
 from webhook.placement.planning.solver import Answer, Solving, assign
@@ -217,10 +225,10 @@ class Group:
         kin = kins.pop() if len(kins) == 1 else ""
         asked = tuple(min(amount, MOST) for amount in requests)
         named = frozenset(found.constraint.node for at in members for found in kept[at])
-        shape = (nodes, joining, named, asked, frozenset(marks), frozenset(avoids), kin, tuple(sorted(hosts)))
+        shape = (nodes, joining, named, asked, frozenset(marks), frozenset(avoids), kin, in_order(hosts))
         block = Block(
             counts[members[0]] if one else 1, mask, asked, frozenset(marks), frozenset(avoids), kin,
-            tuple(sorted(hosts)), tuple(limits),
+            in_order(hosts), tuple(limits),
         )  # fmt: skip
         sets: Sets = [((members[0], 1),)] * block.count if one else [tuple((at, counts[at]) for at in members)]
         return (number if limits else shape), block, sets
@@ -310,7 +318,12 @@ def _united(members: Sequence[int], kept: Sequence[Sequence[Condition]]) -> Iter
 
 
 def split(together: Sequence[tuple[Member, int, Sequence[Condition]]]) -> bool:
-    """Whether two pods that have to share a node must not share one; of each member the number and the conditions."""
+    """Whether pods that have to share a node must not share one; of each member the number and the conditions."""
+    if (
+        len({frozenset(found.host[0] for found in kept if found.host and found.exclusive) for _, _, kept in together})
+        > 1
+    ):
+        return True  # a stranger on an exclusive host
     for member, count, kept in together:
         avoided = {key for found in kept for key in found.avoids}
         for other, _, others in together:

@@ -52,7 +52,7 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> GroupRe
     names = _names(group, alike)
     total = sum(alike)
     fit = await _fitting(group, alike, beside=False)
-    fits = f"{fit} of {counted(total, noun)} {'fits' if fit == 1 else 'fit'}"
+    fits = f"{fit} of {counted(total, noun)} {'fits' if 1 in (fit, total) else 'fit'}"
     first = f"{_start(conflict, noun)}: {fits}{_who(names)}."
     lines = [f"  {shorten(line, REASON_LIMIT)}" for line in _reasons(group, conflict)]
     options = [*await _first(cluster_changes(group, conflict, total - fit)), *await _first(drops(group, conflict))]

@@ -5,6 +5,7 @@ one token of ``hostExlocation`` are apart wherever they go.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,7 +27,10 @@ from webhook.placement.kube.selector import matching_all
 from webhook.placement.planning.assignment import Key
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
-from webhook.placement.text.problem import Problem
+from webhook.placement.text.problem import Problem, enumerated
+
+_SAID: Final = 2
+"""Equal elements that a clause names."""
 
 
 class Condition(Struct, frozen=True, eq=False):
@@ -48,6 +52,11 @@ class Condition(Struct, frozen=True, eq=False):
     host: tuple[Name, int | None] | None = None
     limit: Limit | None = None
     shut: Bits = 0
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether the condition is that of an exclusive HostPool."""
+        return isinstance(self.constraint, PoolHosts) and self.constraint.pool.exclusive
 
 
 class Member(Struct, frozen=True, eq=False):
@@ -91,7 +100,7 @@ def member_of(
     if problems or parsed.problems:
         return (*problems, *parsed.problems)
     verdict = judge(parsed.constraints, world)
-    conditions = [_condition(judged, ask, names[0], count, world, choices) for judged in verdict.hard]
+    conditions = [_condition(judged, ask, names, count, world, choices) for judged in verdict.hard]
     if ask.job:
         marks = (_all_of(ask), *_marked(verdict.soft, ask))
         conditions.append(Condition("", world.everything, verdict.hard[0].constraint, marks=marks))
@@ -99,13 +108,16 @@ def member_of(
     return Member(tuple(names), count, pod, ask, verdict, tuple(conditions), kin)
 
 
-def _condition(judged: Judged, ask: Ask, name: str, count: int, world: World, choices: Collection[Name]) -> Condition:
-    """What the constraint demands, of a group that has no live pods; ``name`` is that of the member."""
+def _condition(
+    judged: Judged, ask: Ask, names: Sequence[str], count: int, world: World, choices: Collection[Name]
+) -> Condition:
+    """What the constraint demands, of a group that has no live pods; ``names`` are those of the member."""
     constraint, job = judged.constraint, f"{ask.namespace}/{ask.job}"
     plain = Condition(constraint.clause, judged.nodes, constraint)
     match constraint:
         case Room():
-            found = replace(plain, nodes=world.everything, requests=constraint.requests)
+            clause = _of_all(plain.clause, names)
+            found = replace(plain, clause=clause, nodes=world.everything, requests=constraint.requests)
         case PoolHosts():
             found = _hosted(plain, constraint, world, choices)
         case Colocated():
@@ -119,12 +131,19 @@ def _condition(judged: Judged, ask: Ask, name: str, count: int, world: World, ch
         case SeparateNodes():
             found = _apart(plain, _workers(job))
         case _ if count > 1 and constraint.spread is Spread.APART:
-            found = _apart(plain, f"{constraint.clause} {job} {name}")
+            found = _apart(plain, f"{constraint.clause} {job} {names[0]}")
         case _ if count > 1 and not isinstance(constraint.spread, Spread):
             found = replace(plain, nodes=constraint.spread.reach, limit=constraint.spread)
         case _:
             found = plain
     return found
+
+
+def _of_all(clause: str, names: Sequence[str]) -> str:
+    """The clause of equal elements in place of that of the first one, which says whose resources are meant."""
+    if len(names) == 1:
+        return clause
+    return clause.replace(f"processing element {names[0]})", f"processing elements {enumerated(names, _SAID)})")
 
 
 def _hosted(condition: Condition, constraint: PoolHosts, world: World, choices: Collection[Name]) -> Condition:

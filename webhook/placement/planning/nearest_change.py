@@ -22,6 +22,9 @@ from webhook.placement.text.problem import counted, enumerated, shorten
 _FEW: Final = 3
 """So many kinds of a new node, and so many nodes to be labelled, are tried."""
 
+_MANY: Final = 64
+"""Kinds of nodes that are told apart."""
+
 _LABEL: Final = "label one more node"
 
 _Works = Callable[[int], Awaitable[bool]]
@@ -142,17 +145,18 @@ async def _added(group: Group, members: Sequence[Member], missing: int) -> Async
     if not any(group.members[at] in members for at in joining):
         return
     room = _room(group, members)
-    for like in _kinds(group, members):
+    nearest, most = 0, max(missing, _FEW)
+    for like in _kinds(group, members, joining):
 
         async def works(more: int, like: int = like) -> bool:
             return await _works(group, Change(added=more, like=like, joining=joining, room=room))
 
-        more = await _fewest(works, max(missing, _FEW))
-        if more:
-            asked = [resource for resource in ordered(room) if resource != PODS]
-            what = enumerated(asked, SAID, lambda one: f"{one} {amount(one, room[one])}")
-            yield f"add {'a node' if more == 1 else f'{more} nodes'}{f' with {what} free' if asked else ''}"
-            return
+        found = await _fewest(works, most)
+        nearest, most = (found, found - 1) if found else (nearest, most)
+    if nearest:
+        asked = [resource for resource in ordered(room) if resource != PODS]
+        what = enumerated(asked, SAID, lambda one: f"{one} {amount(one, room[one])}")
+        yield f"add {'a node' if nearest == 1 else f'{nearest} nodes'}{f' with {what} free' if asked else ''}"
 
 
 def _joinable(member: Member) -> bool:
@@ -161,15 +165,18 @@ def _joinable(member: Member) -> bool:
     return joinable(constraints, member.ask) and not any(found.limit for found in member.conditions)
 
 
-def _kinds(group: Group, members: Sequence[Member]) -> list[int]:
-    """Nodes that a new one could be like: of those open to one of these members some that many others are open to."""
-    found: dict[int, None] = {}
-    for first in sorted(members, key=lambda member: member.open().bit_count()):
-        nodes = first.open()
-        for member in (*members, *group.members):
-            nodes = nodes & member.open() or nodes
-        found |= dict.fromkeys(list(slots(nodes))[:1])
-    return [*found][:_FEW]
+def _kinds(group: Group, members: Sequence[Member], joining: Collection[int]) -> list[int]:
+    """Nodes that a new one could be like: one of each kind that is open to one of these members.
+
+    Nodes of one kind are open to the same members, and eligible for the same HostPools. Those that are open to most
+    members come first.
+    """
+    able = {at: group.members[at].open() for at in joining}
+    kinds = [union(able[at] for at in joining if group.members[at] in members)]
+    for nodes in dict.fromkeys([*able.values(), *map(group.eligible, group.pools)]):
+        kinds = [part for kind in kinds for part in (kind & nodes, kind & ~nodes) if part][:_MANY]
+    first = [next(slots(kind)) for kind in kinds]
+    return sorted(first, key=lambda slot: -sum(nodes >> slot & 1 for nodes in able.values()))[:_FEW]
 
 
 def _room(group: Group, members: Sequence[Member]) -> Mapping[str, int]:

@@ -1,0 +1,60 @@
+"""``AtOnce``: integer programs solved on the spot, and verdicts on Jobs that are got with it."""
+
+from typing import Any
+
+import msgspec
+
+from tests.builders import NAMESPACE
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.job_spec import JobSpec
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.whole_job import JobVerdict, judge_job
+from webhook.placement.planning import integer_program
+from webhook.placement.planning.assignment import AssignmentProblem
+from webhook.placement.planning.costs import Costs
+from webhook.placement.planning.integer_program import Solved
+from webhook.placement.planning.solver import finished
+
+
+class AtOnce:
+    """Solves programs where it is asked. There are ``seconds`` for each question, however many are asked."""
+
+    def __init__(self, seconds: float = 20.0) -> None:
+        self.seconds = seconds
+        self.programs = 0
+
+    def left(self) -> float:
+        """The time for the next question."""
+        return self.seconds
+
+    async def solve(self, problem: AssignmentProblem, seconds: float, costs: Costs | None = None) -> Solved:
+        """Solve the problem now."""
+        self.programs += 1
+        return integer_program.solve(problem, seconds, costs)
+
+    async def rest(self) -> None:
+        """Nobody else works."""
+
+
+def element(placement: str = "", cpu: str | None = None, *, disk: str = "", name: str = "") -> dict[str, Any]:
+    """An entry of ``processingElements``: with a placement, a request for cpu, and a nodeSelector ``disk``."""
+    found: dict[str, Any] = {"name": name} if name else {}
+    if placement:
+        found["operators"] = [{"name": "Op", "placement": placement}]
+    if cpu is not None:
+        found["resources"] = {"requests": {"cpu": cpu}}
+    if disk:
+        container = {"name": "worker", "image": "worker:1"}
+        found["template"] = {"spec": {"nodeSelector": {"disk": disk}, "containers": [container]}}
+    return found
+
+
+def job_spec(*elements: dict[str, Any], pools: tuple[dict[str, Any], ...] = (), **more: Any) -> JobSpec:
+    """The spec of a Job."""
+    stated = {"bundle": {"name": "app.sab"}, "processingElements": elements, "hostPools": pools, **more}
+    return msgspec.convert(stated, JobSpec)
+
+
+def judged(spec: JobSpec, inventory: Inventory, solving: AtOnce | None = None, name: str = "app") -> JobVerdict:
+    """The verdict on a Job in the default namespace."""
+    return finished(judge_job(NAMESPACE, name, spec, inventory, Policy(), solving or AtOnce()))

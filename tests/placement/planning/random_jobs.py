@@ -1,0 +1,227 @@
+"""Small random clusters and Jobs, what a person would read in them, and the changes that refusals propose."""
+
+import itertools
+import random
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+from tests.builders import bound_pod, cluster, node
+from tests.placement.planning.at_once import element, job_spec
+from tests.placement.planning.exhaustive import Instance, Member, Node, Use
+from tests.placement.planning.exhaustive import Pool as AnyHosts
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.job_spec import JobSpec
+from webhook.placement.inventory.objects import PodInfo
+from webhook.placement.text import keys
+
+_CLAUSE = re.compile(r"(\w+)(?:\((.*)\))?")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A node: whole cores, how many are used by another job, and the labels ``disk`` and that of tags."""
+
+    name: str
+    cpu: int
+    used: int = 0
+    disk: str = ""
+    tag: str = ""
+
+
+@dataclass(frozen=True)
+class HostPool:
+    """A HostPool of the Job."""
+
+    name: str
+    size: int
+    mode: str = "Shared"
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A processing element: its clauses, cores, and the disk that it selects."""
+
+    name: str
+    clauses: tuple[str, ...] = ()
+    cpu: int = 0
+    disk: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A cluster and a Job."""
+
+    machines: tuple[Machine, ...]
+    parts: tuple[Part, ...]
+    pools: tuple[HostPool, ...] = ()
+
+    def inventory(self) -> Inventory:
+        """The cluster."""
+        nodes = [node(one.name, labels=_labels(one), cpu=1000 * one.cpu) for one in self.machines]
+        return cluster(nodes, pods=[_guest(one) for one in self.machines if one.used])
+
+    def spec(self) -> JobSpec:
+        """The Job."""
+        parts = [element(", ".join(one.clauses), str(one.cpu), disk=one.disk, name=one.name) for one in self.parts]
+        pools = [{"name": pool.name, "size": pool.size, "mode": pool.mode, "tags": [*pool.tags]} for pool in self.pools]
+        return job_spec(*parts, pools=tuple(pools))
+
+    def instance(self, pods: Collection[str] | None = None, clauses: Collection[str] | None = None) -> Instance:
+        """The Job for the exhaustive search: with these elements and clauses only, all by default."""
+        nodes = tuple(Node(one.name, {"cpu": one.cpu - one.used}) for one in self.machines)
+        members = tuple(self._member(part, clauses) for part in self.parts if pods is None or part.name in pods)
+        pools = tuple(
+            AnyHosts(pool.name, pool.size, self._eligible(pool), pool.mode == "Exclusive") for pool in self.pools
+        )
+        return Instance(nodes, members, pools)
+
+    def said(self, part: Part) -> dict[str, str]:
+        """The texts that refusals have for what the element states, by kind."""
+        found = {_kind(clause): clause for clause in part.clauses}
+        tokens = [clause for clause in part.clauses if clause.startswith("hostColocation")]
+        if tokens:
+            found["hostColocation"] = " and ".join(tokens)
+        if part.disk:
+            found["disk"] = f"nodeSelector disk={part.disk}"
+        alike = (
+            [part]
+            if "hostIsolation" in part.clauses
+            else [one for one in self.parts if replace(one, name="") == replace(part, name="")]
+        )
+        names, more = ", ".join(one.name for one in alike[:2]), len(alike) - 2
+        whose = f"processing element{'s' * (len(alike) > 1)} {names}{f' and {more} more' if more > 0 else ''}"
+        found["cpu"] = f"cpu {part.cpu} (resources of {whose})"
+        return found
+
+    def without(self, part: Part, text: str) -> Part:
+        """The element without what has that text in refusals."""
+        texts = self.said(part)
+        clauses = tuple(clause for clause in part.clauses if texts[_kind(clause)] != text)
+        disk = "" if texts.get("disk") == text else part.disk
+        return replace(part, clauses=clauses, disk=disk, cpu=0 if texts["cpu"] == text else part.cpu)
+
+    def _eligible(self, pool: HostPool) -> frozenset[str]:
+        return frozenset(
+            one.name
+            for one in self.machines
+            if (not pool.tags or one.tag in pool.tags) and not (pool.mode == "Exclusive" and one.used)
+        )
+
+    def _member(self, part: Part, kept: Collection[str] | None) -> Member:
+        texts = self.said(part)
+        left = {kind: text for kind, text in texts.items() if kept is None or text in kept}
+        allowed = frozenset(one.name for one in self.machines if "disk" not in left or one.disk == part.disk)
+        marks, avoids, together, uses = {"all"}, set(), set(), []
+        for clause in part.clauses:
+            name, argument = _read(clause)
+            if _kind(clause) not in left:
+                continue
+            if name == "hostExlocation":
+                marks.add(argument)
+                avoids.add(argument)
+            elif name == "hostColocation":
+                together.add(argument)
+            elif name == "hostIsolation":
+                avoids.add("all")
+            elif argument.startswith('"'):
+                allowed &= {argument.strip('"')}
+            else:
+                pool, _, index = argument.partition("[")
+                uses.append(Use(pool, int(index[:-1]) if index else None))
+                tags = next(one.tags for one in self.pools if one.name == pool)
+                allowed &= {one.name for one in self.machines if not tags or one.tag in tags}
+        requests = {"cpu": part.cpu} if "cpu" in left else {}
+        keys_of = (frozenset(together), frozenset(marks), frozenset(avoids))
+        return Member(part.name, allowed, requests, *keys_of, tuple(uses))
+
+
+def _kind(clause: str) -> str:
+    return "hostColocation" if clause.startswith("hostColocation") else clause
+
+
+def _read(clause: str) -> tuple[str, str]:
+    found = _CLAUSE.fullmatch(clause)
+    assert found
+    return found[1], found[2] or ""
+
+
+def _labels(machine: Machine) -> dict[str, str]:
+    labels = {"disk": machine.disk, keys.TAG: machine.tag}
+    return {key: value for key, value in labels.items() if value}
+
+
+def _guest(machine: Machine) -> PodInfo:
+    return bound_pod(machine.name, job="other", requests={"cpu": 1000 * machine.used})
+
+
+def random_case(seed: int) -> Case:
+    """The case of that number."""
+    chance = random.Random(seed)  # noqa: S311 -- the same cases each time
+    machines = tuple(
+        Machine(
+            f"node-{letter}", chance.randint(2, 8), chance.choice((0, 0, 1, 2)), chance.choice(("", "ssd", "hdd")),
+            chance.choice(("", "x")),
+        )
+        for letter in "abcd"[: chance.randint(1, 4)]
+    )  # fmt: skip
+    pools = tuple(
+        HostPool(name, chance.randint(1, 2), chance.choice(("Shared", "Exclusive")), chance.choice(((), (), ("x",))))
+        for name in "PQ"[: chance.choice((0, 0, 1, 1, 2))]
+    )
+    count = chance.randint(1, 5)
+    return Case(machines, tuple(_part(chance, at, machines, pools) for at in range(count)), pools)
+
+
+def _part(chance: random.Random, at: int, machines: tuple[Machine, ...], pools: tuple[HostPool, ...]) -> Part:
+    clauses = []
+    if chance.random() < 0.45:
+        clauses.append(f'hostExlocation("{chance.choice("ab")}")')
+    tokens = chance.sample("cd", chance.choice((0, 0, 0, 1, 2)))
+    clauses += [f'hostColocation("{token}")' for token in sorted(tokens)]
+    if not tokens and chance.random() < 0.25:
+        clauses.append("hostIsolation")
+    if pools and chance.random() < 0.4:
+        pool = chance.choice(pools)
+        clauses.append(f"host({pool.name}{chance.choice(('', '', f'[{pool.size - 1}]'))})")
+    elif chance.random() < 0.12:
+        clauses.append(f'host("{chance.choice(machines).name}")')
+    return Part(f"pe-{at}", tuple(clauses), chance.randint(1, 4), chance.choice(("", "", "", "ssd")))
+
+
+# The changes that a fix names
+
+
+def applied(case: Case, fix: str) -> Iterator[Case]:
+    """The cases after the change, for each way to do it; refusals do not say which node is meant."""
+    if found := re.fullmatch(r"(?:drop|lower) (.*) \(all \d+ would fit\)", fix):
+        yield replace(case, parts=tuple(case.without(part, found[1]) for part in case.parts))
+    elif found := re.fullmatch(r"give HostPool (\w) (\d+) hosts?|lower the size of HostPool (\w) to (\d+)", fix):
+        yield resized(case, found[1] or found[3], int(found[2] or found[4]))
+    elif found := re.fullmatch(r"add (?:a|(\d+)) nodes?(?: with cpu (\d+)(?:, memory \w+)? free)?", fix):
+        yield from grown(case, int(found[1] or 1), int(found[2] or 0))
+    elif found := re.fullmatch(r"label (?:one|(\d+)) more nodes? (\S+)=(\w+)", fix):
+        yield from _labelled(case, int(found[1] or 1), found[2], found[3])
+    else:
+        assert fix in ("none by a single change", "make more nodes eligible"), fix
+
+
+def resized(case: Case, name: str, size: int) -> Case:
+    """The case with that pool of that size."""
+    return replace(case, pools=tuple(replace(pool, size=size) if pool.name == name else pool for pool in case.pools))
+
+
+def grown(case: Case, count: int, cpu: int) -> Iterator[Case]:
+    """The case with so many more nodes, like any that is there."""
+    for like in case.machines:
+        more = [replace(like, name=f"new-{at}", cpu=cpu, used=0) for at in range(count)]
+        yield replace(case, machines=(*case.machines, *more))
+
+
+def _labelled(case: Case, count: int, key: str, value: str) -> Iterator[Case]:
+    what = "disk" if key == "disk" else "tag"
+    for chosen in itertools.combinations(case.machines, count):
+        yield replace(
+            case, machines=tuple(replace(one, **{what: value}) if one in chosen else one for one in case.machines)
+        )

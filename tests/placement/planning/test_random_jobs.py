@@ -1,0 +1,104 @@
+"""Random small Jobs: verdicts are those of the exhaustive search, conflicts are smallest, and fixes work.
+
+``make whole-jobs`` judges many more of them.
+"""
+
+import itertools
+import os
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.placement.planning.at_once import AtOnce, judged
+from tests.placement.planning.exhaustive import can_be_placed
+from tests.placement.planning.random_jobs import Case, applied, grown, random_case, resized
+from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.planning.conflict import smallest
+from webhook.placement.planning.solver import finished
+from webhook.placement.text.problem import MESSAGE_LIMIT
+
+FIRST = int(os.environ.get("WHOLE_JOBS_FIRST", "0"))
+CASES = int(os.environ.get("WHOLE_JOBS", "300"))
+BATCH = 50
+
+
+@pytest.mark.parametrize("first", range(FIRST, FIRST + CASES, BATCH))
+def test_verdicts_conflicts_and_fixes(first: int) -> None:
+    for seed in range(first, min(first + BATCH, FIRST + CASES)):
+        case = random_case(seed)
+        try:
+            check(case)
+        except AssertionError as wrong:
+            raise AssertionError(f"case {seed}: {case}") from wrong
+
+
+def check(case: Case) -> None:
+    verdict = judged(case.spec(), case.inventory())
+    assert not verdict.undecided
+    assert verdict.refused is not can_be_placed(case.instance()), verdict.text
+    if verdict.refused:
+        assert len(verdict.text) <= MESSAGE_LIMIT
+        assert verdict.text.isascii()
+        if verdict.refusal is not None:
+            check_conflict(case, verdict)
+            check_fixes(case, verdict)
+
+
+def check_conflict(case: Case, verdict: JobVerdict) -> None:
+    group, answer = verdict.group, verdict.answer
+    assert group
+    assert answer
+    conflict = finished(smallest(group, answer.short))
+    if conflict.pools:
+        sizes = {pool.name: pool.spl_name for pool in group.pools}
+        names = {sizes[name] for _, name in conflict.pools}
+        left = replace(case, parts=(), pools=tuple(pool for pool in case.pools if pool.name in names))
+        assert not can_be_placed(left.instance())
+        for name in names:
+            less = replace(left, pools=tuple(pool for pool in left.pools if pool.name != name))
+            assert can_be_placed(less.instance()), name
+        return
+    pods = {name for count, member in zip(conflict.counts, group.members, strict=True) for name in member.names[:count]}
+    assert not can_be_placed(case.instance(pods, conflict.clauses)), (pods, conflict.clauses)
+    for pod in pods:
+        assert can_be_placed(case.instance(pods - {pod})), (pod, pods)
+    for clause in conflict.clauses:
+        assert can_be_placed(case.instance(pods, {*conflict.clauses} - {clause})), (clause, conflict.clauses)
+
+
+def check_fixes(case: Case, verdict: JobVerdict) -> None:
+    assert verdict.refusal
+    for fix in verdict.refusal.fix.split(", or "):
+        if found := re.fullmatch(r"run (\d+) of these (\d+)", fix):
+            assert len(verdict.refusal.names) == int(found[2])
+            assert runs(case, verdict.refusal.names, int(found[1])), fix
+        else:
+            ways = [*applied(case, fix)]
+            assert not ways or any(accepted(way) for way in ways), fix
+        check_number(case, fix)
+
+
+def check_number(case: Case, fix: str) -> None:
+    """A number in a fix is the nearest that works."""
+    if found := re.fullmatch(r"add (\d+) nodes(?: with cpu (\d+)(?:, memory \w+)? free)?", fix):
+        assert not any(accepted(way) for way in grown(case, int(found[1]) - 1, int(found[2] or 0))), fix
+    elif found := re.fullmatch(r"lower the size of HostPool (\w) to (\d+)", fix):
+        assert not accepted(resized(case, found[1], int(found[2]) + 1)), fix
+    elif found := re.fullmatch(r"give HostPool (\w) (\d+) hosts?", fix):
+        assert not accepted(resized(case, found[1], int(found[2]) - 1)), fix
+
+
+def runs(case: Case, names: tuple[str, ...], count: int) -> bool:
+    """Whether so many of the elements run beside all others."""
+    return any(
+        accepted(replace(case, parts=tuple(part for part in case.parts if part.name not in out)))
+        for out in itertools.combinations(names, len(names) - count)
+    )
+
+
+def accepted(case: Case) -> bool:
+    """Whether the Job is admitted; the exhaustive search says the same."""
+    verdict = judged(case.spec(), case.inventory(), AtOnce())
+    assert verdict.refused is not can_be_placed(case.instance()), (case, verdict.text)
+    return not verdict.refused
