@@ -262,6 +262,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--results", type=Path, default=None, metavar="FILE", help=f"Write there, such as {RESULTS.name}."
     )
+    parser.add_argument("--solver", choices=SOLVERS, help="Measure only that solver.")
     arguments = parser.parse_args(argv)
     if arguments.solver:
         print(solved(arguments.solver, arguments.versus))

@@ -98,6 +98,8 @@ async def _judged(
     members: list[Member] = []
     for names, pod in element_pods(name, spec):
         await solving.rest()
+        if solving.left() <= 0:
+            return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
         member = member_of(names, len(names), pod, namespace, world, chosen)
         if isinstance(member, Member) and member.open():
             members.append(member)
