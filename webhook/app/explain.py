@@ -4,6 +4,7 @@ import asyncio
 import itertools
 from collections.abc import Callable, Iterable
 from operator import itemgetter
+from typing import Final
 
 import msgspec
 
@@ -49,6 +50,10 @@ def explaining(
     return World(cluster, policy_of(settings))
 
 
+SECONDS: Final = 10.0
+"""Seconds to decide about one Job: ten times what admission takes by default."""
+
+
 def wrong(job: Unstructured, cluster: Inventory) -> list[Problem]:
     """What is wrong with a Job among the manifests."""
     return problems_of(job, str(mapping(job, "metadata").get("namespace") or NAMESPACE), cluster)
@@ -59,7 +64,7 @@ def whole(job: Unstructured, world: World) -> JobVerdict:
     namespace = str(mapping(job, "metadata").get("namespace") or NAMESPACE)
     spec = msgspec.convert(mapping(job, "spec"), JobSpec)
     name = str(mapping(job, "metadata").get("name") or "")
-    return finished(judge_job(namespace, name, spec, world.inventory, world.policy, AtOnce()))
+    return finished(judge_job(namespace, name, spec, world.inventory, world.policy, AtOnce(SECONDS)))
 
 
 def _applied(manifests: Iterable[tuple[str, Unstructured]], cluster: Inventory) -> Report:
