@@ -114,6 +114,7 @@ class Case:
         left = {kind: text for kind, text in texts.items() if kept is None or text in kept}
         allowed = frozenset(one.name for one in self.machines if "disk" not in left or one.disk == part.disk)
         marks, avoids, together, uses = {"all"}, set(), set(), []
+        welcome = frozenset(_read(clause)[1][:1] for clause in part.clauses if clause.startswith(("host(P", "host(Q")))
         for clause in part.clauses:
             name, argument = _read(clause)
             if _kind(clause) not in left:
@@ -134,7 +135,7 @@ class Case:
                 allowed &= {one.name for one in self.machines if not tags or one.tag in tags}
         requests = {"cpu": part.cpu} if "cpu" in left else {}
         keys_of = (frozenset(together), frozenset(marks), frozenset(avoids))
-        return Member(part.name, allowed, requests, *keys_of, tuple(uses))
+        return Member(part.name, allowed, requests, *keys_of, tuple(uses), welcome)
 
 
 def _kind(clause: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from webhook.placement.planning.assignment import AssignmentProblem, Block, HostNeed, Mask, PoolChoice, in_order
-from webhook.placement.planning.group import Group, Sets, split
+from webhook.placement.planning.group import Group, Sets, named, split
 from webhook.placement.planning.solver import assign
 
 
@@ -28,7 +28,11 @@ async def contradictory(group: Group) -> bool:
     wanted = []
     for block, sets in zip(blocks, owners, strict=True):
         hosts = in_order(_renamed(need, used) for need in block.hosts)
-        wanted.append(replace(block, nodes=_nodes(group, sets, names, count), requests=(), hosts=hosts, limits=()))
+        wanted.append(
+            replace(
+                block, nodes=_nodes(group, sets, names, count), requests=(), hosts=hosts, limits=(), welcome=frozenset()
+            )
+        )
     every = np.ones(count, np.bool_)
     pools = tuple(PoolChoice(sizes[pool], every, group.pools[pool].exclusive) for pool in used)
     problem = AssignmentProblem(np.arange(count), np.zeros((0, count), np.int64), tuple(wanted), pools)
@@ -62,7 +66,13 @@ def _named(group: Group, sets: Sets) -> set[str]:
 def _nodes(group: Group, sets: Sets, names: Sequence[str], count: int) -> Mask:
     """The nodes that can run the pods of one set."""
     own = _named(group, sets)
-    if len(own) > 1 or split([(group.members[at], pods, group.members[at].conditions) for at, pods in sets[0]]):
+    conditions = [member.conditions for member in group.members]
+    pools = {named(conditions, (at,)) for at, _ in sets[0]}
+    if (
+        len(own) > 1
+        or len(pools) > 1
+        or split([(group.members[at], pods, group.members[at].conditions) for at, pods in sets[0]])
+    ):
         return np.zeros(count, np.bool_)
     found = np.ones(count, np.bool_)
     if own:

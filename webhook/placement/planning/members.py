@@ -103,7 +103,8 @@ def member_of(
     conditions = [_condition(judged, ask, names, count, world, choices) for judged in verdict.hard]
     if ask.job:
         marks = (_all_of(ask), *_marked(verdict.soft, ask))
-        conditions.append(Condition("", world.everything, verdict.hard[0].constraint, marks=marks))
+        standing = next(judged.constraint for judged in verdict.hard if isinstance(judged.constraint, Room))
+        conditions.append(Condition("", world.everything, standing, marks=marks))
     kin = f"{ask.namespace}/{ask.job}/{ask.pe}" if ask.pe and count > len(names) else ""
     return Member(tuple(names), count, pod, ask, verdict, tuple(conditions), kin)
 
