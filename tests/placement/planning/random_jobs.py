@@ -221,8 +221,9 @@ def grown(case: Case, count: int, cpu: int) -> Iterator[Case]:
 
 
 def _labelled(case: Case, count: int, key: str, value: str) -> Iterator[Case]:
-    what = "disk" if key == "disk" else "tag"
     for chosen in itertools.combinations(case.machines, count):
-        yield replace(
-            case, machines=tuple(replace(one, **{what: value}) if one in chosen else one for one in case.machines)
-        )
+        yield replace(case, machines=tuple(_set(one, key, value) if one in chosen else one for one in case.machines))
+
+
+def _set(machine: Machine, key: str, value: str) -> Machine:
+    return replace(machine, disk=value) if key == "disk" else replace(machine, tag=value)
