@@ -10,10 +10,12 @@ from tests.builders import bound_pod, cluster, node
 from tests.placement.planning.at_once import element, job_spec
 from tests.placement.planning.exhaustive import Instance, Member, Node, Use
 from tests.placement.planning.exhaustive import Pool as AnyHosts
+from webhook.placement.decision.remedy import CLAUSE_LIMIT
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.text import keys
+from webhook.placement.text.problem import shorten
 
 _CLAUSE = re.compile(r"(\w+)(?:\((.*)\))?")
 
@@ -97,7 +99,7 @@ class Case:
 
     def without(self, part: Part, text: str) -> Part:
         """The element without what has that text in refusals."""
-        texts = self.said(part)
+        texts = {kind: shorten(one, CLAUSE_LIMIT) for kind, one in self.said(part).items()}
         clauses = tuple(clause for clause in part.clauses if texts[_kind(clause)] != text)
         disk = "" if texts.get("disk") == text else part.disk
         return replace(part, clauses=clauses, disk=disk, cpu=0 if texts["cpu"] == text else part.cpu)

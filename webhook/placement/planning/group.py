@@ -339,11 +339,6 @@ def named(conditions: _Kept, members: Iterable[int]) -> frozenset[Name]:
 
 def split(together: Sequence[tuple[Member, int, Sequence[Condition]]]) -> bool:
     """Whether pods that have to share a node must not share one; of each member the number and the conditions."""
-    if (
-        len({frozenset(found.host[0] for found in kept if found.host and found.exclusive) for _, _, kept in together})
-        > 1
-    ):
-        return True  # a stranger on an exclusive host
     for member, count, kept in together:
         avoided = {key for found in kept for key in found.avoids}
         for other, _, others in together:
