@@ -19,10 +19,7 @@ async def contradictory(group: Group) -> bool:
     blocks, owners = group.blocks(group.counts)
     names = sorted({name for sets in owners for name in _named(group, sets)})
     used = _used(blocks)
-    sizes = {
-        pool: min(group.pools[pool].size or 0, sum(block.count for block in blocks if pool in _pools(block)))
-        for pool in used
-    }
+    sizes = {pool: min(group.pools[pool].size or 0, _most(blocks, pool, indices)) for pool, indices in used.items()}
     # Nodes with a name come first; of the others there are as many as pods and hosts of pools could use.
     count = len(names) + sum(block.count for block in blocks) + sum(sizes.values())
     wanted = []
@@ -42,6 +39,11 @@ async def contradictory(group: Group) -> bool:
 
 def _pools(block: Block) -> set[int]:
     return {need.pool for need in block.hosts}
+
+
+def _most(blocks: Sequence[Block], pool: int, indices: Sequence[int]) -> int:
+    """As many hosts of the pool as could matter: one for each set of pods that needs any, and each index."""
+    return sum(block.count for block in blocks if pool in _pools(block)) + len(indices)
 
 
 def _used(blocks: Sequence[Block]) -> dict[int, list[int]]:
