@@ -105,7 +105,9 @@ def member_of(
         marks = (_all_of(ask), *_marked(verdict.soft, ask))
         standing = next(judged.constraint for judged in verdict.hard if isinstance(judged.constraint, Room))
         conditions.append(Condition("", world.everything, standing, marks=marks))
-    kin = f"{ask.namespace}/{ask.job}/{ask.pe}" if ask.pe and count > len(names) else ""
+    # Kin may share an isolated host, and nothing else that they avoid.
+    lenient = all(key == _all_of(ask) for found in conditions for key in found.avoids)
+    kin = f"{ask.namespace}/{ask.job}/{ask.pe}" if ask.pe and count > len(names) and lenient else ""
     return Member(tuple(names), count, pod, ask, verdict, tuple(conditions), kin)
 
 
