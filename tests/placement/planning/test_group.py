@@ -67,9 +67,6 @@ FACTS = {
     "host ports": (((3, pod(containers=[PORT])),), False),
     "a spread that keeps pods apart": (
         ((2, pod(labels={"app": "x"}, topologySpreadConstraints=spread(keys.HOSTNAME, {"app": "x"}))),), True),
-    "a spread of pods that are to be together": (
-        ((2, pod('hostColocation("c")', labels={"app": "x"},
-                 topologySpreadConstraints=spread(keys.HOSTNAME, {"app": "x"}))),), False),
 }  # fmt: skip
 
 

@@ -19,10 +19,10 @@ APART = 'hostExlocation("a")'
 TOGETHER = 'hostColocation("c")'
 TAGGED = {keys.TAG: "x"}
 THREE = cluster([node("node-a", labels=TAGGED), node("node-b", labels=TAGGED), node("node-c")])
-P = {"name": "P", "size": 2, "tags": ["x"]}
-UNSIZED = {"name": "P", "tags": ["x"]}
-OWN_P = {"name": "P", "size": 2, "mode": "Exclusive"}
-OWN_Q = {"name": "Q", "size": 2, "mode": "Exclusive"}
+P: dict[str, object] = {"name": "P", "size": 2, "tags": ["x"]}
+UNSIZED: dict[str, object] = {"name": "P", "tags": ["x"]}
+OWN_P: dict[str, object] = {"name": "P", "size": 2, "mode": "Exclusive"}
+OWN_Q: dict[str, object] = {"name": "Q", "size": 2, "mode": "Exclusive"}
 
 
 def spec(*elements: dict[str, object], pools: tuple[dict[str, object], ...] = ()) -> JobSpec:
