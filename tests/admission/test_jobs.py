@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 
 from tests.answers import refused, response
-from tests.builders import Json, cluster, job, pool, review
+from tests.builders import UID, Json, cluster, job, node, pool, review
 from webhook.admission.jobs import problems_of
-from webhook.admission.responses import Answer, JobQuestion, JobRef, RightsQuestion
+from webhook.admission.responses import Answer, JobQuestion, JobRef, RightsQuestion, WholeQuestion
 from webhook.admission.validate import validate
+from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import StreamsJob
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.planning.solver import finished
 
 GROUP = "streams.ibm.com"
 
@@ -218,4 +220,45 @@ def test_an_element_names_pools_that_its_job_may_use() -> None:
 
 
 def test_the_pools_that_a_job_declares_are_its_own() -> None:
-    assert reviewed("Job", on_pool("P") | {"hostPools": [{"name": "P"}]}).question is None
+    question = reviewed("Job", on_pool("P") | {"hostPools": [{"name": "P"}]}).question
+    assert isinstance(question, WholeQuestion)
+
+
+def whole(answer: Answer) -> Answer:
+    assert isinstance(answer.question, WholeQuestion)
+    return finished(answer.question.resume(AtOnce()))
+
+
+APART: Json = {
+    "bundle": {"name": "a.sab"},
+    "processingElements": [{"operators": [{"name": f"Op{at}", "placement": 'hostExlocation("t")'}]} for at in range(3)],
+}
+"""Three elements, each on a node of its own."""
+
+TOO_MANY = (
+    'hostExlocation("t") cannot hold: 2 of 3 processing elements fit (parallel-0, parallel-1, parallel-2).\n'
+    'Nearest fix: add a node, or drop hostExlocation("t") (all 3 would fit), or run 2 of these 3.'
+)
+
+
+def test_a_job_that_fits_as_a_whole_is_allowed() -> None:
+    assert response(whole(reviewed("Job", APART, cluster(map(node, "abc"))))) == {"uid": UID, "allowed": True}
+
+
+def test_a_job_that_does_not_fit_as_a_whole_is_refused() -> None:
+    assert refused(whole(reviewed("Job", APART, cluster(map(node, "ab"))))) == (403, TOO_MANY)
+
+
+def test_in_audit_mode_a_job_that_does_not_fit_is_a_warning() -> None:
+    answer = whole(reviewed("Job", APART, cluster(map(node, "ab")), Policy(audit=True)))
+    assert response(answer)["warnings"] == [f"audit: this would be refused: {TOO_MANY.partition(chr(10))[0]}"]
+
+
+def test_a_job_without_a_name_is_not_judged_as_a_whole() -> None:
+    assert reviewed("Job", APART, metadata={"name": None}).question is None
+
+
+def test_a_user_who_may_use_the_pools_of_a_job_is_told_whether_it_fits() -> None:
+    question = reviewed("Job", on_pool("P"), cluster(pools=[USED])).question
+    assert isinstance(question, RightsQuestion)
+    assert isinstance(question.then, WholeQuestion)

@@ -14,16 +14,18 @@ from typing import Any
 import jsonpatch
 
 from webhook.admission.mutate import Known, mutate
-from webhook.admission.responses import Answer, WorkloadRef
+from webhook.admission.responses import Answer, WholeQuestion, WorkloadRef
 from webhook.admission.templates import is_job, pods_of, pools_of
 from webhook.admission.validate import validate
 from webhook.cli.client import admission_review, is_workload
 from webhook.cli.differences import as_yaml
+from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.planning.solver import finished
 from webhook.settings import policy_of, read
 
 POLICY = policy_of(read({}))
@@ -90,7 +92,10 @@ def answered(entry: Entry, document: dict[str, Any], cluster: Inventory) -> dict
     """The response to the creation of the object."""
     namespace = document["metadata"].get("namespace", "default")
     body = json.dumps(admission_review(document, namespace), separators=(",", ":")).encode()
-    response: dict[str, Any] = json.loads(entry(body, cluster, POLICY).body)["response"]
+    answer = entry(body, cluster, POLICY)
+    if isinstance(answer.question, WholeQuestion):
+        answer = finished(answer.question.resume(AtOnce()))
+    response: dict[str, Any] = json.loads(answer.body)["response"]
     return response
 
 

@@ -137,13 +137,12 @@ def _with_members(
     members: list[Member] = []
     for names, count, pod in pods:
         member = member_of(names, count, pod, plain.namespace, world, chosen)
-        if not isinstance(member, Member) or not member.open():
-            decision = decide(pod, plain.namespace, world)
-            if decision.refused:
-                who = f"processing element {names[0]}: " if plain.origin.startswith("Job ") else ""
-                return msgspec.structs.replace(plain, text=who + decision.message)
-        if isinstance(member, Member):
-            members.append(member)
+        who = f"processing element {names[0]}: " if plain.origin.startswith("Job ") else ""
+        if not isinstance(member, Member):
+            return msgspec.structs.replace(plain, text=who + render(member))
+        if not member.open() and (decision := decide(pod, plain.namespace, world)).refused:
+            return msgspec.structs.replace(plain, text=who + decision.message)
+        members.append(member)
     return msgspec.structs.replace(plain, members=tuple(members), pools=tuple(pools))
 
 

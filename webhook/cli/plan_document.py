@@ -124,7 +124,7 @@ class _Writer:
                 yield self._rule(condition.clause, reason.one, reason.nodes)
         needs = requests_of(member.conditions)
         for resource in ordered(needs):
-            if not self._group.requests(resource):
+            if resource not in self._group.resources:
                 continue
             out = left & self._lacking(resource, needs[resource])
             left &= ~out
@@ -177,7 +177,7 @@ class _Writer:
             yield PlannedNode(self._names[slot], tuple(resources), taints, tuple(pools.get(slot, ())))
 
     def _free(self, resource: str, slot: int) -> int:
-        if self._group.requests(resource):
+        if resource in self._group.resources:
             return int(self._group.free(resource)[np.searchsorted(self._group.slots, slot)])
         return self._world.inventory.nodes.capacity.free(resource, slot)
 
@@ -213,7 +213,7 @@ def _relations(members: Sequence[Member]) -> Iterator[Relation]:
                 continue
             alone = isinstance(condition.constraint, OwnHost)
             kind: RelationKind = "alone" if alone else "together" if condition.together else "apart"
-            for key in {condition.together, *condition.avoids} - {""}:
+            for key in (*condition.together, *condition.avoids):
                 tied.setdefault((kind, condition.clause, key), []).extend(member.names)
     for (kind, clause, _), names in tied.items():
         if len(names) > 1 or kind == "alone":

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tests.e2e.api import Api, Object
+from tests.e2e.api import Api, Object, RefusedError
 from tests.e2e.polling import until
 
 JOBS: Final = "streamsjobs"
@@ -42,6 +42,14 @@ class Jobs:
         }
         created: Object = self.api.call("POST", self.path(JOBS), job).body
         return created
+
+    def submitted(self, name: str, processing_elements: list[Object], **spec: Any) -> bool:
+        """Whether the Job could be created."""
+        try:
+            self.submit(name, processing_elements, **spec)
+        except RefusedError:
+            return False
+        return True
 
     def job(self, name: str) -> Object:
         """The Job."""

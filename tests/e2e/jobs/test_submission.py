@@ -123,9 +123,15 @@ def test_an_element_of_no_job_is_refused(jobs: Jobs) -> None:
     assert (answer.code, 'this namespace has no Job "nowhere"' in answer.message) == (403, True), answer.message
 
 
+NEVER: Object = {
+    **TEMPLATE,
+    "spec": {**TEMPLATE["spec"], "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "missing"}}]},
+}
+"""A template whose pods cannot be scheduled, for a reason that only the scheduler knows."""
+
+
 def test_a_submission_that_takes_too_long_is_undone(jobs: Jobs) -> None:
-    never = {**TEMPLATE, "spec": {**TEMPLATE["spec"], "nodeSelector": {"no": "where"}}}
-    two = [element("a"), {**element("b"), "template": never}]
+    two = [element("a"), {**element("b"), "template": NEVER}]
     jobs.submit("j", two, hostPools=[{"name": "P", "size": 1}], submissionTimeOutInSeconds=5)
     job = jobs.phase(JOBS, "j", "Failed")
     assert "b" in conditions(job)["Submitted"]["message"], job["status"]
@@ -135,8 +141,7 @@ def test_a_submission_that_takes_too_long_is_undone(jobs: Jobs) -> None:
 
 
 def test_a_failed_job_is_submitted_again_when_it_changes(jobs: Jobs) -> None:
-    never = {**TEMPLATE, "spec": {**TEMPLATE["spec"], "nodeSelector": {"no": "where"}}}
-    jobs.submit("j", [{**element("a"), "template": never}], submissionTimeOutInSeconds=3)
+    jobs.submit("j", [{**element("a"), "template": NEVER}], submissionTimeOutInSeconds=3)
     jobs.phase(JOBS, "j", "Failed")
     change = {"spec": {"submissionTimeOutInSeconds": 60, "processingElements": [element("a")]}}
     jobs.api.patch(jobs.path(JOBS, "j"), change)

@@ -1,19 +1,17 @@
 """``JobVerdicts``: finds out whether whole Jobs can run, while other reviews go on.
 
-Integer programs are solved in a thread: HiGHS does not hold the interpreter's lock. One Job is judged at a time, so
+Long searches run in a thread, and HiGHS does not hold the interpreter's lock. One Job is judged at a time, so
 that a flood of hard ones takes one core at most; the time that a Job waits for its turn counts as its own.
 """
 
 import asyncio
 import concurrent.futures
 import time
+from collections.abc import Callable
 from typing import Final
 
 from webhook.admission.responses import Answer, WholeQuestion
-from webhook.placement.planning import integer_program
-from webhook.placement.planning.assignment import AssignmentProblem
-from webhook.placement.planning.costs import Costs
-from webhook.placement.planning.integer_program import Solved
+from webhook.placement.planning.solver import Result
 
 SECONDS: Final = 1.0
 """Seconds in which a Job is decided about, unless a setting says otherwise."""
@@ -35,7 +33,7 @@ class JobVerdicts:
 
 
 class InThread:
-    """Solves integer programs in a thread until the monotonic clock reaches ``end``."""
+    """Searches in a thread until the monotonic clock reaches ``end``."""
 
     def __init__(self, end: float, thread: concurrent.futures.Executor) -> None:
         self._end = end
@@ -45,10 +43,9 @@ class InThread:
         """Seconds that are left."""
         return self._end - time.monotonic()
 
-    async def solve(self, problem: AssignmentProblem, seconds: float, costs: Costs | None = None) -> Solved:
-        """Solve the problem in at most so many seconds, while others work."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, integer_program.solve, problem, seconds, costs)
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """The result of the work, which the thread does while others go on."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def rest(self) -> None:
         """Let others work."""
@@ -56,7 +53,7 @@ class InThread:
 
 
 class AtOnce:
-    """Solves integer programs at once, for programs that have nothing else to do; in so many ``seconds`` in all."""
+    """Searches at once, for programs that have nothing else to do; in so many ``seconds`` in all."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._end = time.monotonic() + seconds
@@ -65,9 +62,9 @@ class AtOnce:
         """Seconds that are left."""
         return self._end - time.monotonic()
 
-    async def solve(self, problem: AssignmentProblem, seconds: float, costs: Costs | None = None) -> Solved:
-        """Solve the problem in at most so many seconds."""
-        return integer_program.solve(problem, seconds, costs)
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """The result of the work."""
+        return work()
 
     async def rest(self) -> None:
         """Nobody else works."""

@@ -97,6 +97,9 @@ async def _judged(
     chosen = frozenset((pool.namespace, pool.name) for pool in choices)
     members: list[Member] = []
     for names, pod in element_pods(name, spec):
+        await solving.rest()
+        if solving.left() <= 0:
+            return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
         member = member_of(names, len(names), pod, namespace, world, chosen)
         if isinstance(member, Member) and member.open():
             members.append(member)

@@ -56,16 +56,18 @@ async def _fewest_pods(group: Group, short: Sequence[int]) -> tuple[int, ...]:
     if not await _fails(group, counts):
         counts = list(group.counts)
     size = max(1, sum(map(bool, counts)) // 2)
-    while size:
+    while size and group.in_time:
         there = [at for at, count in enumerate(counts) if count]
         for first in range(0, len(there), size):
+            if group.solving.left() <= 0:
+                break
             out = there[first : first + size]
             left = [0 if at in out else count for at, count in enumerate(counts)]
             if await _fails(group, left):
                 counts = left
         size //= 2
     for at, count in enumerate(counts):
-        counts[at] = await _fewest_of(group, counts, at) if count > 1 else count
+        counts[at] = await _fewest_of(group, counts, at) if count > 1 and group.in_time else count
     return tuple(counts)
 
 
@@ -85,6 +87,8 @@ async def _fewest_clauses(group: Group, counts: Sequence[int], texts: Sequence[s
     """A smallest set of clauses that these pods cannot keep: an irreducible one, or a smaller one."""
     chosen = list(texts)
     for text in reversed(texts):
+        if not group.in_time:
+            break
         left = [other for other in chosen if other != text]
         if await _fails(group, counts, frozenset(texts).difference(left)):
             chosen = left

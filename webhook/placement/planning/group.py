@@ -145,6 +145,8 @@ class Group:
         return self._known[key]
 
     async def _placed(self, counts: tuple[int, ...], change: Change) -> GroupAnswer:
+        if not self.in_time:
+            return GroupAnswer(None, decided=False)
         problem, owners, _ = self.problem(counts, change)
         answer: Answer = await assign(problem, self.solving)
         if answer.found is None:

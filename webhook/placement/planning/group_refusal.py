@@ -48,6 +48,8 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> GroupRe
     conflict = await smallest(group, short)
     if conflict.pools:
         return await _refuse_pools(group, conflict)
+    if not group.in_time:
+        return _refuse_in_haste(group, noun)
     alike = _alike(group, conflict)
     names = _names(group, alike)
     total = sum(alike)
@@ -63,6 +65,14 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> GroupRe
     text = within_limit(first, lines, f"Nearest fix: {fix}.")
     fault = Fault.INVALID if await contradictory(group) else Fault.FORBIDDEN
     return GroupRefusal(text, conflict.clauses, names, fix, fault)
+
+
+def _refuse_in_haste(group: Group, noun: str) -> GroupRefusal:
+    """The refusal of a group about which time was too short to find out more."""
+    names = _names(group, group.counts)
+    first = f"The {counted(sum(group.counts), noun)} cannot all run at the same time{_who(names)}."
+    fix = "not found in the time there was; explain and plan take more"
+    return GroupRefusal(f"{first}\nNearest fix: {fix}.", (), names, fix, Fault.FORBIDDEN)
 
 
 def _start(conflict: GroupConflict, noun: str) -> str:

@@ -14,14 +14,14 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from webhook.placement.constraints.topology_limit import Limit, MaxSkew
-from webhook.placement.planning.assignment import Assignment, AssignmentProblem, Block, violations
+from webhook.placement.planning.assignment import Assignment, AssignmentProblem, Block, Key, violations
 from webhook.placement.planning.costs import Costs
 
 if TYPE_CHECKING:
     import highspy
 
-LARGEST: Final = 400_000
-"""Variables of a program that is still tried; a larger one takes seconds to be set up."""
+LARGEST: Final = 60_000
+"""Variables of a program that is still tried; a larger one takes too long to be set up, and is rarely solved."""
 
 
 class Solved(Struct, frozen=True, eq=False):
@@ -65,7 +65,7 @@ class _Program:
         self._y = [self._block_columns(at, costs) for at in range(len(problem.blocks))]
         if self.hopeless or self.size > LARGEST:
             return
-        self._on = self._by_node()
+        self._on = self._columns_by_node(range(len(problem.blocks)))
         self._most: list[float] = np.concatenate(self._upper).tolist() if self._upper else []
         self._h = [
             self._columns(np.ones(int(np.count_nonzero(self._hostable(at))))) for at in range(len(problem.pools))
@@ -126,14 +126,6 @@ class _Program:
         for block, columns in zip(self._problem.blocks, self._y, strict=True):
             self._row(columns, np.ones(len(columns)), block.count, block.count)
 
-    def _by_node(self) -> dict[int, list[tuple[int, int]]]:
-        """For each node the blocks that could run there, with their columns."""
-        found: dict[int, list[tuple[int, int]]] = {}
-        for at, (places, columns) in enumerate(zip(self._nodes, self._y, strict=True)):
-            for place, column in zip(places.tolist(), columns.tolist(), strict=True):
-                found.setdefault(place, []).append((at, column))
-        return found
-
     def _capacity(self) -> None:
         """What the pods on a node request is free there; amounts are divided by what they have in common."""
         blocks = self._problem.blocks
@@ -156,13 +148,25 @@ class _Program:
     def _apart(self) -> None:
         """Blocks that avoid a key are on no node with blocks that mark it."""
         blocks = self._problem.blocks
-        keys = sorted({key for block in blocks for key in block.avoids})
-        for key in keys:
-            for found in self._on.values():
-                holders = [(at, column) for at, column in found if key in blocks[at].avoids]
-                marked = [(at, column) for at, column in found if key in blocks[at].marks]
-                if holders and marked:
-                    self._apart_on(blocks, holders, marked)
+        holding: dict[Key, list[int]] = {}
+        marking: dict[Key, list[int]] = {}
+        for at, block in enumerate(blocks):
+            for key in block.avoids:
+                holding.setdefault(key, []).append(at)
+            for key in block.marks:
+                marking.setdefault(key, []).append(at)
+        for key in sorted(holding.keys() & marking.keys()):
+            holders, marked = self._columns_by_node(holding[key]), self._columns_by_node(marking[key])
+            for place in holders.keys() & marked.keys():
+                self._apart_on(blocks, holders[place], marked[place])
+
+    def _columns_by_node(self, chosen: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
+        """For each node the blocks among those chosen that could run there, with their columns."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for at in chosen:
+            for place, column in zip(self._nodes[at].tolist(), self._y[at].tolist(), strict=True):
+                found.setdefault(place, []).append((at, column))
+        return found
 
     def _apart_on(self, blocks: Sequence[Block], holders: list[tuple[int, int]], marked: list[tuple[int, int]]) -> None:
         """The rows for one key on one node."""

@@ -36,7 +36,7 @@ _Works = Callable[[int], Awaitable[bool]]
 async def cluster_changes(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[str]:
     """Changes of the cluster, or of the Job's pools, with which all pods fit; ``missing`` pods are known not to fit."""
     members = conflict.members(group)
-    for clause in conflict.clauses:
+    for clause in conflict.clauses if group.in_time else ():
         async for text in _labelled(group, clause, members, missing):
             yield text
     async for text in _larger(group, conflict, missing):
@@ -48,7 +48,7 @@ async def cluster_changes(group: Group, conflict: GroupConflict, missing: int) -
 async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[str]:
     """The clauses of the conflict without any one of which all pods fit."""
     verbs = {found.clause: found.constraint.verb for member in group.members for found in member.conditions}
-    for clause in conflict.clauses:
+    for clause in conflict.clauses if group.in_time else ():
         if await _works(group, Change(frozenset((clause,)))):
             yield f"{verbs[clause]} {shorten(clause, CLAUSE_LIMIT)} (all {sum(group.counts)} would fit)"
 
@@ -144,6 +144,8 @@ async def _larger(group: Group, conflict: GroupConflict, missing: int) -> AsyncI
 
 async def _added(group: Group, members: Sequence[Member], missing: int) -> AsyncIterator[str]:
     """More nodes, each with room for any of the sets of pods of the conflict that share a node."""
+    if not group.in_time:
+        return
     joining = frozenset(at for at, member in enumerate(group.members) if _joinable(member))
     if not any(group.members[at] in members for at in joining):
         return

@@ -4,6 +4,7 @@ The cost of a pod is that of the node by its present use and the pod's preferenc
 more, so that load is spread (Poseidon node affinity).
 """
 
+import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +12,7 @@ from msgspec import Struct
 
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.planning import greedy
+from webhook.placement.planning import greedy, integer_program
 from webhook.placement.planning.assignment import Assignment
 from webhook.placement.planning.costs import Costs
 from webhook.placement.planning.group import SAME, Group, Placed
@@ -41,10 +42,11 @@ async def cheapest(group: Group, known: Placed) -> Plan:
     """The plan of a group that can be placed as ``known``: the cheapest one that is found while there is time."""
     prices = [_price(member, group) for member in group.members]
     problem, owners, priced = group.problem(group.counts, SAME, prices)
-    best = greedy.search(problem, priced)
+    best = await group.solving.run(functools.partial(greedy.search, problem, priced))
     proved = False
     if group.in_time:
-        solved = await group.solving.solve(problem, group.solving.left(), priced)
+        work = functools.partial(integer_program.solve, problem, group.solving.left(), priced)
+        solved = await group.solving.run(work)
         proved = solved.proved and solved.found is not None
         best = _cheaper(best, solved.found, priced)
     if best is None:

@@ -4,18 +4,20 @@ Most questions are answered by counts or by the first search. What is left goes 
 so there are three answers: an assignment, the proof that there is none, and neither.
 """
 
-from collections.abc import Coroutine
+import functools
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
 
-from webhook.placement.planning import bounds, greedy
+from webhook.placement.planning import bounds, greedy, integer_program
 from webhook.placement.planning.assignment import Assignment, AssignmentProblem
-from webhook.placement.planning.costs import Costs
-from webhook.placement.planning.integer_program import Solved
 
 ENOUGH: Final = 0.005
 """Seconds below which no program is started."""
+
+SMALL: Final = 100_000
+"""Blocks times nodes of a problem of which all but an integer program takes some milliseconds at most."""
 
 Result = TypeVar("Result")
 
@@ -27,12 +29,12 @@ class Solving(Protocol):
         """Seconds that are left; 0 or less if there is no time for another search."""
         ...
 
-    async def solve(self, problem: AssignmentProblem, seconds: float, costs: Costs | None = None) -> Solved:
-        """Solve the problem in at most so many seconds; with ``costs`` look for the cheapest assignment."""
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """The result of work that may take long: it reads nothing that changes."""
         ...
 
     async def rest(self) -> None:
-        """Let others work: called before each search."""
+        """Let others work: called after every few milliseconds."""
         ...
 
 
@@ -50,18 +52,20 @@ class Answer(Struct, frozen=True, eq=False):
 async def assign(problem: AssignmentProblem, solving: Solving) -> Answer:
     """Look for an assignment as long as there is time."""
     await solving.rest()
-    short = bounds.impossible(problem)
+    # What takes a millisecond is done here: another thread would take as long to get to it.
+    small = problem.size * len(problem.blocks) < SMALL
+    short = bounds.impossible(problem) if small else await solving.run(functools.partial(bounds.impossible, problem))
     if short is not None:
         return Answer(None, short=short)
     if solving.left() <= 0:
         return Answer(None, decided=False)
-    found = greedy.search(problem)
+    found = greedy.search(problem) if small else await solving.run(functools.partial(greedy.search, problem))
     if found is not None:
         return Answer(found)
     seconds = solving.left()
     if seconds < ENOUGH:
         return Answer(None, decided=False)
-    solved = await solving.solve(problem, seconds)
+    solved = await solving.run(functools.partial(integer_program.solve, problem, seconds))
     return Answer(solved.found, solved.proved or solved.found is not None)
 
 

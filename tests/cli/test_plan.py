@@ -1,0 +1,275 @@
+"""``streams-placement plan``: where everything that manifests describe would run, and what it costs."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.golden.examples import EXAMPLES
+from webhook.cli import main
+
+CLUSTER = str(EXAMPLES / "cluster")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """``plan`` with these words, run in the repository: exit code, standard output, standard error."""
+    monkeypatch.chdir(EXAMPLES.parent)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(["plan", "--snapshot", CLUSTER, *words])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return run
+
+
+def written(folder: Path, *documents: object) -> str:
+    path = folder / "manifest.yaml"
+    path.write_text(yaml.safe_dump_all(documents))
+    return str(path)
+
+
+def a_job(name: str, *elements: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "streams.ibm.com/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"bundle": {"name": "a.sab"}, "processingElements": list(elements), **spec},
+    }
+
+
+def an_element(placement: str = "", operator: str = "Op", cpu: str = "") -> dict[str, Any]:
+    stated: dict[str, Any] = {"operators": [{"name": operator, "placement": placement}]} if placement else {}
+    return stated | ({"resources": {"requests": {"cpu": cpu}}} if cpu else {})
+
+
+def test_a_plan_names_a_node_for_each_element_and_what_stays_free(plan: Run) -> None:
+    code, out, _ = plan("-f", "examples/job-parallel.yaml")
+    assert code == 0
+    assert out == (
+        "examples/job-parallel.yaml: Job apps-parallel in namespace default\n"
+        "  admitted, 3 pods on 3 nodes\n"
+        "  ELEMENT          NODE       COST  CONSTRAINTS\n"
+        "  apps-parallel-0  worker-2   1055  host(MyPool), requests cpu 100m, memory 128Mi\n"
+        '  apps-parallel-1  foo        1007  requests cpu 100m, memory 128Mi, hostColocation("work")\n'
+        "  apps-parallel-2  worker-11  1000  requests cpu 100m, memory 128Mi, hostIsolation\n"
+        "total cost 3062 (no plan is cheaper)\n"
+        "NODE       FREE AFTERWARDS\n"
+        "foo        cpu 7900m of 8, memory 32640Mi of 32Gi, pods 109 of 110\n"
+        "worker-11  cpu 63900m of 64, memory 262016Mi of 256Gi, pods 109 of 110\n"
+        "worker-2   cpu 7400m of 8, memory 31616Mi of 32Gi, pods 108 of 110\n"
+    )
+
+
+def test_what_does_not_fit_is_refused_and_the_rest_is_planned(plan: Run) -> None:
+    code, out, _ = plan("-o", "json", "-f", "examples/refused-job-whole.yaml", "examples/job-parallel.yaml")
+    found = json.loads(out)
+    assert code == 1
+    assert [subject["verdict"] for subject in found["subjects"]] == ["refused", "admitted"]
+    assert found["subjects"][0]["conflict"] == {
+        "clauses": ["host(MyPool)", 'hostExlocation("apart")'],
+        "elements": ["apart-parallel-0", "apart-parallel-1", "apart-parallel-2"],
+        "fix": "label one more node streams.ibm.com/hostpool=source, or drop host(MyPool) (all 3 would fit), "
+        "or run 2 of these 3",
+    }
+    assert [element["node"] for element in found["subjects"][0]["elements"]] == ["", "", ""]
+    assert all(element["node"] for element in found["subjects"][1]["elements"])
+
+
+def test_jobs_of_one_manifest_are_planned_together(plan: Run, tmp_path: Path) -> None:
+    large = [an_element(cpu="60"), an_element(cpu="60")]
+    code, out, _ = plan("-f", written(tmp_path, a_job("one", large[0]), a_job("two", large[1])))
+    assert code == 1
+    assert "Job two in namespace default\n  refused\n" in out
+    assert "1 of 2 processing elements fits (one-0, two-0)." in out
+    assert "worker-11" in out
+
+
+def test_a_plan_as_yaml_says_the_same_as_json(plan: Run) -> None:
+    _, one, _ = plan("-o", "yaml", "-f", "examples/job-parallel.yaml")
+    _, other, _ = plan("-o", "json", "-f", "examples/job-parallel.yaml")
+    assert yaml.safe_load(one) == json.loads(other)
+
+
+def test_a_workload_has_its_pods_on_several_nodes(plan: Run) -> None:
+    code, out, _ = plan("-f", "examples/replicas.yaml")
+    assert code == 0
+    assert "6 pods on 6 nodes" in out
+    assert "bar (1), foo (1), foo.watson.ibm.com (1) and 3 more" in out
+
+
+def test_rules_say_why_all_other_nodes_are_closed(plan: Run) -> None:
+    _, out, _ = plan("-o", "json", "-f", "examples/job-parallel.yaml")
+    found = json.loads(out)
+    element = found["subjects"][0]["elements"][0]
+    closed = [found["rules"][at] for at in element["closed"]]
+    assert [(rule["clause"], rule["reason"]) for rule in closed] == [
+        ("host(MyPool)", "is not in HostPool MyPool (tag source)"),
+        ("", "has the taint dedicated=infra:NoSchedule"),
+    ]
+    names = [node["name"] for node in found["nodes"]]
+    shut = {names[at] for rule in closed for first, last in rule["nodes"] for at in range(first, last + 1)}
+    assert {*names} - shut == {"worker-1", "worker-2"}
+    assert names == sorted(names)
+
+
+def test_nodes_without_free_room_are_closed_by_a_rule_of_their_own(plan: Run, tmp_path: Path) -> None:
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, a_job("large", an_element(cpu="8"))))
+    assert "has less than cpu 8 free" in [rule["reason"] for rule in json.loads(out)["rules"]]
+
+
+def test_relations_say_which_elements_are_tied(plan: Run, tmp_path: Path) -> None:
+    job = a_job(
+        "tied",
+        an_element('hostColocation("t")', "A"),
+        an_element('hostColocation("t")', "B"),
+        an_element('hostExlocation("u")', "C"),
+        an_element('hostExlocation("u")', "D"),
+        an_element("hostIsolation", "E"),
+    )
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, job))
+    assert json.loads(out)["subjects"][0]["relations"] == [
+        {"kind": "together", "clause": 'hostColocation("t")', "elements": ["tied-0", "tied-1"]},
+        {"kind": "apart", "clause": 'hostExlocation("u")', "elements": ["tied-2", "tied-3"]},
+        {"kind": "alone", "clause": "hostIsolation", "elements": ["tied-4"]},
+    ]
+
+
+def test_pools_have_the_hosts_that_the_plan_chooses(plan: Run, tmp_path: Path) -> None:
+    pools = [{"name": "X", "size": 2, "mode": "Exclusive"}, {"name": "Y", "size": 1}]
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, a_job("pooled", an_element("host(X[1])"), hostPools=pools)))
+    found = json.loads(out)
+    chosen = {pool["name"]: [host["node"] for host in pool["hosts"]] for pool in found["pools"]}
+    assert (len(chosen["X"]), len(chosen["Y"])) == (2, 1)
+    assert not {*chosen["X"]} & {*chosen["Y"]}
+    assert found["subjects"][0]["elements"][0]["node"] == chosen["X"][1]
+    assert {"X[0]", "X[1]", "Y[0]"} <= {name for node in found["nodes"] for name in node["pools"]}
+
+
+def test_an_element_that_cannot_run_by_itself_is_named(plan: Run, tmp_path: Path) -> None:
+    code, out, _ = plan("-f", written(tmp_path, a_job("lost", an_element(), an_element('host("worker-99")'))))
+    assert code == 1
+    assert '  processing element lost-1: host("worker-99") cannot hold: 0 of 13 nodes can run this pod.\n' in out
+
+
+def test_a_job_that_breaks_rules_is_refused_for_them(plan: Run) -> None:
+    code, out, _ = plan("-f", "examples/refused-job-fusion.yaml")
+    assert code == 1
+    assert "spec.fusion: automatic and manual exclude each other" in out
+
+
+def test_a_pod_that_cannot_run_is_refused_in_its_own_words(plan: Run) -> None:
+    code, out, _ = plan("-f", "examples/refused-tainted-host.yaml")
+    assert code == 1
+    assert "  refused\n  host(" in out
+
+
+def test_without_time_the_plan_says_that_it_may_not_be_the_cheapest(plan: Run) -> None:
+    code, out, _ = plan("--seconds", "0", "-f", "examples/job-parallel.yaml")
+    assert code == 0
+    assert "whether all processing elements can run at a time was not decided in time" in out
+
+
+def test_the_page_shows_the_plan(plan: Run) -> None:
+    code, out, _ = plan("-o", "html", "-f", "examples/job-parallel.yaml")
+    assert code == 0
+    assert out.startswith("<!doctype html>")
+    assert "apps-parallel-2" in out
+
+
+def test_manifests_without_pods_leave_nothing_to_plan(plan: Run, tmp_path: Path) -> None:
+    code, _, err = plan("-f", written(tmp_path, {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}}))
+    assert code == 0
+    assert err == (
+        "streams-placement: warning: nothing to plan: there is no pod, no workload and no Job in the manifests\n"
+    )
+
+
+def test_an_unreadable_object_is_wrong_use(plan: Run, tmp_path: Path) -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": "none"}}
+    code, _, err = plan("-f", written(tmp_path, pod))
+    assert code == 2
+    assert "Pod is not readable: Expected `array | null`, got `str`" in err
+
+
+def test_many_nodes_are_counted(plan: Run, tmp_path: Path) -> None:
+    nodes = [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": f"extra-{at:02}", "labels": {"kubernetes.io/hostname": f"extra-{at:02}"}},
+            "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}},
+        }
+        for at in range(25)
+    ]
+    apart = [an_element('hostExlocation("t")', f"Op{at}") for at in range(22)]
+    code, out, _ = plan("-f", written(tmp_path, *nodes, a_job("wide", *apart)))
+    assert code == 0
+    assert out.endswith("and 2 more nodes; -o json has all\n")
+
+
+def test_explain_has_the_same_page(plan: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    _, planned, _ = plan("-o", "html", "-f", "examples/job-parallel.yaml")
+    assert main(["explain", "-o", "html", "--snapshot", CLUSTER, "-f", "examples/job-parallel.yaml"]) == 0
+    assert capsys.readouterr().out == planned.replace(">Plan<", ">Explanation<").replace(
+        '"title":"Plan"', '"title":"Explanation"'
+    )
+
+
+def test_a_pod_that_waits_for_a_node_to_recover_has_no_place_now(plan: Run) -> None:
+    code, out, _ = plan("-f", "examples/host-not-ready.yaml")
+    assert code == 1
+    assert 'host("worker-13") cannot hold: 0 of 1 pod fit' in out
+    assert "1 node is not ready" in out
+
+
+def test_a_pod_with_a_mistake_is_refused_for_it(plan: Run, tmp_path: Path) -> None:
+    code, out, _ = plan("-f", written(tmp_path, a_job("wrong", an_element('hostColocation("a"), hostExlocation("a")'))))
+    assert code == 1
+    assert "processing element wrong-0: metadata.annotations[streams.ibm.com/placement]: hostColocation" in out
+
+
+def test_a_full_node_and_one_without_memory_say_so(plan: Run, tmp_path: Path) -> None:
+    labels = {"kubernetes.io/hostname": "bare", "only": "here"}
+    bare = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "bare", "labels": labels},
+        "status": {"allocatable": {"cpu": "4", "pods": "1"}},
+    }
+    pods = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "labels": {"streams.ibm.com/job": "j"}},
+            "spec": {"nodeSelector": {"only": "here"}, "containers": [{"name": "main"}]},
+        }
+        for name in ("one", "two")
+    ]
+    code, out, _ = plan("-o", "json", "-f", written(tmp_path, bare, *pods))
+    found = json.loads(out)
+    assert code == 1
+    assert [subject["verdict"] for subject in found["subjects"]] == ["admitted", "refused"]
+    [shown] = [node for node in found["nodes"] if node["name"] == "bare"]
+    assert [(one["name"], one["free"]) for one in shown["resources"]] == [("cpu", "4"), ("pods", "0")]
+
+
+def test_a_pool_of_two_objects_is_listed_once(plan: Run, tmp_path: Path) -> None:
+    pods = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "annotations": {"streams.ibm.com/placement": "host(MyPool)"}},
+            "spec": {"containers": [{"name": "main"}]},
+        }
+        for name in ("one", "two")
+    ]
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, *pods))
+    found = json.loads(out)
+    assert [pool["name"] for pool in found["pools"]] == ["MyPool"]
+    assert [subject["pools"] for subject in found["subjects"]] == [[0], [0]]
