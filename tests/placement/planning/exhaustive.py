@@ -53,7 +53,8 @@ class Member:
     """A processing element, or a replica.
 
     All members with a key of ``together`` have one node. A member that ``avoids`` a key shares its node with no other
-    member that ``marks`` it, whichever of the two was there first.
+    member that ``marks`` it, whichever of the two was there first. Hosts of the pools ``welcome`` may run the member
+    even if they are exclusive.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Member:
     marks: frozenset[str] = frozenset()
     avoids: frozenset[str] = frozenset()
     uses: tuple[Use, ...] = ()
+    welcome: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,11 @@ def _wrong_nodes(instance: Instance, hosts: Hosts, placed: Sequence[Member], pla
             if node not in (own if use.index is None else own[use.index : use.index + 1]):
                 yield f"{member.name} is on {node}, which is not its host of pool {use.pool}"
         for pool in instance.pools:
-            if pool.exclusive and node in hosts[pool.name] and pool.name not in {use.pool for use in member.uses}:
+            if (
+                pool.exclusive
+                and node in hosts[pool.name]
+                and pool.name not in {*member.welcome, *(use.pool for use in member.uses)}
+            ):
                 yield f"{member.name} is on {node}, which is exclusive to pool {pool.name}"
 
 

@@ -10,10 +10,12 @@ from tests.builders import bound_pod, cluster, node
 from tests.placement.planning.at_once import element, job_spec
 from tests.placement.planning.exhaustive import Instance, Member, Node, Use
 from tests.placement.planning.exhaustive import Pool as AnyHosts
+from webhook.placement.decision.remedy import CLAUSE_LIMIT
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.text import keys
+from webhook.placement.text.problem import shorten
 
 _CLAUSE = re.compile(r"(\w+)(?:\((.*)\))?")
 
@@ -97,7 +99,7 @@ class Case:
 
     def without(self, part: Part, text: str) -> Part:
         """The element without what has that text in refusals."""
-        texts = self.said(part)
+        texts = {kind: shorten(one, CLAUSE_LIMIT) for kind, one in self.said(part).items()}
         clauses = tuple(clause for clause in part.clauses if texts[_kind(clause)] != text)
         disk = "" if texts.get("disk") == text else part.disk
         return replace(part, clauses=clauses, disk=disk, cpu=0 if texts["cpu"] == text else part.cpu)
@@ -114,6 +116,7 @@ class Case:
         left = {kind: text for kind, text in texts.items() if kept is None or text in kept}
         allowed = frozenset(one.name for one in self.machines if "disk" not in left or one.disk == part.disk)
         marks, avoids, together, uses = {"all"}, set(), set(), []
+        welcome = frozenset(_read(clause)[1][:1] for clause in part.clauses if clause.startswith(("host(P", "host(Q")))
         for clause in part.clauses:
             name, argument = _read(clause)
             if _kind(clause) not in left:
@@ -134,7 +137,7 @@ class Case:
                 allowed &= {one.name for one in self.machines if not tags or one.tag in tags}
         requests = {"cpu": part.cpu} if "cpu" in left else {}
         keys_of = (frozenset(together), frozenset(marks), frozenset(avoids))
-        return Member(part.name, allowed, requests, *keys_of, tuple(uses))
+        return Member(part.name, allowed, requests, *keys_of, tuple(uses), welcome)
 
 
 def _kind(clause: str) -> str:
@@ -220,8 +223,9 @@ def grown(case: Case, count: int, cpu: int) -> Iterator[Case]:
 
 
 def _labelled(case: Case, count: int, key: str, value: str) -> Iterator[Case]:
-    what = "disk" if key == "disk" else "tag"
     for chosen in itertools.combinations(case.machines, count):
-        yield replace(
-            case, machines=tuple(replace(one, **{what: value}) if one in chosen else one for one in case.machines)
-        )
+        yield replace(case, machines=tuple(_set(one, key, value) if one in chosen else one for one in case.machines))
+
+
+def _set(machine: Machine, key: str, value: str) -> Machine:
+    return replace(machine, disk=value) if key == "disk" else replace(machine, tag=value)

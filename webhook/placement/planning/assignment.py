@@ -41,6 +41,7 @@ class Block(Struct, frozen=True, eq=False):
     ``nodes`` are those that can run one of them by everything but room and other blocks. ``requests`` has one amount
     for each resource of the problem. No block is on one node with another one that marks a key which it avoids, unless
     both are of the same ``kin`` (and that is not empty). ``limits`` are those on the pods of a single template.
+    ``welcome`` are pools whose hosts may run the block although it does not need them.
     """
 
     count: int
@@ -51,6 +52,12 @@ class Block(Struct, frozen=True, eq=False):
     kin: str = ""
     hosts: tuple[HostNeed, ...] = ()
     limits: tuple[Limit, ...] = ()
+    welcome: frozenset[int] = frozenset()
+
+    @property
+    def pools(self) -> frozenset[int]:
+        """The pools whose hosts it may use even if they are exclusive."""
+        return self.welcome.union(need.pool for need in self.hosts)
 
     @property
     def apart(self) -> bool:
@@ -156,7 +163,7 @@ def _pools(problem: AssignmentProblem, found: Assignment) -> Iterator[str]:
             yield "an exclusive host is another pool's"
         for block, places in zip(problem.blocks, found.places, strict=True):
             needs = [need for need in block.hosts if need.pool == at]
-            if pool.exclusive and not needs and not {*hosts.values()}.isdisjoint(places):
+            if pool.exclusive and at not in block.pools and not {*hosts.values()}.isdisjoint(places):
                 yield "an exclusive host runs a stranger"
             for need in needs:
                 fine = {*hosts.values()} if need.index is None else {hosts.get(need.index, -1)}

@@ -1,5 +1,7 @@
 """A smallest set of pods and clauses of a group that cannot hold together: without any of them the rest could.
 
+Pods without a clause ``host(P)`` may stay on the hosts of an exclusive pool P here, so that fewer clauses never make it
+harder to place them.
 A question that is not answered in time counts as if the answer were yes, so the set may then be larger than needed.
 """
 
@@ -44,7 +46,7 @@ async def smallest(group: Group, short: Sequence[int] = ()) -> GroupConflict:
 
 
 async def _fails(group: Group, counts: Sequence[int], dropped: frozenset[str] = frozenset()) -> bool:
-    answer = await group.place(counts, Change(dropped))
+    answer = await group.place(counts, Change(dropped, welcome=True))
     return answer.placed is None and answer.decided
 
 

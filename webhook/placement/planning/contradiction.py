@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from webhook.placement.planning.assignment import AssignmentProblem, Block, HostNeed, Mask, PoolChoice, in_order
-from webhook.placement.planning.group import Group, Sets, split
+from webhook.placement.planning.group import Group, Sets, named, split
 from webhook.placement.planning.solver import assign
 
 
@@ -19,16 +19,17 @@ async def contradictory(group: Group) -> bool:
     blocks, owners = group.blocks(group.counts)
     names = sorted({name for sets in owners for name in _named(group, sets)})
     used = _used(blocks)
-    sizes = {
-        pool: min(group.pools[pool].size or 0, sum(block.count for block in blocks if pool in _pools(block)))
-        for pool in used
-    }
+    sizes = {pool: min(group.pools[pool].size or 0, _most(blocks, pool, indices)) for pool, indices in used.items()}
     # Nodes with a name come first; of the others there are as many as pods and hosts of pools could use.
     count = len(names) + sum(block.count for block in blocks) + sum(sizes.values())
     wanted = []
     for block, sets in zip(blocks, owners, strict=True):
         hosts = in_order(_renamed(need, used) for need in block.hosts)
-        wanted.append(replace(block, nodes=_nodes(group, sets, names, count), requests=(), hosts=hosts, limits=()))
+        wanted.append(
+            replace(
+                block, nodes=_nodes(group, sets, names, count), requests=(), hosts=hosts, limits=(), welcome=frozenset()
+            )
+        )
     every = np.ones(count, np.bool_)
     pools = tuple(PoolChoice(sizes[pool], every, group.pools[pool].exclusive) for pool in used)
     problem = AssignmentProblem(np.arange(count), np.zeros((0, count), np.int64), tuple(wanted), pools)
@@ -38,6 +39,11 @@ async def contradictory(group: Group) -> bool:
 
 def _pools(block: Block) -> set[int]:
     return {need.pool for need in block.hosts}
+
+
+def _most(blocks: Sequence[Block], pool: int, indices: Sequence[int]) -> int:
+    """As many hosts of the pool as could matter: one for each set of pods that needs any, and each index."""
+    return sum(block.count for block in blocks if pool in _pools(block)) + len(indices)
 
 
 def _used(blocks: Sequence[Block]) -> dict[int, list[int]]:
@@ -62,7 +68,13 @@ def _named(group: Group, sets: Sets) -> set[str]:
 def _nodes(group: Group, sets: Sets, names: Sequence[str], count: int) -> Mask:
     """The nodes that can run the pods of one set."""
     own = _named(group, sets)
-    if len(own) > 1 or split([(group.members[at], pods, group.members[at].conditions) for at, pods in sets[0]]):
+    conditions = [member.conditions for member in group.members]
+    pools = {named(conditions, (at,)) for at, _ in sets[0]}
+    if (
+        len(own) > 1
+        or len(pools) > 1
+        or split([(group.members[at], pods, group.members[at].conditions) for at, pods in sets[0]])
+    ):
         return np.zeros(count, np.bool_)
     found = np.ones(count, np.bool_)
     if own:

@@ -108,7 +108,7 @@ class _Placing:
         for need in block.hosts:
             room = np.where(_mask(self._hosts[need.pool], need, len(room)), room, 0)
         for at, closed in self._closed.items():
-            if not any(need.pool == at for need in block.hosts):
+            if at not in block.pools:
                 room = np.where(closed, 0, room)
         for key in block.avoids:
             room = np.where(self._others(self._marked, 0, key, block), 0, room)

@@ -5,7 +5,7 @@ together. Room is what is free now, since nothing says that running pods will en
 those of a job that is to be restarted, count as gone.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.constraints.topology_limit import Limit, holding
+from webhook.placement.constraints.topology_limit import holding
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
@@ -36,7 +36,7 @@ from webhook.placement.request.world import World
 MOST: Final = 2**50
 """Largest amount in the arithmetic: sums of thousands of such amounts fit into an ``int64``. No node has a pebibyte."""
 
-_Kept = Sequence[Sequence[Condition]]
+_Kept = Sequence[tuple[Condition, ...]]
 """The conditions of each member that are not dropped."""
 
 Sets = list[tuple[tuple[int, int], ...]]
@@ -64,12 +64,14 @@ class GroupAnswer(Struct, frozen=True, eq=False):
 class Change(Struct, frozen=True):
     """What is imagined to be otherwise: clauses that are ``dropped``, nodes that are ``opened``, nodes that are added.
 
+    With ``welcome`` pods without their ``dropped`` clauses may stay on exclusive hosts that these clauses name.
     Labels are set on the ``opened`` nodes, so that these meet the clause ``opening`` and no longer serve the members at
     the positions ``closed``. ``added`` nodes have the labels of the node in the slot ``like`` and room for ``room``;
     the members at the positions ``joining`` can run on these. ``larger`` is by how much each of these pools grows.
     """
 
     dropped: frozenset[str] = frozenset()
+    welcome: bool = False
     opening: str = ""
     opened: Bits = 0
     closed: frozenset[int] = frozenset()
@@ -133,7 +135,8 @@ class Group:
     async def place(self, counts: Sequence[int] | None = None, change: Change = SAME) -> GroupAnswer:
         """Whether so many pods of each member (all of them by default) can run at a time, and where."""
         asked = self.counts if counts is None else tuple(counts)
-        key = (asked, change.dropped) if Change(change.dropped) == change else None
+        asks_only = Change(change.dropped, change.welcome) == change
+        key = (asked, change.dropped, change.welcome) if asks_only else None
         if key is None or key not in self._known:
             answer = await self._placed(asked, change)
             if key is None or not answer.decided:
@@ -192,61 +195,73 @@ class Group:
         self,
         members: list[int],
         counts: Sequence[int],
-        kept: Sequence[tuple[Condition, ...]],
+        kept: _Kept,
         change: Change,
         number: int,
     ) -> tuple[object, Block, Sets]:
         """The block of members that share a node, or of a member whose pods may be anywhere; what it is equal by."""
         one = not any(found.together for found in kept[members[0]])
-        nodes, requests = self.world.everything, [0] * len(self.resources)
-        marks: set[Key] = set()
-        avoids: set[Key] = set()
-        hosts: set[HostNeed] = set()
-        limits: list[Limit] = []
-        for at in members:
-            own = requests_of(kept[at])
-            for place, resource in enumerate(self.resources):
-                requests[place] += own.get(resource, 0) * (1 if one else counts[at])
-            nodes &= self._left_by(at, kept[at]) & ~(change.opened if at in change.closed else 0)
+        each = {at: 1 if one else counts[at] for at in members}
+        conditions = [found for at in members for found in kept[at]]
+        nodes = self._nodes_for(each, kept, change, one=one)
+        joining = change.joining.issuperset(members) and bool(nodes >> change.like & 1)
+        kins = {self.members[at].kin for at in members}
+        requests = [requests_of(kept[at]) for at in members]
+        block = Block(
+            count=counts[members[0]] if one else 1,
+            nodes=np.append(_mask(nodes, self._slots), np.full(change.added, joining)),
+            requests=tuple(
+                min(sum(own.get(resource, 0) * each[at] for at, own in zip(members, requests, strict=True)), MOST)
+                for resource in self.resources
+            ),
+            marks=frozenset(key for found in conditions for key in found.marks),
+            avoids=frozenset(key for found in conditions for key in found.avoids),
+            kin=kins.pop() if len(kins) == 1 else "",
+            hosts=in_order({HostNeed(self._pool(found.host[0]), found.host[1]) for found in conditions if found.host}),
+            limits=tuple(found.limit for found in conditions if found.limit) if one else (),
+            welcome=frozenset(map(self._pool, self._welcome(members, kept, change))),
+        )
+        names = frozenset(found.constraint.node for found in conditions)
+        shape = (
+            nodes, joining, names, block.requests, block.marks, block.avoids, block.kin, block.hosts, block.welcome
+        )  # fmt: skip
+        sets: Sets = [((members[0], 1),)] * block.count if one else [tuple(each.items())]
+        return (number if block.limits else shape), block, sets
+
+    def _nodes_for(self, each: Mapping[int, int], kept: _Kept, change: Change, *, one: bool) -> Bits:
+        """The nodes that can run so many pods of ``each`` of these members at a time, by all but room and others."""
+        together = [(self.members[at], count, kept[at]) for at, count in each.items()]
+        if split(together) or not self._welcome([*each], kept, change).issuperset(named(kept, each)):
+            return 0
+        nodes = self.world.everything
+        for at, count in each.items():
+            nodes &= self._left_by(at, kept[at], change) & ~(change.opened if at in change.closed else 0)
             for found in kept[at]:
                 nodes &= found.nodes | (change.opened if found.clause == change.opening else 0)
-                marks.update(found.marks)
-                avoids.update(found.avoids)
-                if found.host is not None:
-                    nodes &= self._indexed(found.host, change)
-                    hosts.add(HostNeed(self._pool(found.host[0]), found.host[1]))
-                if found.limit is not None and one:
-                    limits.append(found.limit)
-                elif found.limit is not None:
-                    nodes &= holding(counts[at], found.limit)
-        if not one and split([(self.members[at], counts[at], kept[at]) for at in members]):
-            nodes = 0
-        joining = change.joining.issuperset(members) and bool(nodes >> change.like & 1)
-        mask = np.append(_mask(nodes, self._slots), np.full(change.added, joining))
-        kins = {self.members[at].kin for at in members}
-        kin = kins.pop() if len(kins) == 1 else ""
-        asked = tuple(min(amount, MOST) for amount in requests)
-        named = frozenset(found.constraint.node for at in members for found in kept[at])
-        shape = (nodes, joining, named, asked, frozenset(marks), frozenset(avoids), kin, in_order(hosts))
-        block = Block(
-            counts[members[0]] if one else 1, mask, asked, frozenset(marks), frozenset(avoids), kin,
-            in_order(hosts), tuple(limits),
-        )  # fmt: skip
-        sets: Sets = [((members[0], 1),)] * block.count if one else [tuple((at, counts[at]) for at in members)]
-        return (number if limits else shape), block, sets
+                if found.host is not None and not self._has(found.host, change):
+                    return 0
+                if found.limit is not None and not one:
+                    nodes &= holding(count, found.limit)
+        return nodes
 
-    def _left_by(self, at: int, kept: Sequence[Condition]) -> Bits:
+    def _welcome(self, members: Sequence[int], kept: _Kept, change: Change) -> frozenset[Name]:
+        """The exclusive pools that all of these members may use."""
+        pods = [member.conditions for member in self.members] if change.welcome else kept
+        return frozenset.intersection(*(named(pods, (at,)) for at in members))
+
+    def _left_by(self, at: int, kept: Sequence[Condition], change: Change) -> Bits:
         """The nodes that a member without its dropped clauses is not shut out of by exclusive pools."""
+        if change.welcome:
+            return self.world.everything
         shut = union(found.shut for found in self.members[at].conditions) & ~union(found.shut for found in kept)
         return self.world.everything & ~shut
 
     def _pool(self, name: Name) -> int:
         return next(at for at, pool in enumerate(self.pools) if (pool.namespace, pool.name) == name)
 
-    def _indexed(self, host: tuple[Name, int | None], change: Change) -> Bits:
-        """All nodes; none if the pool is so small that it has no host of that index."""
-        pool = self.pools[self._pool(host[0])]
-        return self.world.everything if (host[1] or 0) < _size(pool, change) else 0
+    def _has(self, host: tuple[Name, int | None], change: Change) -> bool:
+        """Whether the pool is so large that it has a host of that index."""
+        return (host[1] or 0) < _size(self.pools[self._pool(host[0])], change)
 
     def _choice(self, pool: Pool, change: Change) -> PoolChoice:
         size = _size(pool, change)
@@ -319,13 +334,13 @@ def _united(members: Sequence[int], kept: Sequence[Sequence[Condition]]) -> Iter
     yield from sets.values()
 
 
+def named(conditions: _Kept, members: Iterable[int]) -> frozenset[Name]:
+    """The exclusive pools of the group that conditions of these members name."""
+    return frozenset(found.host[0] for at in members for found in conditions[at] if found.host and found.exclusive)
+
+
 def split(together: Sequence[tuple[Member, int, Sequence[Condition]]]) -> bool:
     """Whether pods that have to share a node must not share one; of each member the number and the conditions."""
-    if (
-        len({frozenset(found.host[0] for found in kept if found.host and found.exclusive) for _, _, kept in together})
-        > 1
-    ):
-        return True  # a stranger on an exclusive host
     for member, count, kept in together:
         avoided = {key for found in kept for key in found.avoids}
         for other, _, others in together:

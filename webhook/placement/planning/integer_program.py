@@ -254,9 +254,8 @@ class _Program:
                     self._row([column, hosts[place]], [1.0, -upper], -np.inf, 0)
                 else:
                     self._row([column], [1.0], 0, 0)
-            mine = {need.pool for need in block.hosts}
             for pool, choice in enumerate(self._problem.pools):
-                if choice.exclusive and pool not in mine and place in column_of[pool]:
+                if choice.exclusive and pool not in block.pools and place in column_of[pool]:
                     self._row([column, column_of[pool][place]], [1.0, upper], -np.inf, upper)
 
     def _limits(self) -> None:

@@ -103,8 +103,11 @@ def member_of(
     conditions = [_condition(judged, ask, names, count, world, choices) for judged in verdict.hard]
     if ask.job:
         marks = (_all_of(ask), *_marked(verdict.soft, ask))
-        conditions.append(Condition("", world.everything, verdict.hard[0].constraint, marks=marks))
-    kin = f"{ask.namespace}/{ask.job}/{ask.pe}" if ask.pe and count > len(names) else ""
+        standing = next(judged.constraint for judged in verdict.hard if isinstance(judged.constraint, Room))
+        conditions.append(Condition("", world.everything, standing, marks=marks))
+    # Kin may share an isolated host, and nothing else that they avoid.
+    lenient = all(key == _all_of(ask) for found in conditions for key in found.avoids)
+    kin = f"{ask.namespace}/{ask.job}/{ask.pe}" if ask.pe and count > len(names) and lenient else ""
     return Member(tuple(names), count, pod, ask, verdict, tuple(conditions), kin)
 
 

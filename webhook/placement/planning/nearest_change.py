@@ -25,6 +25,9 @@ _FEW: Final = 3
 _MANY: Final = 64
 """Kinds of nodes that are told apart."""
 
+_PODS: Final = 110
+"""Pods that a new node can run, unless its kubelet is told otherwise."""
+
 _LABEL: Final = "label one more node"
 
 _Works = Callable[[int], Awaitable[bool]]
@@ -188,7 +191,8 @@ def _room(group: Group, members: Sequence[Member]) -> Mapping[str, int]:
     for block in blocks:
         for resource, value in zip(group.resources, block.requests, strict=True):
             found[resource] = max(found.get(resource, 0), value)
-    return {resource: value for resource, value in found.items() if value}
+    # A new node runs more pods than one, whatever it has for them.
+    return {resource: value for resource, value in found.items() if value} | {PODS: min(sum(group.counts), _PODS)}
 
 
 def _room_of(group: Group, slot: int) -> int:

@@ -1,0 +1,142 @@
+"""Groups of real pods: what members demand of each other, plans, and conflicts that need special care."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.builders import NAMESPACE, cluster, node, nodes, pod, typed
+from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.planning import bounds
+from webhook.placement.planning.assignment import AssignmentProblem, Block
+from webhook.placement.planning.conflict import smallest
+from webhook.placement.planning.group import Group
+from webhook.placement.planning.group_refusal import refuse_group
+from webhook.placement.planning.members import Member, member_of
+from webhook.placement.planning.plan import cheapest
+from webhook.placement.planning.solver import finished
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+
+TWO = cluster(nodes(2))
+APART = 'hostExlocation("a")'
+SEPARATE = {keys.UNIFORM: "all-separate-nodes"}
+SAME = {keys.UNIFORM: "all-same-node"}
+
+
+def group(inventory: Inventory, *pods: tuple[int, dict[str, Any]]) -> Group:
+    """So many equal pods of each kind."""
+    world = World(inventory, Policy())
+    members = []
+    for at, (count, found) in enumerate(pods):
+        member = member_of([f"w{at}"], count, typed(found), NAMESPACE, world, ())
+        assert isinstance(member, Member), member
+        members.append(member)
+    return Group(members, world, (), AtOnce())
+
+
+def spread(key: str, labels: dict[str, str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "maxSkew": 1,
+            "topologyKey": key,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": labels},
+        }
+    ]
+
+
+PORT = {"name": "c", "image": "i", "ports": [{"hostPort": 80, "containerPort": 80}]}
+
+FACTS = {
+    "pods of one element share its own host": (((2, pod("hostIsolation")),), True),
+    "but not with another element": (
+        ((1, pod("hostIsolation")), (2, pod(pe="x")), (1, pod("hostIsolation", pe="y"))), False),
+    "pods that must be apart": (((3, pod(APART)),), False),
+    "preferences keep others away": (
+        ((1, pod(APART)), (2, pod(APART, annotations={keys.PREFERRED: "hostExlocation"}))), True),
+    "with no node left to prefer": (
+        ((2, pod(APART)), (1, pod(APART, annotations={keys.PREFERRED: "hostExlocation"}))), False),
+    "separate workers": (((3, pod(annotations=SEPARATE)),), False),
+    "workers on one node": (((2, pod(annotations=SAME, requests={"cpu": "5"})),), False),
+    "workers on one node, and others": (((2, pod(annotations=SAME)), (2, pod(annotations=SEPARATE))), False),
+    "workers who would rather be on one node": (
+        ((2, pod(annotations=SEPARATE)), (1, pod(annotations=SAME | {keys.PREFERRED: "uniform"}))), False),
+    "host ports": (((3, pod(containers=[PORT])),), False),
+    "a spread that keeps pods apart": (
+        ((2, pod(labels={"app": "x"}, topologySpreadConstraints=spread(keys.HOSTNAME, {"app": "x"}))),), True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_whether_a_group_can_be_placed(fact: str) -> None:
+    pods, expected = FACTS[fact]
+    answer = finished(group(TWO, *pods).place())
+    assert (answer.placed is not None, answer.decided) == (expected, True)
+
+
+def test_a_pod_with_mistakes_is_no_member() -> None:
+    found = member_of(["w"], 1, typed(pod("host(")), NAMESPACE, World(TWO, Policy()), ())
+    assert isinstance(found, tuple)
+
+
+def test_a_question_is_answered_once() -> None:
+    asked = group(TWO, (3, pod(APART)))
+    assert finished(asked.place()) is finished(asked.place([3]))
+    assert finished(smallest(asked)).counts == (3,)
+
+
+def test_without_time_the_first_set_is_kept() -> None:
+    asked = group(TWO, (3, pod(f'host("node-a"), {APART}', requests={"cpu": "3"})))
+    asked.solving.seconds = 1.0  # type: ignore[attr-defined]
+    finished(asked.place())
+    left = [1.0] * 6
+    asked.solving.left = lambda: left.pop() if left else 0.0  # type: ignore[method-assign]
+    assert finished(smallest(asked)).clauses
+
+
+def test_a_full_node_has_no_place() -> None:
+    full = cluster([node("node-a", pods=1)])
+    refusal = finished(refuse_group(group(full, (2, pod(requests={"cpu": "1"}))), (), "pod"))
+    assert refusal.headline == "The pods cannot all run: 1 of 2 pods fits (w0)."
+
+
+def test_several_nodes_can_be_labelled() -> None:
+    inventory = cluster([node("node-a", labels={"disk": "ssd"}), *nodes(5)[1:]])
+    parts = [element(APART, disk="ssd") for _ in range(4)]
+    refusal = judged(job_spec(*parts), inventory).refusal
+    assert refusal
+    assert refusal.fix.startswith("label 3 more nodes disk=ssd, or drop ")
+    other = element("", name="other")
+    other["template"] = {"spec": {"nodeSelector": {"disk": "hdd"}, "containers": [{"name": "c", "image": "i"}]}}
+    two = cluster([node("node-a", labels={"disk": "ssd"}), node("node-b", labels={"disk": "hdd"})])
+    refusal = judged(job_spec(*parts[:2], other), two).refusal
+    assert refusal
+    assert "label" not in refusal.fix
+
+
+def test_spread_pods_depend_on_labels() -> None:
+    inventory = cluster([node("node-a", labels={"disk": "ssd"}), node("node-b")])
+    spreading = pod(labels={"app": "x"}, topologySpreadConstraints=spread(keys.HOSTNAME, {"app": "x"}))
+    pods = pod(APART, nodeSelector={"disk": "ssd"})
+    refusal = finished(refuse_group(group(inventory, (2, pods), (1, spreading)), (), "pod"))
+    assert "label" not in refusal.fix
+
+
+def test_the_cheapest_plan_spreads_load() -> None:
+    asked = group(TWO, (4, pod(requests={"cpu": "1"})), (2, pod('hostColocation("c")')))
+    answer = finished(asked.place())
+    assert answer.placed
+    plan = finished(cheapest(asked, answer.placed))
+    counts = np.bincount(np.concatenate(plan.placed.slots))
+    assert (plan.proved, counts.tolist(), plan.hosts) == (True, [3, 3], {})
+
+
+def test_sets_that_overlap_need_a_node_each() -> None:
+    key = frozenset("k")
+    sets = ([1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0])
+    blocks = tuple(Block(1, np.array(mask, np.bool_), (), key, key) for mask in sets)
+    problem = AssignmentProblem(np.arange(3), np.zeros((0, 3), np.int64), blocks)
+    assert bounds.impossible(problem) == frozenset(range(4))

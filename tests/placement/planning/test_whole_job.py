@@ -1,0 +1,211 @@
+"""Verdicts on whole Jobs: the texts of refusals, warnings, and what counts as free."""
+
+import time
+
+import pytest
+
+from tests.builders import bound_pod, cluster, node, nodes, pool
+from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
+from webhook.placement.inventory.job_spec import JobSpec
+from webhook.placement.inventory.objects import Taint
+from webhook.placement.jobs.whole_job import UNDECIDED
+from webhook.placement.planning.assignment import AssignmentProblem
+from webhook.placement.planning.costs import Costs
+from webhook.placement.planning.integer_program import Solved
+from webhook.placement.text import keys
+from webhook.placement.text.problem import MESSAGE_LIMIT, Fault
+
+APART = 'hostExlocation("a")'
+TOGETHER = 'hostColocation("c")'
+TAGGED = {keys.TAG: "x"}
+THREE = cluster([node("node-a", labels=TAGGED), node("node-b", labels=TAGGED), node("node-c")])
+P: dict[str, object] = {"name": "P", "size": 2, "tags": ["x"]}
+UNSIZED: dict[str, object] = {"name": "P", "tags": ["x"]}
+OWN_P: dict[str, object] = {"name": "P", "size": 2, "mode": "Exclusive"}
+OWN_Q: dict[str, object] = {"name": "Q", "size": 2, "mode": "Exclusive"}
+
+
+def spec(*elements: dict[str, object], pools: tuple[dict[str, object], ...] = ()) -> JobSpec:
+    return job_spec(*elements, pools=pools)
+
+
+TEXTS = {
+    "apart on too few nodes": (
+        spec(*[element(APART)] * 5),
+        ('hostExlocation("a") cannot hold: 3 of 5 processing elements fit (app-0, app-1, app-2 and 2 more).\n'
+        'Nearest fix: add 2 nodes, or drop hostExlocation("a") (all 5 would fit), or run 3 of these 5.'),
+        Fault.FORBIDDEN,
+    ),
+    "apart on too few hosts of a pool by tags": (
+        spec(*[element(f"{APART}, host(P)")] * 3, pools=(UNSIZED,)),
+        ('host(P) and hostExlocation("a") cannot both hold: 2 of 3 processing elements fit (app-0, app-1, app-2).\n'
+        "  1 node is not in HostPool P (tag x)\n"
+        "Nearest fix: label one more node streams.ibm.com/hostpool=x, or drop host(P) (all 3 would fit), "
+        "or run 2 of these 3."),
+        Fault.FORBIDDEN,
+    ),
+    "apart on too few hosts of a pool of a size": (
+        spec(*[element(f"{APART}, host(Q)")] * 3, pools=({"name": "Q", "size": 2},)),
+        ('host(Q) and hostExlocation("a") cannot both hold: 2 of 3 processing elements fit (app-0, app-1, app-2).\n'
+        "  1 node is not among the hosts of HostPool Q\n"
+        "Nearest fix: give HostPool Q 3 hosts, or drop host(Q) (all 3 would fit), or run 2 of these 3."),
+        Fault.INVALID,
+    ),
+    "isolated ones and others": (
+        spec(element("hostIsolation", name="one"), element("hostIsolation", name="two"), element(APART),
+             element("hostIsolation", name="four")),
+        ("hostIsolation cannot hold: 3 of 4 processing elements fit (one, two, app-2 and 1 more).\n"
+        "Nearest fix: add a node, or drop hostIsolation (all 4 would fit), or run 3 of these 4."),
+        Fault.FORBIDDEN,
+    ),
+    "a set that is too large for any node": (
+        spec(*[element(TOGETHER, "3", name=f"pe-{at}") for at in range(3)]),
+        ('cpu 3 (resources of processing elements pe-0, pe-1 and 1 ... and hostColocation("c") cannot both hold: '
+        "2 of 3 processing elements fit (pe-0, pe-1, pe-2).\n"
+        "Nearest fix: add a node with cpu 9 free, or lower cpu 3 (resources of processing elements pe-0, pe-1 and 1 ..."
+            " (all 3 would fit), or run 2 of these 3."),
+        Fault.FORBIDDEN,
+    ),
+    "exclusive pools that exclude each other": (
+        spec(element("host(P)"), pools=(OWN_P, OWN_Q)),
+        ("HostPool P (2 hosts, Exclusive) and HostPool Q (2 hosts, Exclusive) cannot all have their hosts: "
+        "3 nodes are eligible.\n"
+        "Nearest fix: lower the size of HostPool P to 1, or lower the size of HostPool Q to 1."),
+        Fault.FORBIDDEN,
+    ),
+    "two that want one node alone": (
+        spec(element('host("node-a"), hostIsolation'), element('host("node-a")')),
+        ('host("node-a") and hostIsolation cannot both hold: 1 of 2 processing elements fits (app-0, app-1).\n'
+        "  2 nodes are not named node-a\n"
+        'Nearest fix: drop host("node-a") (all 2 would fit), or run 1 of these 2.'),
+        Fault.INVALID,
+    ),
+    "two hosts for those who share one": (
+        spec(element(f"{TOGETHER}, host(P[0])"), element(f"{TOGETHER}, host(P[1])"), pools=(P,)),
+        (
+            'host(P[0]), hostColocation("c") and host(P[1]) cannot all hold: '
+            "1 of 2 processing elements fits (app-0, app-1).\n"
+            "  2 nodes are not host 0 of HostPool P\n"
+            "Nearest fix: drop host(P[0]) (all 2 would fit), or run 1 of these 2."
+        ),
+        Fault.INVALID,
+    ),
+    "one that no node can run": (
+        spec(element('host("node-x")'), element()),
+        ('processing element app-0: host("node-x") cannot hold: 0 of 3 nodes can run this pod.\n'
+        "  3 nodes are not named node-x\n"
+        'Nearest fix: add a node named node-x, or drop host("node-x") (3 nodes would fit).'),
+        Fault.FORBIDDEN,
+    ),
+    "one that contradicts itself": (
+        spec(element(f"{TOGETHER}, hostIsolation"), element()),
+        ("processing element app-0: metadata.annotations[streams.ibm.com/placement]: "
+        'hostColocation("c") and hostIsolation contradict each other\n'
+        '  Op: hostColocation("c"), hostIsolation\n'
+        "                           ^"),
+        Fault.INVALID,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_the_text_of_a_refusal(case: str) -> None:
+    stated, text, fault = TEXTS[case]
+    verdict = judged(stated, THREE)
+    assert verdict.text == text
+    assert verdict.fault is fault
+    assert len(verdict.text) <= MESSAGE_LIMIT
+
+
+FULL = [bound_pod(name, job="other", pe=name, requests={"cpu": 7000}) for name in ("node-a", "node-b", "node-c")]
+FOUR = spec(element(TOGETHER, "4"))
+
+
+def test_the_pods_of_other_jobs_count() -> None:
+    verdict = judged(FOUR, cluster(nodes(3), pods=FULL))
+    assert verdict.text == (
+        "cpu 4 (resources of processing element app-0) cannot hold: 0 of 1 processing element fits (app-0).\n"
+        "  3 nodes have less than cpu 4 free\n"
+        "Nearest fix: add a node with cpu 4 free, or lower cpu 4 (resources of processing element app-0) "
+        "(all 1 would fit)."
+    )
+
+
+@pytest.mark.parametrize("gone", [{"job": "app"}, {"job": "other", "terminating": True}])
+def test_pods_that_go_leave_their_room(gone: dict[str, object]) -> None:
+    pods = [*FULL[:2], bound_pod("node-c", pe="c", requests={"cpu": 7000}, **gone)]  # type: ignore[arg-type]
+    assert not judged(FOUR, cluster(nodes(3), pods=pods)).refused
+
+
+def test_live_pods_of_the_job_itself_do_not_keep_it_away() -> None:
+    held = bound_pod("node-a", job="app", pe="x", labels={keys.EXLOCATION + keys.digest("a"): "a"})
+    assert not judged(spec(*[element(APART)] * 3), cluster(nodes(3), pods=[held])).refused
+
+
+def test_a_passing_condition_is_a_warning() -> None:
+    unready = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
+    verdict = judged(spec(*[element(APART)] * 2), cluster([node("node-a"), node("node-b", taints=[unready])]))
+    assert not verdict.refused
+    assert verdict.warnings == (
+        'not all at a time now: hostExlocation("a") cannot hold: 1 of 2 processing elements fits (app-0, app-1).',
+    )
+    still = judged(spec(*[element(APART)] * 3), cluster([node("node-a"), node("node-b", taints=[unready])]))
+    assert still.headline == ('hostExlocation("a") cannot hold: 2 of 3 processing elements fit (app-0, app-1, app-2).')
+
+
+class NoTime(AtOnce):
+    """No program finds anything."""
+
+    async def solve(self, problem: AssignmentProblem, seconds: float, costs: Costs | None = None) -> Solved:  # noqa: ARG002 -- a ``Solving``
+        """Nothing is known."""
+        return Solved(None, proved=False)
+
+
+def test_what_is_not_decided_is_admitted() -> None:
+    packed = spec(*[element("", f"{5000 + at}m") for at in range(4)])
+    verdict = judged(packed, THREE, NoTime())
+    assert (verdict.refused, verdict.undecided, verdict.warnings) == (False, True, (UNDECIDED,))
+
+
+def test_elastic_elements_wait() -> None:
+    growing = {"name": "E", "size": 4, "elastic": True}
+    verdict = judged(spec(*[element(f"host(E), {APART}")] * 4, pools=(growing,)), THREE)
+    assert not verdict.refused
+    assert verdict.warnings[0].startswith('no room yet: hostExlocation("a") cannot hold: 3 of 4 ')
+
+
+def test_a_thousand_equal_elements_are_one_member() -> None:
+    started = time.process_time()
+    verdict = judged(spec(*[element("", "100m") for _ in range(1000)]), cluster(nodes(20)))
+    assert verdict.group
+    assert verdict.group.counts == (1000,)
+    assert not verdict.refused
+    assert time.process_time() - started < 5
+
+
+HOSTILE = {
+    "huge amounts": spec(*[element(TOGETHER, "9000000000", name=f"pe-{at}") for at in range(9)]),
+    "many clauses": spec(*[element(", ".join(f'hostExlocation("t{at}")' for at in range(64)))] * 4),
+    "a pool of thousands of hosts": spec(element("host(P)"), pools=({"name": "P", "size": 5000},)),
+    "many pools": spec(pools=tuple({"name": f"P{at}", "size": 1, "mode": "Exclusive"} for at in range(100))),
+    "long names": spec(*[element(f'hostExlocation("{"x" * 60}")', name=f"{'n' * 60}-{at}") for at in range(9)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_jobs_take_little_time_and_little_text(case: str) -> None:
+    started = time.process_time()
+    text = judged(HOSTILE[case], THREE).text
+    assert time.process_time() - started < 5
+    assert text.isascii()
+    assert 0 < len(text) <= MESSAGE_LIMIT
+    assert "node-" not in text
+
+
+def test_a_pool_that_is_there_keeps_its_hosts() -> None:
+    there = pool("P", name="app-p", job="app", size=2, assigned=["node-b"], tags=["x"])
+    stated = spec(element(f"host(P[0]), {APART}"), element('host("node-b")', name="b"), pools=(P,))
+    verdict = judged(stated, cluster([node("node-a", labels=TAGGED), node("node-b", labels=TAGGED)], [there]))
+    assert verdict.answer
+    assert verdict.answer.placed
+    assert verdict.answer.placed.slots[0] == verdict.answer.placed.slots[1]
