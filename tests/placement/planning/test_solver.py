@@ -8,7 +8,7 @@ import pytest
 from tests.placement.planning.at_once import AtOnce
 from webhook.placement.planning.assignment import AssignmentProblem, Block, violations
 from webhook.placement.planning.integer_program import Solved
-from webhook.placement.planning.solver import Answer, assign, finished
+from webhook.placement.planning.solver import Assigned, assign, finished
 
 
 def packed(*amounts: int, nodes: int = 2) -> AssignmentProblem:
@@ -38,7 +38,7 @@ class Hurried(AtOnce):
         return Solved(None, proved=False)
 
 
-def answer(problem: AssignmentProblem, solving: AtOnce) -> Answer:
+def answer(problem: AssignmentProblem, solving: AtOnce) -> Assigned:
     return finished(assign(problem, solving))
 
 

@@ -28,15 +28,15 @@ from webhook.placement.planning.assignment import (
     in_order,
 )
 from webhook.placement.planning.costs import Costs
-from webhook.placement.planning.members import Condition, Member, requests_of
-from webhook.placement.planning.solver import Answer, Solving, assign
+from webhook.placement.planning.members import Demand, Member, requests_of
+from webhook.placement.planning.solver import Assigned, Solving, assign
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.world import World
 
 MOST: Final = 2**50
 """Largest amount in the arithmetic: sums of thousands of such amounts fit into an ``int64``. No node has a pebibyte."""
 
-_Kept = Sequence[tuple[Condition, ...]]
+_Kept = Sequence[tuple[Demand, ...]]
 """The conditions of each member that are not dropped."""
 
 Sets = list[tuple[tuple[int, int], ...]]
@@ -148,7 +148,7 @@ class Group:
         if not self.in_time:
             return GroupAnswer(None, decided=False)
         problem, owners, _ = self.problem(counts, change)
-        answer: Answer = await assign(problem, self.solving)
+        answer: Assigned = await assign(problem, self.solving)
         if answer.found is None:
             short = {member for at in answer.short or () for pods in owners[at] for member, _ in pods}
             return GroupAnswer(None, answer.decided, tuple(sorted(short)))
@@ -186,7 +186,7 @@ class Group:
                 merged[key] = block, owners
         return tuple(block for block, _ in merged.values()), [owners for _, owners in merged.values()]
 
-    def _kept(self, at: int, change: Change) -> tuple[Condition, ...]:
+    def _kept(self, at: int, change: Change) -> tuple[Demand, ...]:
         return tuple(
             found for found in self.members[at].conditions if not found.clause or found.clause not in change.dropped
         )
@@ -249,7 +249,7 @@ class Group:
         pods = [member.conditions for member in self.members] if change.welcome else kept
         return frozenset.intersection(*(named(pods, (at,)) for at in members))
 
-    def _left_by(self, at: int, kept: Sequence[Condition], change: Change) -> Bits:
+    def _left_by(self, at: int, kept: Sequence[Demand], change: Change) -> Bits:
         """The nodes that a member without its dropped clauses is not shut out of by exclusive pools."""
         if change.welcome:
             return self.world.everything
@@ -314,7 +314,7 @@ def _sum(prices: Sequence[Row], pods: Sequence[tuple[int, int]], size: int) -> R
     return found
 
 
-def _united(members: Sequence[int], kept: Sequence[Sequence[Condition]]) -> Iterator[list[int]]:
+def _united(members: Sequence[int], kept: Sequence[Sequence[Demand]]) -> Iterator[list[int]]:
     """The members in sets that have to share a node."""
     of_key: dict[Key, int] = {}
     leader = {at: at for at in members}
@@ -339,7 +339,7 @@ def named(conditions: _Kept, members: Iterable[int]) -> frozenset[Name]:
     return frozenset(found.host[0] for at in members for found in conditions[at] if found.host and found.exclusive)
 
 
-def split(together: Sequence[tuple[Member, int, Sequence[Condition]]]) -> bool:
+def split(together: Sequence[tuple[Member, int, Sequence[Demand]]]) -> bool:
     """Whether pods that have to share a node must not share one; of each member the number and the conditions."""
     for member, count, kept in together:
         avoided = {key for found in kept for key in found.avoids}

@@ -33,7 +33,7 @@ _SAID: Final = 2
 """Equal elements that a clause names."""
 
 
-class Condition(Struct, frozen=True, eq=False):
+class Demand(Struct, frozen=True, eq=False):
     """One demand of a member, with the ``clause`` that makes it; the clause is empty if nobody wrote it.
 
     ``nodes`` meet it as far as nodes do. ``requests`` are amounts of one pod. Members with a common key in ``together``
@@ -71,7 +71,7 @@ class Member(Struct, frozen=True, eq=False):
     pod: Pod
     ask: Ask
     verdict: Verdict
-    conditions: tuple[Condition, ...]
+    conditions: tuple[Demand, ...]
     kin: str = ""
 
     @property
@@ -104,7 +104,7 @@ def member_of(
     if ask.job:
         marks = (_all_of(ask), *_marked(verdict.soft, ask))
         standing = next(judged.constraint for judged in verdict.hard if isinstance(judged.constraint, Room))
-        conditions.append(Condition("", world.everything, standing, marks=marks))
+        conditions.append(Demand("", world.everything, standing, marks=marks))
     # Kin may share an isolated host, and nothing else that they avoid.
     lenient = all(key == _all_of(ask) for found in conditions for key in found.avoids)
     kin = f"{ask.namespace}/{ask.job}/{ask.pe}" if ask.pe and count > len(names) and lenient else ""
@@ -113,10 +113,10 @@ def member_of(
 
 def _condition(
     judged: Judged, ask: Ask, names: Sequence[str], count: int, world: World, choices: Collection[Name]
-) -> Condition:
+) -> Demand:
     """What the constraint demands, of a group that has no live pods; ``names`` are those of the member."""
     constraint, job = judged.constraint, f"{ask.namespace}/{ask.job}"
-    plain = Condition(constraint.clause, judged.nodes, constraint)
+    plain = Demand(constraint.clause, judged.nodes, constraint)
     match constraint:
         case Room():
             clause = _of_all(plain.clause, names)
@@ -149,7 +149,7 @@ def _of_all(clause: str, names: Sequence[str]) -> str:
     return clause.replace(f"processing element {names[0]})", f"processing elements {enumerated(names, _SAID)})")
 
 
-def _hosted(condition: Condition, constraint: PoolHosts, world: World, choices: Collection[Name]) -> Condition:
+def _hosted(condition: Demand, constraint: PoolHosts, world: World, choices: Collection[Name]) -> Demand:
     """The condition for pods on hosts of a pool."""
     pool = constraint.pool.namespace, constraint.pool.name
     if pool in choices:
@@ -158,7 +158,7 @@ def _hosted(condition: Condition, constraint: PoolHosts, world: World, choices: 
     return replace(condition, shut=shut)
 
 
-def _apart(condition: Condition, key: Key) -> Condition:
+def _apart(condition: Demand, key: Key) -> Demand:
     """The condition for pods that both mark and avoid the key."""
     return replace(condition, marks=(key,), avoids=(key,))
 
@@ -186,7 +186,7 @@ def _all_of(ask: Ask) -> Key:
     return f"element {ask.namespace}/{ask.job}"
 
 
-def requests_of(conditions: Iterable[Condition]) -> Mapping[str, int]:
+def requests_of(conditions: Iterable[Demand]) -> Mapping[str, int]:
     """What one pod requests by these conditions: of two amounts of one resource the larger one counts."""
     found: dict[str, int] = {}
     for condition in conditions:

@@ -38,7 +38,7 @@ class Solving(Protocol):
         ...
 
 
-class Answer(Struct, frozen=True, eq=False):
+class Assigned(Struct, frozen=True, eq=False):
     """``found`` is an assignment, ``decided`` tells that it, or its absence, is certain.
 
     ``short`` are positions of blocks that counts prove not to fit, if counts prove the absence.
@@ -49,24 +49,24 @@ class Answer(Struct, frozen=True, eq=False):
     short: frozenset[int] | None = None
 
 
-async def assign(problem: AssignmentProblem, solving: Solving) -> Answer:
+async def assign(problem: AssignmentProblem, solving: Solving) -> Assigned:
     """Look for an assignment as long as there is time."""
     await solving.rest()
     # What takes a millisecond is done here: another thread would take as long to get to it.
     small = problem.size * len(problem.blocks) < SMALL
     short = bounds.impossible(problem) if small else await solving.run(functools.partial(bounds.impossible, problem))
     if short is not None:
-        return Answer(None, short=short)
+        return Assigned(None, short=short)
     if solving.left() <= 0:
-        return Answer(None, decided=False)
+        return Assigned(None, decided=False)
     found = greedy.search(problem) if small else await solving.run(functools.partial(greedy.search, problem))
     if found is not None:
-        return Answer(found)
+        return Assigned(found)
     seconds = solving.left()
     if seconds < ENOUGH:
-        return Answer(None, decided=False)
+        return Assigned(None, decided=False)
     solved = await solving.run(functools.partial(integer_program.solve, problem, seconds))
-    return Answer(solved.found, solved.proved or solved.found is not None)
+    return Assigned(solved.found, solved.proved or solved.found is not None)
 
 
 def finished(work: Coroutine[Any, Any, Result]) -> Result:
