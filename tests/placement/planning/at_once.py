@@ -1,6 +1,7 @@
 """``AtOnce``: integer programs solved on the spot, and verdicts on Jobs that are got with it."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -9,11 +10,9 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.whole_job import JobVerdict, judge_job
-from webhook.placement.planning import integer_program
-from webhook.placement.planning.assignment import AssignmentProblem
-from webhook.placement.planning.costs import Costs
-from webhook.placement.planning.integer_program import Solved
 from webhook.placement.planning.solver import finished
+
+Result = TypeVar("Result")
 
 
 class AtOnce:
@@ -27,10 +26,10 @@ class AtOnce:
         """The time for the next question."""
         return self.seconds
 
-    async def solve(self, problem: AssignmentProblem, seconds: float, costs: Costs | None = None) -> Solved:
-        """Solve the problem now."""
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """Do the work now."""
         self.programs += 1
-        return integer_program.solve(problem, seconds, costs)
+        return work()
 
     async def rest(self) -> None:
         """Nobody else works."""

@@ -1,6 +1,7 @@
 """Verdicts on whole Jobs: the texts of refusals, warnings, and what counts as free."""
 
 import time
+from typing import Any
 
 import pytest
 
@@ -9,8 +10,6 @@ from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
 from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.jobs.whole_job import UNDECIDED
-from webhook.placement.planning.assignment import AssignmentProblem
-from webhook.placement.planning.costs import Costs
 from webhook.placement.planning.integer_program import Solved
 from webhook.placement.text import keys
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault
@@ -156,7 +155,7 @@ def test_a_passing_condition_is_a_warning() -> None:
 class NoTime(AtOnce):
     """No program finds anything."""
 
-    async def solve(self, problem: AssignmentProblem, seconds: float, costs: Costs | None = None) -> Solved:  # noqa: ARG002 -- a ``Solving``
+    async def run(self, _work: object) -> Any:
         """Nothing is known."""
         return Solved(None, proved=False)
 
