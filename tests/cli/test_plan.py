@@ -273,3 +273,38 @@ def test_a_pool_of_two_objects_is_listed_once(plan: Run, tmp_path: Path) -> None
     found = json.loads(out)
     assert [pool["name"] for pool in found["pools"]] == ["MyPool"]
     assert [subject["pools"] for subject in found["subjects"]] == [[0], [0]]
+
+
+def test_replicas_with_a_host_port_are_planned_on_a_node_each(plan: Run, tmp_path: Path) -> None:
+    container = {"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}]}
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "ported"},
+        "spec": {
+            "replicas": 3,
+            "selector": {"matchLabels": {"app": "ported"}},
+            "template": {"metadata": {"labels": {"app": "ported"}}, "spec": {"containers": [container]}},
+        },
+    }
+    code, out, _ = plan("-o", "json", "-f", written(tmp_path, deployment))
+    [element] = json.loads(out)["subjects"][0]["elements"]
+    assert code == 0
+    assert (element["replicas"], [*element["placed"].values()]) == (3, [1, 1, 1])
+
+
+def test_a_node_that_runs_as_many_pods_as_it_may_is_closed(plan: Run, tmp_path: Path) -> None:
+    full = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "full", "labels": {"kubernetes.io/hostname": "full"}},
+        "status": {"allocatable": {"cpu": "4", "memory": "4Gi", "pods": "0"}},
+    }
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "one", "labels": {"streams.ibm.com/job": "j"}},
+        "spec": {"containers": [{"name": "main"}]},
+    }
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, full, pod))
+    assert "has no place for one more pod" in [rule["reason"] for rule in json.loads(out)["rules"]]

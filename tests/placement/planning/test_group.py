@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.builders import NAMESPACE, cluster, node, nodes, pod, typed
+from tests.builders import NAMESPACE, bound_pod, cluster, node, nodes, pod, pool, typed
 from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -140,3 +140,59 @@ def test_sets_that_overlap_need_a_node_each() -> None:
     blocks = tuple(Block(1, np.array(mask, np.bool_), (), key, key) for mask in sets)
     problem = AssignmentProblem(np.arange(3), np.zeros((0, 3), np.int64), blocks)
     assert bounds.impossible(problem) == frozenset(range(4))
+
+
+def test_without_time_a_plan_is_not_proved_to_be_the_cheapest() -> None:
+    asked = group(TWO, (2, pod()))
+    answer = finished(asked.place())
+    assert answer.placed is not None
+    asked.solving = AtOnce(0.0)
+    plan = finished(cheapest(asked, answer.placed))
+    assert (plan.proved, sorted(plan.placed.slots[0])) == (False, [0, 1])
+
+
+def away_from_itself(key: str) -> dict[str, Any]:
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": "a"}}}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def test_replicas_that_keep_out_of_each_others_zone_need_a_zone_each() -> None:
+    zones = cluster([node(f"node-{at}", labels={"zone": at}) for at in "ab"])
+    apart = pod(labels={"app": "a"}, affinity=away_from_itself("zone"))
+    assert finished(group(zones, (2, apart)).place()).placed is not None
+    assert finished(group(zones, (3, apart)).place()).placed is None
+
+
+def test_replicas_on_one_node_cannot_keep_out_of_each_others_zone() -> None:
+    zones = cluster([node(f"node-{at}", labels={"zone": at}) for at in "ab"])
+    both = pod(labels={"app": "a"}, affinity=away_from_itself("zone"), annotations=SAME)
+    assert finished(group(zones, (2, both)).place()).placed is None
+
+
+def test_several_nodes_are_to_be_labelled() -> None:
+    inventory = cluster([node("node-a", labels={keys.TAG: "x"}), node("node-b"), node("node-c")])
+    spec = job_spec(*[element(f"{APART}, host(P)")] * 3, pools=({"name": "P", "tags": ["x"]},))
+    assert "Nearest fix: label 2 more nodes streams.ibm.com/hostpool=x, or drop" in judged(spec, inventory).text
+
+
+def test_nodes_without_a_place_for_a_pod_are_counted() -> None:
+    inventory = cluster([node("node-a", pods=1), node("node-b", pods=1)], pods=[bound_pod("node-a", job="other")])
+    text = judged(job_spec(element(), element()), inventory).text
+    assert text.splitlines()[:2] == [
+        "The processing elements cannot all run: 1 of 2 processing elements fits (app-0, app-1).",
+        "  1 node has no place for one more pod",
+    ]
+
+
+def test_a_preferred_pool_marks_nothing() -> None:
+    preferred = pod("host(P)", annotations={keys.PREFERRED: "host"})
+    asked = group(cluster(nodes(1), pools=[pool("P", tags=("x",))]), (2, preferred))
+    assert finished(asked.place()).placed is not None
+
+
+def test_a_pod_that_says_too_much_is_refused_before_it_is_judged() -> None:
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+    found = typed(pod(topologySpreadConstraints=[constraint] * 11))
+    refused = member_of(["a"], 1, found, NAMESPACE, World(TWO, Policy()), ())
+    assert isinstance(refused, tuple)
+    assert [problem.field for problem in refused] == ["spec.topologySpreadConstraints"]

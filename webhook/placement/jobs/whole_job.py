@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.decision.decision import decide
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec, element_name
 from webhook.placement.inventory.objects import Element, Pool, StreamsJob
@@ -28,7 +28,7 @@ from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.solver import Solving
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
-from webhook.placement.text.problem import MESSAGE_LIMIT, Fault
+from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, fault_of, render
 
 NOUN: Final = "processing element"
 
@@ -94,19 +94,9 @@ async def _judged(
     namespace: str, name: str, spec: JobSpec, pools: Sequence[Pool], world: World, solving: Solving
 ) -> JobVerdict:
     choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
-    chosen = frozenset((pool.namespace, pool.name) for pool in choices)
-    members: list[Member] = []
-    for names, pod in element_pods(name, spec):
-        await solving.rest()
-        if solving.left() <= 0:
-            return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
-        member = member_of(names, len(names), pod, namespace, world, chosen)
-        if isinstance(member, Member) and member.open():
-            members.append(member)
-        elif refused := _alone(names[0], decide(pod, namespace, world)):
-            return refused
-        elif isinstance(member, Member):
-            members.append(member)
+    members = await _members(namespace, name, spec, choices, world, solving)
+    if isinstance(members, JobVerdict):
+        return members
     group = Group(members, world, choices, solving, ((namespace, name),))
     answer = await group.place()
     if answer.placed is not None:
@@ -119,12 +109,28 @@ async def _judged(
     return JobVerdict(group, answer, refusal, refusal.text, refusal.fault)
 
 
-def _alone(name: str, decision: Decision) -> JobVerdict | None:
-    """The refusal of an element that cannot run even without all others; ``None`` if it can."""
-    if not decision.refused:
-        return None
-    text = f"processing element {name}: {decision.message}"
-    return JobVerdict(text=text[:MESSAGE_LIMIT], fault=decision.fault)
+async def _members(
+    namespace: str, name: str, spec: JobSpec, choices: Sequence[Pool], world: World, solving: Solving
+) -> list[Member] | JobVerdict:
+    """The members of the Job; the verdict if one of its elements cannot run by itself, or there is no time."""
+    chosen = frozenset((pool.namespace, pool.name) for pool in choices)
+    members: list[Member] = []
+    for names, pod in element_pods(name, spec):
+        await solving.rest()
+        if solving.left() <= 0:
+            return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
+        member = member_of(names, len(names), pod, namespace, world, chosen)
+        if not isinstance(member, Member):
+            return _alone(names[0], render(member), fault_of(member))
+        if not member.open() and (decision := decide(pod, namespace, world)).refused:
+            return _alone(names[0], decision.message, decision.fault)
+        members.append(member)
+    return members
+
+
+def _alone(name: str, message: str, fault: Fault) -> JobVerdict:
+    """The refusal of a Job for an element that cannot run even without all others."""
+    return JobVerdict(text=f"processing element {name}: {message}"[:MESSAGE_LIMIT], fault=fault)
 
 
 def element_pods(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod]]:

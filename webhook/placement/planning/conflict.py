@@ -53,8 +53,6 @@ async def _fails(group: Group, counts: Sequence[int], dropped: frozenset[str] = 
 async def _fewest_pods(group: Group, short: Sequence[int]) -> tuple[int, ...]:
     """How many pods of each member are enough: first many members are left out at once, then single ones, then pods."""
     counts = [count if not short or at in short else 0 for at, count in enumerate(group.counts)]
-    if not await _fails(group, counts):
-        counts = list(group.counts)
     size = max(1, sum(map(bool, counts)) // 2)
     while size and group.in_time:
         there = [at for at, count in enumerate(counts) if count]
@@ -94,8 +92,6 @@ async def _fewest_clauses(group: Group, counts: Sequence[int], texts: Sequence[s
             chosen = left
     smaller = itertools.chain.from_iterable(itertools.combinations(texts, size) for size in range(1, len(chosen)))
     for choice in itertools.islice(smaller, TRIES):
-        if not group.in_time:
-            break
         if await _fails(group, counts, frozenset(texts).difference(choice)):
             return choice
     return tuple(chosen)

@@ -28,6 +28,10 @@ _SKIPPED: Final = 8
 """At most so many members are left out to see whether later ones fit."""
 
 
+_NONE: Final = "none by a single change"
+_NO_TIME: Final = "not found in the time there was; explain and plan take more"
+
+
 class GroupRefusal(Struct, frozen=True):
     """The ``text``, and its parts: clauses and names of elements in the conflict, the fix, and whose fault it is."""
 
@@ -48,12 +52,13 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> GroupRe
     conflict = await smallest(group, short)
     if conflict.pools:
         return await _refuse_pools(group, conflict)
-    if not group.in_time:
-        return _refuse_in_haste(group, noun)
     alike = _alike(group, conflict)
     names = _names(group, alike)
     total = sum(alike)
     fit = await _fitting(group, alike, beside=False)
+    if not group.in_time:
+        # The conflict may be larger than need be, and the number smaller.
+        return _refuse_in_haste(group, noun)
     fits = f"{fit} of {counted(total, noun)} {'fits' if 1 in (fit, total) else 'fit'}"
     first = f"{_start(conflict, noun)}: {fits}{_who(names)}."
     lines = [f"  {shorten(line, REASON_LIMIT)}" for line in _reasons(group, conflict)]
@@ -61,7 +66,7 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> GroupRe
     left = await _fitting(group, alike, beside=True)
     if 0 < left < total:
         options.append(f"run {left} of these {total}")
-    fix = ", or ".join(options) or "none by a single change"
+    fix = ", or ".join(options) or (_NONE if group.solving.left() > 0 else _NO_TIME)
     text = within_limit(first, lines, f"Nearest fix: {fix}.")
     fault = Fault.INVALID if await contradictory(group) else Fault.FORBIDDEN
     return GroupRefusal(text, conflict.clauses, names, fix, fault)
@@ -71,8 +76,7 @@ def _refuse_in_haste(group: Group, noun: str) -> GroupRefusal:
     """The refusal of a group about which time was too short to find out more."""
     names = _names(group, group.counts)
     first = f"The {counted(sum(group.counts), noun)} cannot all run at the same time{_who(names)}."
-    fix = "not found in the time there was; explain and plan take more"
-    return GroupRefusal(f"{first}\nNearest fix: {fix}.", (), names, fix, Fault.FORBIDDEN)
+    return GroupRefusal(f"{first}\nNearest fix: {_NO_TIME}.", (), names, _NO_TIME, Fault.FORBIDDEN)
 
 
 def _start(conflict: GroupConflict, noun: str) -> str:
@@ -123,8 +127,6 @@ async def _fitting(group: Group, alike: Sequence[int], *, beside: bool) -> int:
         total += low
         # The first member of which not all pods fit is the one that is skipped.
         left = left[next((place + 1 for place, at in enumerate(left) if counts[at] < alike[at]), len(left)) :]
-        if not left:
-            break
     return total
 
 

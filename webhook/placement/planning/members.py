@@ -24,6 +24,7 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.selector import matching_all
+from webhook.placement.kube.size_limits import oversized
 from webhook.placement.planning.assignment import Key
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
@@ -95,6 +96,8 @@ def member_of(
 
     ``choices`` are HostPools whose hosts are chosen together with the nodes of the pods.
     """
+    if too_much := oversized(pod):
+        return too_much
     ask, problems = read(pod, namespace, world)
     parsed = constraints_of(ask, world)
     if problems or parsed.problems:

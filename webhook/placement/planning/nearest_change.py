@@ -37,7 +37,7 @@ async def cluster_changes(group: Group, conflict: GroupConflict, missing: int) -
     """Changes of the cluster, or of the Job's pools, with which all pods fit; ``missing`` pods are known not to fit."""
     members = conflict.members(group)
     for clause in conflict.clauses if group.in_time else ():
-        async for text in _labelled(group, clause, members, missing):
+        if text := await _labelled(group, clause, members, missing):
             yield text
     async for text in _larger(group, conflict, missing):
         yield text
@@ -83,8 +83,8 @@ async def _fewest(works: _Works, most: int) -> int:
     return high
 
 
-async def _labelled(group: Group, clause: str, members: Sequence[Member], missing: int) -> AsyncIterator[str]:
-    """The labels that open one more node to a clause, or several nodes, if that is enough."""
+async def _labelled(group: Group, clause: str, members: Sequence[Member], missing: int) -> str:
+    """The labels that open one more node to a clause, or several nodes, if that is enough; empty if it is not."""
     for member in members:
         constraints = [found.constraint for found in member.conditions]
         for at, found in enumerate(member.conditions):
@@ -105,12 +105,11 @@ async def _labelled(group: Group, clause: str, members: Sequence[Member], missin
                 return await _works(group, Change(opening=clause, opened=opened, closed=others))
 
             if any([await works(1, first) for first in range(min(_FEW, len(roomy)))]):
-                yield text
-                return
+                return text
             more = await _fewest(works, min(missing, len(roomy))) if text.startswith(_LABEL) else 0
             if more:
-                yield f"label {more} more nodes{text.removeprefix(_LABEL)}"
-                return
+                return f"label {more} more nodes{text.removeprefix(_LABEL)}"
+    return ""
 
 
 def _serving_others(group: Group, clause: str, keys: Collection[str]) -> frozenset[int] | None:

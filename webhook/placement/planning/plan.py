@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.planning import greedy, integer_program
-from webhook.placement.planning.assignment import Assignment
-from webhook.placement.planning.costs import Costs
 from webhook.placement.planning.group import SAME, Group, Placed
+from webhook.placement.planning.integer_program import Solved
 from webhook.placement.planning.members import Member, requests_of
 from webhook.placement.pools.score import LOAD, costs, worth
 from webhook.placement.workload.ranking import preferences
@@ -42,23 +42,15 @@ async def cheapest(group: Group, known: Placed) -> Plan:
     """The plan of a group that can be placed as ``known``: the cheapest one that is found while there is time."""
     prices = [_price(member, group) for member in group.members]
     problem, owners, priced = group.problem(group.counts, SAME, prices)
-    best = await group.solving.run(functools.partial(greedy.search, problem, priced))
-    proved = False
+    searched = await group.solving.run(functools.partial(greedy.search, problem, priced))
+    solved = Solved(None, proved=False)
     if group.in_time:
         work = functools.partial(integer_program.solve, problem, group.solving.left(), priced)
         solved = await group.solving.run(work)
-        proved = solved.proved and solved.found is not None
-        best = _cheaper(best, solved.found, priced)
-    if best is None:
-        return _plan(group, known, prices, proved=False)
-    return _plan(group, group.placed(problem, best, owners), prices, proved=proved)
-
-
-def _cheaper(one: Assignment | None, other: Assignment | None, priced: Costs) -> Assignment | None:
-    """The cheaper of two assignments; the first one if they cost the same."""
-    if one is None or other is None:
-        return one or other
-    return other if priced.total(other.places) < priced.total(one.places) else one
+    found = [group.placed(problem, best, owners) for best in (searched, solved.found) if best is not None]
+    plans = [_plan(group, placed, prices) for placed in (*found, known)]
+    best = min(plans, key=lambda plan: plan.total)
+    return replace(best, proved=solved.proved and solved.found is not None)
 
 
 def _price(member: Member, group: Group) -> Row:
@@ -69,11 +61,11 @@ def _price(member: Member, group: Group) -> Row:
     return costs(capacity, requests_of(member.conditions), worths, group.slots)
 
 
-def _plan(group: Group, placed: Placed, prices: Sequence[Row], *, proved: bool) -> Plan:
+def _plan(group: Group, placed: Placed, prices: Sequence[Row]) -> Plan:
     at = {int(slot): place for place, slot in enumerate(group.slots)}
     own = tuple(
         tuple(int(price[at[slot]]) for slot in slots) for price, slots in zip(prices, placed.slots, strict=True)
     )
     pods = Counter(slot for slots in placed.slots for slot in slots)
     load = sum(LOAD * count * (count - 1) // 2 for count in pods.values())
-    return Plan(placed, own, sum(map(sum, own)) + load, proved)
+    return Plan(placed, own, sum(map(sum, own)) + load, proved=False)

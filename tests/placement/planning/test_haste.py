@@ -1,0 +1,76 @@
+"""Time runs out at any moment: what is said about a Job is less then, and never wrong."""
+
+import pytest
+
+from tests.builders import cluster, node, nodes
+from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
+from webhook.placement.inventory.objects import Taint
+from webhook.placement.jobs.whole_job import UNDECIDED
+from webhook.placement.text.problem import Fault
+
+APART = 'hostExlocation("a")'
+FIVE = job_spec(
+    *[element(f"{APART}, host(P)", cpu) for cpu in ("1", "1", "2", "2", "3")], pools=({"name": "P", "tags": ["x"]},)
+)
+TWO = cluster(
+    [
+        node("node-a", labels={"streams.ibm.com/hostpool": "x"}),
+        node("node-b", labels={"streams.ibm.com/hostpool": "x"}),
+        node("c"),
+    ]
+)
+WHOLE = (
+    'host(P) and hostExlocation("a") cannot both hold: 2 of 5 processing elements fit (app-0, app-1, app-2 and 2 more).'
+)
+HASTE = (
+    "The 5 processing elements cannot all run at the same time (app-0, app-1, app-2 and 2 more).\n"
+    "Nearest fix: not found in the time there was; explain and plan take more."
+)
+
+
+class Ending(AtOnce):
+    """There is time for so many looks at the clock."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self._looks = looks
+
+    def left(self) -> float:
+        """The time for the next question."""
+        self._looks -= 1
+        return float(self._looks >= 0)
+
+
+def test_without_any_time_a_job_is_not_decided_about() -> None:
+    verdict = judged(FIVE, TWO, AtOnce(0.0))
+    assert (verdict.refused, verdict.undecided, verdict.warnings) == (False, True, (UNDECIDED,))
+
+
+@pytest.mark.parametrize("looks", range(1, 160))
+def test_whenever_time_runs_out_what_is_said_is_true(looks: int) -> None:
+    verdict = judged(FIVE, TWO, Ending(looks))
+    if verdict.undecided:
+        assert verdict.warnings == (UNDECIDED,)
+        return
+    assert verdict.fault is Fault.FORBIDDEN
+    assert verdict.text == HASTE or verdict.headline == WHOLE, verdict.text
+
+
+def test_with_time_enough_all_is_said() -> None:
+    assert judged(FIVE, TWO, Ending(10_000)).text == judged(FIVE, TWO).text
+
+
+def test_a_node_that_only_has_to_recover_is_waited_for() -> None:
+    broken = node("node-a", taints=[Taint("node.kubernetes.io/not-ready", "", "NoSchedule")])
+    verdict = judged(job_spec(element('host("node-a")')), cluster([broken, node("node-b")]))
+    assert (verdict.refused, len(verdict.warnings)) == (False, 1)
+    assert verdict.warnings[0].startswith('not all at a time now: host("node-a") cannot hold')
+
+
+def test_an_index_that_a_smaller_pool_lacks_is_no_fix() -> None:
+    pools = ({"name": "P", "size": 3, "mode": "Exclusive"}, {"name": "Q", "size": 1, "mode": "Exclusive"})
+    verdict = judged(job_spec(element("host(P[2])"), element("host(Q)"), pools=pools), cluster(nodes(3)))
+    assert verdict.text == (
+        "HostPool P (3 hosts, Exclusive) and HostPool Q (1 host, Exclusive) cannot all have their hosts: "
+        "3 nodes are eligible.\nNearest fix: make more nodes eligible."
+    )
