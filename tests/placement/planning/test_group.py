@@ -196,3 +196,10 @@ def test_a_pod_that_says_too_much_is_refused_before_it_is_judged() -> None:
     refused = member_of(["a"], 1, found, NAMESPACE, World(TWO, Policy()), ())
     assert isinstance(refused, tuple)
     assert [problem.field for problem in refused] == ["spec.topologySpreadConstraints"]
+
+
+def test_of_two_conflicts_the_smaller_one_is_named() -> None:
+    inventory = cluster([node("node-a", labels={keys.TAG: "x"}), node("node-b", hostname=None, cpu=32000)])
+    spec = job_spec(*[element(f"{APART}, host(P)", "5")] * 2, pools=({"name": "P", "tags": ["x"]},))
+    text = judged(spec, inventory).text
+    assert text.startswith('hostExlocation("a") cannot hold: 1 of 2 processing elements fits (app-0, app-1).')
