@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
-from tests.builders import bound_pod, cluster, node, nodes, pool
+from tests.builders import NAMESPACE, bound_pod, cluster, node, nodes, pool
 from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
 from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.objects import Taint
+from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.whole_job import UNDECIDED
 from webhook.placement.planning.integer_program import Solved
+from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault
 
@@ -208,3 +210,12 @@ def test_a_pool_that_is_there_keeps_its_hosts() -> None:
     assert verdict.answer
     assert verdict.answer.placed
     assert verdict.answer.placed.slots[0] == verdict.answer.placed.slots[1]
+
+
+def test_pods_of_jobs_that_are_decided_about_anew_leave_and_no_others() -> None:
+    pods = [bound_pod("node-a", job="one"), bound_pod("node-b", job="two")]
+    world = World(cluster(nodes(2), pods=pods), Policy(), leaving=((NAMESPACE, "one"),))
+    left = {job: world.job_pods(NAMESPACE, job).everyone.nodes.bit_count() for job in ("one", "two")}
+    leaving = {job: found.everyone.nodes.bit_count() for job in ("one", "two", "")
+               if (found := world.leavers(NAMESPACE, job))}  # fmt: skip
+    assert (left, leaving) == ({"one": 0, "two": 1}, {"one": 1, "two": 0, "": 0})

@@ -84,10 +84,13 @@ class ReviewQueries:
 
     def _authorized(self, answer: Answer, question: RightsQuestion) -> Answer | Awaitable[Answer]:
         """The answer of a user who may use the HostPools; where nobody is asked about rights everybody may."""
-        then = replace(answer, question=question.then)
-        if self._rights is None:
-            return self.completed(then)
-        return _authorized(self, then, question, self._rights)
+        if self._rights is not None:
+            return _authorized(self, answer, question, self._rights)
+        return self.permitted(answer, question)
+
+    def permitted(self, answer: Answer, question: RightsQuestion) -> Answer | Awaitable[Answer]:
+        """The answer of a user who may use the HostPools; it may depend on more."""
+        return self.completed(replace(answer, question=question.then)) if question.then else answer
 
 
 async def _sized(answer: Answer, question: SizeQuestion, sizes: WorkloadSizes) -> Answer:
@@ -116,7 +119,7 @@ async def _authorized(
         ]
     except ApiError as failure:
         return _unknown("whether the HostPools may be used", failure)
-    found = question.resume(refused) if refused else queries.completed(answer)
+    found = question.resume(refused) if refused else queries.permitted(answer, question)
     return found if isinstance(found, Answer) else await found
 
 
