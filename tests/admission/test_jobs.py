@@ -258,6 +258,48 @@ def test_a_job_without_a_name_is_not_judged_as_a_whole() -> None:
     assert reviewed("Job", APART, metadata={"name": None}).question is None
 
 
+def changed(old: Json, new: Json) -> Answer:
+    return reviewed("Job", new, operation="UPDATE", old={"metadata": {"name": "parallel"}, "spec": old})
+
+
+ELEMENTS: list[Json] = APART["processingElements"]
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        pytest.param(APART | {"processingElements": ELEMENTS[:2]}, id="an element less"),
+        pytest.param(APART | {"submissionTimeOutInSeconds": 60}, id="more time"),
+        pytest.param(APART | {"processingElement": {"restartFailedPod": True}}, id="an option of all"),
+        pytest.param(
+            APART | {"processingElements": [*ELEMENTS[:2], ELEMENTS[2] | {"restartFailedPod": True}]}, id="an option"
+        ),
+        pytest.param(APART | {"processingElements": ELEMENTS[::-1]}, id="another order"),
+    ],
+)
+def test_a_change_that_demands_no_more_is_not_judged(new: Json) -> None:
+    answer = changed(APART, new)
+    assert (response(answer)["allowed"], answer.question) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param(APART, APART | {"processingElements": [*ELEMENTS, {}]}, id="an element more"),
+        pytest.param(APART, APART | {"hostPools": [{"name": "P", "size": 2}]}, id="a pool"),
+        pytest.param(APART, APART | {"processingElement": {"resources": {"requests": {"cpu": "1"}}}}, id="more cpu"),
+        pytest.param(
+            APART | {"resources": {"requests": {"cpu": "6"}}},
+            APART | {"resources": {"requests": {"cpu": "6"}}, "processingElements": ELEMENTS[:2]},
+            id="a larger share of the resources of all",
+        ),
+        pytest.param({"processingElements": 7}, APART, id="of what is not readable"),
+    ],
+)
+def test_a_change_that_demands_more_is_judged(old: Json, new: Json) -> None:
+    assert isinstance(changed(old, new).question, WholeQuestion)
+
+
 def test_a_user_who_may_use_the_pools_of_a_job_is_told_whether_it_fits() -> None:
     question = reviewed("Job", on_pool("P"), cluster(pools=[USED])).question
     assert isinstance(question, RightsQuestion)

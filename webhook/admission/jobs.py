@@ -32,7 +32,7 @@ from webhook.placement.inventory.objects import StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.named_pools import foreign_pools, pools_of_element, undeclared_pools
 from webhook.placement.jobs.problems import problems_of_element, problems_of_job
-from webhook.placement.jobs.whole_job import judge_job
+from webhook.placement.jobs.whole_job import demands_more, judge_job
 from webhook.placement.kube.pod import Metadata
 from webhook.placement.planning.solver import Solving
 from webhook.placement.pools.allocation import pool_of
@@ -72,11 +72,22 @@ def submitted_job(review: Review, inventory: Inventory, policy: Policy) -> Answe
     problems = list(_wrong(new, known))
     uses = [(known[pool], clause.text) for pool, clause in foreign_pools(new.spec) if pool in known]
     answer = with_rights_to(answered(review, problems, policy), review, uses, "spec.processingElements", policy)
-    if problems or not new.metadata.name:
+    if problems or not new.metadata.name or not _demanding(review, new):
         return answer
     whole = WholeQuestion(functools.partial(_whole, review, inventory, policy, new.metadata.name, new.spec))
     rights = answer.question
     return replace(answer, question=replace(rights, then=whole) if isinstance(rights, RightsQuestion) else whole)
+
+
+def _demanding(review: Review, new: SubmittedJob) -> bool:
+    """Whether the Job is new, or demands more of the cluster than before."""
+    if review.operation != "UPDATE":
+        return True
+    try:
+        old = _JOB.decode(review.old).spec
+    except MALFORMED:
+        return True
+    return demands_more(new.metadata.name or "", old, new.spec)
 
 
 async def _whole(

@@ -4,6 +4,7 @@ See ``docs/jobs.md``, "The whole Job". Elements that differ only in their names 
 Job of a thousand equal elements costs little more than one of ten.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -131,6 +132,28 @@ async def _members(
 def _alone(name: str, message: str, fault: Fault) -> JobVerdict:
     """The refusal of a Job for an element that cannot run even without all others."""
     return JobVerdict(text=f"processing element {name}: {message}"[:MESSAGE_LIMIT], fault=fault)
+
+
+def demands_more(name: str, old: JobSpec, new: JobSpec) -> bool:
+    """Whether a changed Job demands of the cluster what it did not before: fewer of the same elements do not."""
+    count = len(new.processing_elements or ())
+    shared = new.resources is not None and count != len(old.processing_elements or ())
+    if shared or _common(old) != _common(new):
+        return True
+    return bool(Counter(_demands(name, new)) - Counter(_demands(name, old)))
+
+
+def _common(spec: JobSpec) -> tuple[object, ...]:
+    """What all elements demand."""
+    shared = spec.processing_element.resources if spec.processing_element else None
+    return spec.host_pools or (), spec.resources, shared
+
+
+def _demands(name: str, spec: JobSpec) -> Iterator[bytes]:
+    """What each element demands; equal for elements that demand the same."""
+    for at, element in enumerate(spec.processing_elements or ()):
+        plain = ElementSpec(template=element.template, resources=element.resources, operators=element.operators)
+        yield _shape(plain, element_name(name, at, element))
 
 
 def element_pods(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod]]:
