@@ -14,11 +14,10 @@ from webhook.admission.replicas import grown, replicas_of
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
-from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec, element_name
+from webhook.placement.inventory.job_spec import JobSpec, element_name
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.content import content_id
-from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE, Launch, pod_of
 from webhook.placement.jobs.problems import pool_object_name
+from webhook.placement.jobs.whole_job import element_pod
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import CRON_JOB, HOST_POOL, POD, POD_TEMPLATE, STREAMS_JOB, WORKLOADS
 from webhook.placement.text.problem import Problem
@@ -148,10 +147,7 @@ def _elements(job: Unstructured, name: str) -> Iterator[DescribedPod]:
     namespace = mapping(job, "metadata").get("namespace")
     for at, element in enumerate(spec.processing_elements or ()):
         pe = element_name(name, at, element)
-        stated = {**msgspec.to_builtins(element), "job": name, "contentId": content_id(element, spec)}
-        stated.pop("name", None)
-        launch = Launch(job=name, element=pe, uid="", count=1, image=RUNTIME_IMAGE)
-        pod = pod_of(launch, msgspec.convert(stated, ProcessingElementSpec), spec)
+        pod = element_pod(name, pe, element, spec)
         pod["metadata"] |= {"namespace": namespace} if namespace else {}
         yield DescribedPod(f"Job {name}, processing element {pe}", pod)
 

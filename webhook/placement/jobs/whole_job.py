@@ -20,7 +20,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_spec import pool_of_spec
 from webhook.placement.jobs.content import content_id
 from webhook.placement.jobs.element_order import own_annotations, own_placement
-from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE, Launch, pod_of
+from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE, Json, Launch, pod_of
 from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
@@ -175,7 +175,7 @@ def _shape(element: ElementSpec, pe: str) -> bytes:
     return msgspec.json.encode((plain, [text for text in placements if text], named))
 
 
-def element_pod(job: str, pe: str, element: ElementSpec, spec: JobSpec) -> dict[str, object]:
+def element_pod(job: str, pe: str, element: ElementSpec, spec: JobSpec) -> Json:
     """The first pod of an element, as the controller will make it."""
     stated = {**msgspec.to_builtins(element), "job": job, "contentId": content_id(element, spec)}
     stated.pop("name", None)
