@@ -78,7 +78,7 @@ bench-browser: $(VENV)/browser.stamp          ## the page of plans in a real Chr
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest tests/browser
 
-e2e: $(VENV)/dev.stamp            ## through a real API server: what admission costs those who ask, and others, and how fast Jobs are; 20 minutes
+bench-e2e: $(VENV)/dev.stamp            ## through a real API server: what admission costs those who ask, and others, and how fast Jobs are; 20 minutes
 	$(BIN)/python -m bench.e2e
 	$(BIN)/python -m bench.e2e.bystanders --results bench/RESULTS-bystanders.md
 	$(BIN)/python -m bench.e2e.jobs --results bench/RESULTS-jobs.md
