@@ -74,10 +74,6 @@ format: $(VENV)/dev.stamp               ## let the formatter have its way
 bench: $(VENV)/run.stamp                ## throughput, latency and memory against a bare echo; needs wrk
 	$(BIN)/python -m bench
 
-bench-browser: $(VENV)/browser.stamp          ## the page of plans in a real Chromium, which is installed with apt-get if there is none
-	$(BIN)/python -m tests.browser.chromium
-	$(BIN)/python -m pytest tests/browser
-
 bench-e2e: $(VENV)/dev.stamp            ## through a real API server: what admission costs those who ask, and others, and how fast Jobs are; 20 minutes
 	$(BIN)/python -m bench.e2e
 	$(BIN)/python -m bench.e2e.bystanders --results bench/RESULTS-bystanders.md
