@@ -8,8 +8,8 @@ from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.wait import WaitCause
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Node, Phase, Taint
-from webhook.placement.inventory.passing_conditions import PASSING
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.passing_conditions import PASSING
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 

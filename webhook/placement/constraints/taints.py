@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from webhook.placement.constraints.constraint import Constraint, Reason, Spread
 from webhook.placement.inventory.objects import Taint
-from webhook.placement.inventory.passing_conditions import PASSING
 from webhook.placement.kube.bits import Bits, union
+from webhook.placement.kube.passing_conditions import PASSING
 from webhook.placement.kube.pod import Toleration
 from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from webhook.placement.inventory.capacity import Capacity
 from webhook.placement.inventory.objects import Node, Taint
-from webhook.placement.inventory.passing_conditions import PASSING
 from webhook.placement.inventory.topology import Domains, Topology
 from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.bits import Bits, slots, union
 from webhook.placement.kube.numbers import Numbers
+from webhook.placement.kube.passing_conditions import PASSING
 from webhook.placement.text import keys
 
 _Value = TypeVar("_Value")

@@ -9,9 +9,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.placement.inventory.index import HARD
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase, Pool
-from webhook.placement.inventory.pool_marks import closed_for
+from webhook.placement.inventory.objects import Phase, Pool, Taint
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.bits import Bits, union
+from webhook.placement.text import keys
 from webhook.placement.text.problem import counted, quote
 
 _ENTRY: Final = re.compile(
@@ -141,3 +144,12 @@ def surplus(pool: Pool, inventory: Inventory, quota: Quota) -> PoolQuotaExcess |
         return None
     place = inventory.pools.places(pool.namespace).get(pool.name, len(pools))
     return PoolQuotaExcess(pool.namespace, limit) if place >= limit else None
+
+
+def closed_for(name: Name, inventory: Inventory) -> Bits:
+    """Nodes with the taint of an exclusive pool, NoSchedule or NoExecute."""
+    taints = inventory.nodes.taints.get(keys.EXCLUSIVE)
+    if not taints:
+        return 0
+    own = keys.exclusive(*name)
+    return union(taints.get(Taint(keys.EXCLUSIVE, own, effect), 0) for effect in HARD)

@@ -14,7 +14,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase, Pool, PoolHost, Taint
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.inventory.pool_marks import marked
+from webhook.placement.inventory.quota import closed_for
 from webhook.placement.kube.bits import Bits, slots, union
 from webhook.placement.pools.allocation import Allocation, allocate, eligible
 from webhook.placement.text import keys
@@ -83,6 +83,11 @@ def published(pool: Pool) -> bool:
     This is also true of a pool that failed later because all of its hosts became another pool's.
     """
     return pool.phase in {Phase.READY, Phase.FAILED} and bool(pool.assigned)
+
+
+def marked(name: Name, inventory: Inventory) -> Bits:
+    """Nodes with the pool's membership label or, if it is exclusive, its taint (``docs/hostpool.md``)."""
+    return inventory.nodes.with_key(keys.membership(*name)) | closed_for(name, inventory)
 
 
 def marked_nodes(name: Name, inventory: Inventory) -> list[str]:

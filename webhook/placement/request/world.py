@@ -74,7 +74,7 @@ class World:
     def recovered(self, *, unbound: bool = False) -> "World | None":
         """The world as it will be when passing conditions of nodes have ended; ``None`` if no node has one.
 
-        Passing conditions are those that end by themselves (``inventory/passing_conditions.py``).
+        Passing conditions are those that end by themselves (``kube/passing_conditions.py``).
         """
         inventory = self.inventory.recovered()
         if inventory is None:
