@@ -23,7 +23,7 @@ from webhook.placement.kube.size_limits import oversized
 from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
-from webhook.placement.text.problem import Fault, Problem, render
+from webhook.placement.text.problem import Fault, Problem, fault_of, render
 
 
 class Decision(Struct, frozen=True, gc=False):
@@ -66,8 +66,7 @@ class Decision(Struct, frozen=True, gc=False):
     def fault(self) -> Fault:
         """Whose fault a refusal is: the request's (``INVALID``) if any of its problems is."""
         if self.problems:
-            own = any(problem.fault is Fault.INVALID for problem in self.problems)
-            return Fault.INVALID if own else Fault.FORBIDDEN
+            return fault_of(self.problems)
         return self.refusal.fault if self.refusal else Fault.INVALID
 
 
