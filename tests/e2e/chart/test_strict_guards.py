@@ -48,6 +48,8 @@ def strict(installed: object, plane: ControlPlane) -> Iterator[None]:  # noqa: A
     finally:
         admin.delete(f"{PODS}/pe-0", gracePeriodSeconds="0")
         admin.delete(POOLS)
+        for name in names:  # or the webhook's next processes might run there, and end with their nodes
+            admin.patch(f"/api/v1/nodes/{name}", {"spec": {"unschedulable": True}})
         change(plane, LENIENT)
         delete_nodes(admin, names)
 
