@@ -21,15 +21,26 @@ class JobVerdicts:
     """Answers questions about whole Jobs, each in at most so many ``seconds``."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
-        self._seconds = seconds
         self._turn = asyncio.Lock()
-        self._thread = concurrent.futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="programs")
+        self._searches = ThreadSearches(seconds)
 
     async def find(self, question: WholeQuestion) -> Answer:
         """The answer to the review that the question belongs to."""
-        end = time.monotonic() + self._seconds
+        search = self._searches()
         async with self._turn:
-            return await question.resume(InThread(end, self._thread))
+            return await question.resume(search)
+
+
+class ThreadSearches:
+    """Searches in a thread of its own: called, it begins a search of at most so many ``seconds``."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+        self._thread = concurrent.futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="programs")
+
+    def __call__(self) -> "InThread":
+        """The search that begins now."""
+        return InThread(time.monotonic() + self._seconds, self._thread)
 
 
 class InThread:

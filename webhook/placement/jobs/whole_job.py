@@ -63,6 +63,12 @@ class JobVerdict(Struct, frozen=True, eq=False):
         return self.text.partition("\n")[0]
 
     @property
+    def line(self) -> str:
+        """``text`` in one line, for conditions and Events."""
+        lines = [line.strip() for line in self.text.splitlines()]
+        return "".join(f"{line}{' ' if line.endswith(('.', ':')) else '; '}" for line in lines).rstrip("; ")
+
+    @property
     def undecided(self) -> bool:
         """Whether there was too little time."""
         return self.answer is not None and self.answer.placed is None and not self.answer.decided
@@ -75,20 +81,36 @@ async def judge_job(
 
     If it cannot run now, it is judged as if passing conditions of nodes had ended, as a pod is.
     """
+    world, pools = _applied(namespace, name, spec, inventory, policy)
+    verdict = await _judged(namespace, name, spec, pools, world, solving)
+    later = world.recovered() if verdict.refused else None
+    if later is None:
+        return verdict
+    recovered = await _judged(namespace, name, spec, pools, later, solving)
+    if recovered.refused:
+        return recovered
+    return replace(recovered, warnings=(*recovered.warnings, f"not all at a time now: {verdict.headline}"))
+
+
+async def members_of_job(
+    namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving
+) -> tuple[Member, ...]:
+    """The pods of the Job with what they demand; none if one of them cannot run even by itself."""
+    world, _ = _applied(namespace, name, spec, inventory, policy)
+    found = await _members(namespace, name, spec, (), world, solving)
+    return () if isinstance(found, JobVerdict) else tuple(found)
+
+
+def _applied(
+    namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy
+) -> tuple[World, list[Pool]]:
+    """The world in which the Job is applied, and its pods are yet to be placed; and the HostPools that it declares."""
     pools = pools_of_job(namespace, name, spec)
     known = inventory.pools
     fresh = [pool for pool in pools if (pool.namespace, pool.name) not in known]
     applied = inventory.with_job(streams_job(namespace, name, spec), fresh)
     there = [applied.pools[pool.namespace, pool.name] for pool in pools]
-    world = World(applied, policy, leaving=((namespace, name),))
-    verdict = await _judged(namespace, name, spec, there, world, solving)
-    later = world.recovered() if verdict.refused else None
-    if later is None:
-        return verdict
-    recovered = await _judged(namespace, name, spec, there, later, solving)
-    if recovered.refused:
-        return recovered
-    return replace(recovered, warnings=(*recovered.warnings, f"not all at a time now: {verdict.headline}"))
+    return World(applied, policy, leaving=((namespace, name),)), there
 
 
 async def _judged(
