@@ -169,6 +169,13 @@ def test_a_pod_that_cannot_run_is_refused_in_its_own_words(plan: Run) -> None:
     assert "  refused\n  host(" in out
 
 
+def test_a_list_of_hosts_that_are_none_is_refused(plan: Run, tmp_path: Path) -> None:
+    file = written(tmp_path, a_job("app", an_element(), hostPools=[{"name": "L", "hosts": ["nope"]}]))
+    code, out, _ = plan("-f", file)
+    assert code == 1
+    assert "HostPool L cannot be completed: it lists 1 host and finds 0 nodes.\n" in out
+
+
 def test_without_time_the_plan_says_that_it_may_not_be_the_cheapest(plan: Run) -> None:
     code, out, _ = plan("--seconds", "0", "-f", "examples/job-parallel.yaml")
     assert code == 0

@@ -53,7 +53,7 @@ def solve(problem: AssignmentProblem, seconds: float, costs: Costs | None = None
 
 
 def _without_columns(problem: AssignmentProblem) -> Solved:
-    """The result for a problem without blocks, and without a node that could be a host: HiGHS takes no empty program."""
+    """The result for a problem without blocks, and without a node that could be a host; HiGHS takes none."""
     nothing = Assignment((), tuple(dict(pool.standing) for pool in problem.pools))
     return Solved(None if any(violations(problem, nothing)) else nothing, proved=True)
 
