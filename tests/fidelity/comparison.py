@@ -61,6 +61,8 @@ def _waiting(case: Case, played: CasePlay) -> FidelityResult:
     if verdict.hedged or _may_wait(scenario):
         return FidelityResult(HEDGED)
     told = _waits(played)
+    if played.unmade:  # whoever admits a Job and refuses one of its pods contradicts itself
+        return FidelityResult(MISSED_REFUSAL, told)
     if scenario.kind == "job" and not (wrong := wrong_witness(scenario, verdict)):
         return FidelityResult(CORNERED, f"{_by_what(case)}: {told}")
     if scenario.kind == "job":

@@ -75,8 +75,7 @@ def job_pods(scenario: FidelityScenario) -> list[Object]:
     for name, element in most_constrained_first(elements):
         pod = copy.deepcopy(element_pod(job, name, element, spec))
         pod["metadata"] |= {"namespace": scenario.space, "uid": f"uid-of-{name}"}
-        case = scenario.nodes[0]["metadata"]["labels"]["case"]
-        pod["spec"]["nodeSelector"] = {**pod["spec"].get("nodeSelector", {}), "case": case}
+        pod["spec"]["nodeSelector"] = {**pod["spec"].get("nodeSelector", {}), "case": scenario.mark}
         found.append(pod)
     return found
 

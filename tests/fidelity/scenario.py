@@ -40,6 +40,11 @@ class FidelityScenario:
         return "pod" if self.subject["kind"] == "Pod" else "workload"
 
     @property
+    def mark(self) -> str:
+        """What the names start with."""
+        return str(self.nodes[0]["metadata"]["labels"]["case"])
+
+    @property
     def space(self) -> str:
         """The namespace of the subject."""
         return str(self.subject["metadata"]["namespace"])
@@ -47,7 +52,7 @@ class FidelityScenario:
     @property
     def cluster(self) -> Cluster:
         """The cluster before anything is created."""
-        spaces = {space: {"kubernetes.io/metadata.name": space} for space in (MARK, f"{MARK}-b")}
+        spaces = {space: {"kubernetes.io/metadata.name": space} for space in (self.mark, f"{self.mark}-b")}
         return Cluster(self.nodes, self.pods, self.pools, (), spaces)
 
     @property
