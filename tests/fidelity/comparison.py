@@ -61,10 +61,12 @@ def _waiting(case: Case, played: CasePlay) -> FidelityResult:
     if verdict.hedged or _may_wait(scenario):
         return FidelityResult(HEDGED)
     told = _waits(played)
-    if played.unmade:  # whoever admits a Job and refuses one of its pods contradicts itself
+    others = _other_hosts(case)
+    if played.unmade and not others:  # whoever admits a Job and refuses one of its pods contradicts itself
         return FidelityResult(MISSED_REFUSAL, told)
     if scenario.kind == "job" and not (wrong := wrong_witness(scenario, verdict)):
-        return FidelityResult(CORNERED, f"{_by_what(case)}: {told}")
+        by = f"HostPools {', '.join(others)} have other hosts than planned" if others else "bound in another way"
+        return FidelityResult(CORNERED, f"{by}: {told}")
     if scenario.kind == "job":
         told = f"{told}; the verdict's own plan: {wrong}"
     return FidelityResult(MISSED_REFUSAL, told)
@@ -94,14 +96,15 @@ def _waits(played: CasePlay) -> str:
     return "; ".join(" ".join(one.split()) for one in told)
 
 
-def _by_what(case: Case) -> str:
-    """Whether pools have got other hosts than in the verdict's plan, or only pods other nodes."""
+def _other_hosts(case: Case) -> list[str]:
+    """The HostPools that have got other hosts than in the verdict's plan."""
+    if not case.verdict.hosts:
+        return []
     hosts = {
         pool["metadata"]["name"]: {host["index"]: host["name"] for host in pool["status"]["hosts"]}
         for pool in case.preparation.cluster.pools
     }
-    other = [name for name, planned in case.verdict.hosts.items() if hosts[name] != dict(planned)]
-    return f"HostPools {', '.join(other)} have other hosts than planned" if other else "bound in another way"
+    return [name for name, planned in case.verdict.hosts.items() if hosts[name] != dict(planned)]
 
 
 def wrong_witness(scenario: FidelityScenario, verdict: CaseVerdict) -> str:

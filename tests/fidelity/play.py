@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from tests.e2e.api import Answer
 from tests.fidelity.judges import CaseVerdict, Judge
-from tests.fidelity.preparation import Preparation, Steer, prepared
+from tests.fidelity.preparation import Preparation, Steer, mark_hosts, prepared, unmark
 from tests.fidelity.scenario import MARK, FidelityScenario
 from tests.scheduling import product_answers
 from tests.scheduling.clause_meaning import broken
@@ -101,8 +101,13 @@ def cases(scenarios: Iterable[FidelityScenario], judge: Judge, steer: Steer) -> 
 
 
 def renamed(scenario: FidelityScenario, mark: str) -> FidelityScenario:
-    """The scenario with that mark in all of its names."""
-    return type(scenario).decoded(scenario.encoded().replace(MARK, mark))
+    """The scenario with that mark in all of its names, its nodes with the marks of the pools that are there."""
+    found = type(scenario).decoded(scenario.encoded().replace(MARK, mark))
+    for node in found.nodes:
+        unmark(node)
+    for pool in found.pools:
+        mark_hosts(pool, found.cluster)
+    return found
 
 
 def play(some: Sequence[Case], batch: SideBySide) -> list[CasePlay]:

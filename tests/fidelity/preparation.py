@@ -126,11 +126,26 @@ def _settled(pool: Json, cluster: Cluster, planned: Mapping[int, str] | None) ->
         if found.reason:
             return {**pool}, found.reason
         planned = {host.index: host.name for host in found.hosts}
-    for index, host in planned.items():
-        node = cluster.by_name[host]
-        node["metadata"]["labels"][keys.membership(*name)] = str(index)
+    hosts = [{"index": index, "name": host} for index, host in sorted(planned.items())]
+    settled = {**pool, "status": {"phase": "Ready", "hosts": hosts}}
+    mark_hosts(settled, cluster)
+    return settled, ""
+
+
+def mark_hosts(pool: Json, cluster: Cluster) -> None:
+    """Write the marks of the pool on its hosts."""
+    name = pool["metadata"]["namespace"], pool["metadata"]["name"]
+    for host in pool["status"]["hosts"]:
+        node = cluster.by_name[host["name"]]
+        node["metadata"]["labels"][keys.membership(*name)] = str(host["index"])
         if pool["spec"].get("mode") == "Exclusive":
             taint = {"key": keys.EXCLUSIVE, "value": keys.exclusive(*name), "effect": "NoSchedule"}
             node["spec"].setdefault("taints", []).append(taint)
-    hosts = [{"index": index, "name": host} for index, host in sorted(planned.items())]
-    return {**pool, "status": {"phase": "Ready", "hosts": hosts}}, ""
+
+
+def unmark(node: Object) -> None:
+    """Take the marks of all pools off the node."""
+    labels = node["metadata"]["labels"]
+    node["metadata"]["labels"] = {key: text for key, text in labels.items() if not key.startswith(keys.MEMBERSHIP)}
+    taints = node["spec"].get("taints", ())
+    node["spec"]["taints"] = [taint for taint in taints if taint["key"] != keys.EXCLUSIVE]

@@ -81,7 +81,7 @@ def _of(nodes: Sequence[Object], pools: Sequence[Object]) -> tuple[Object, ...]:
 
 def _plainer_nodes(node: Object) -> Iterator[Object]:
     labels = node["metadata"]["labels"]
-    for label in labels.keys() - _HIDDEN:
+    for label in sorted(labels.keys() - _HIDDEN):
         kept = {key: value for key, value in labels.items() if key != label}
         yield {**node, "metadata": {**node["metadata"], "labels": kept}}
     for field in ("taints", "unschedulable"):

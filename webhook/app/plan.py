@@ -18,6 +18,7 @@ from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
+from webhook.placement.jobs.tolerant_elements import tolerance_problems
 from webhook.placement.jobs.whole_job import NOUN, UNDECIDED, element_pods, pools_of_job
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import Pod
@@ -150,6 +151,8 @@ def _with_members(
             return msgspec.structs.replace(plain, text=who + render(member))
         if not member.open() and (decision := decide(pod, plain.namespace, world)).refused:
             return msgspec.structs.replace(plain, text=who + decision.message)
+        if problems := tuple(tolerance_problems(member, pools, world)):
+            return msgspec.structs.replace(plain, text=who + render(problems))
         members.append(member)
     return msgspec.structs.replace(plain, members=tuple(members), pools=tuple(pools))
 

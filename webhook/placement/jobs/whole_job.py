@@ -23,6 +23,7 @@ from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.element_order import own_annotations, own_placement
 from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE, Json, Launch, pod_of
 from webhook.placement.jobs.problems import pool_object_name
+from webhook.placement.jobs.tolerant_elements import tolerance_problems
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
@@ -128,6 +129,8 @@ async def _members(
             return _alone(names[0], render(member), fault_of(member))
         if not member.open() and (decision := decide(pod, namespace, world)).refused:
             return _alone(names[0], decision.message, decision.fault)
+        if problems := tuple(tolerance_problems(member, choices, world)):
+            return _alone(names[0], render(problems), fault_of(problems))
         members.append(member)
     return members
 

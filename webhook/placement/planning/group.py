@@ -29,6 +29,7 @@ from webhook.placement.planning.assignment import (
 )
 from webhook.placement.planning.costs import Costs
 from webhook.placement.planning.members import Demand, Member, requests_of
+from webhook.placement.planning.mutual_avoidance import avoiding
 from webhook.placement.planning.solver import Assigned, Solving, assign
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.world import World
@@ -98,7 +99,7 @@ class Group:
         restarting: Collection[Name] = (),
         taken: Bits = 0,
     ) -> None:
-        self.members = tuple(members)
+        self.members = avoiding(members, world)
         self.world = world
         self.pools = tuple(pools)
         self.solving = solving
