@@ -13,7 +13,10 @@ from tests.fidelity.scenario import FidelityScenario
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """A scenario that was played; ``manifest`` is the file with the smallest one that is wrong in the same way."""
+    """A scenario that was played; ``manifest`` is the file with the smallest one that is wrong in the same way.
+
+    ``seconds`` is its share of the time that it took to play it beside others.
+    """
 
     seed: int
     number: int
@@ -23,13 +26,23 @@ class JournalEntry:
     outcome: str
     why: str = ""
     manifest: str = ""
+    seconds: float = 0.0
 
 
-def entry(seed: int, scenario: FidelityScenario, verdict: CaseVerdict, result: FidelityResult) -> JournalEntry:
+def entry(
+    seed: int, scenario: FidelityScenario, verdict: CaseVerdict, result: FidelityResult, seconds: float = 0.0
+) -> JournalEntry:
     """The entry of a scenario; why is only kept of what is wrong."""
-    why = result.why if result.outcome in WRONG else ""
-    families = tuple(sorted(scenario.families()))
-    return JournalEntry(seed, scenario.number, scenario.kind, families, verdict.admitted, result.outcome, why)
+    return JournalEntry(
+        seed,
+        scenario.number,
+        scenario.kind,
+        tuple(sorted(scenario.families())),
+        verdict.admitted,
+        result.outcome,
+        result.why if result.outcome in WRONG else "",
+        seconds=round(seconds, 3),
+    )
 
 
 class Journal:

@@ -15,9 +15,10 @@ _WORDS: Final = 300
 """Characters of what is said about one."""
 
 
-def page(journal: Journal, seed: int, seconds: float) -> str:
+def page(journal: Journal, seed: int) -> str:
     """The page, in Markdown."""
     entries = list(journal.entries.values())
+    seconds = sum(one.seconds for one in entries)
     return "\n".join(
         [
             "# Fidelity: verdicts against the real scheduler",

@@ -33,13 +33,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     journal = Journal(chosen.journal, chosen.seed)
     with tempfile.TemporaryDirectory(prefix="fidelity-") as folder, ControlPlane(Path(folder)) as plane:
         run = FidelityRun(plane.admin, chosen.seed, journal)
-        seconds = run.all(chosen.count, loud=True)
+        run.all(chosen.count, loud=True)
         if chosen.manifests:
             chosen.manifests.mkdir(parents=True, exist_ok=True)
             for one, file in run.manifests(chosen.manifests):
                 journal.add([replace(one, manifest=file.name)])
                 say(f"{one.outcome}, scenario {one.number}: {file}")
-    found = page(journal, chosen.seed, seconds)
+    found = page(journal, chosen.seed)
     sys.stdout.write(found)
     if chosen.results:
         chosen.results.write_text(found)

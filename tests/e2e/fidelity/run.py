@@ -18,7 +18,7 @@ from tests.fidelity.report import summary
 from tests.fidelity.scenario import FidelityScenario
 from tests.fidelity.shrinking import shrunk
 
-SIDE_BY_SIDE: Final = 50
+SIDE_BY_SIDE: Final = 100
 
 SHRUNK: Final = 5
 """Disagreements of each kind that are made smaller."""
@@ -41,18 +41,18 @@ class FidelityRun:
             plays = play(some, batch)
         return [(case, compared(case, one)) for case, one in zip(some, plays, strict=True)]
 
-    def all(self, count: int, *, loud: bool = False) -> float:
-        """Play the first so many scenarios that are not in the journal yet; returns the seconds that it took."""
-        began = time.monotonic()
+    def all(self, count: int, *, loud: bool = False) -> None:
+        """Play those of the first so many scenarios that are not in the journal yet."""
         left = [number for number in range(count) if number not in self.journal.entries]
         for first in range(0, len(left), SIDE_BY_SIDE):
             some = [random_scenario(self._seed, number) for number in left[first : first + SIDE_BY_SIDE]]
+            began = time.monotonic()
             found = self.played(some)
-            self.journal.add(entry(self._seed, case.scenario, case.verdict, result) for case, result in found)
+            each = (time.monotonic() - began) / len(found)
+            self.journal.add(entry(self._seed, case.scenario, case.verdict, result, each) for case, result in found)
             if loud:
                 entries = [*self.journal.entries.values()]
-                say(f"{len(entries)} of {count}, {time.monotonic() - began:.0f} s: {summary(entries)}")
-        return time.monotonic() - began
+                say(f"{len(entries)} of {count}, {sum(one.seconds for one in entries):.0f} s: {summary(entries)}")
 
     def manifests(self, folder: Path) -> Iterator[tuple[JournalEntry, Path]]:
         """Files with small scenarios for some disagreements of each kind."""
