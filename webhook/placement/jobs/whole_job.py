@@ -19,9 +19,11 @@ from webhook.placement.inventory.objects import Element, Pool, StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_spec import pool_of_spec
 from webhook.placement.jobs.content import content_id
+from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.element_order import own_annotations, own_placement
 from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE, Json, Launch, pod_of
 from webhook.placement.jobs.problems import pool_object_name
+from webhook.placement.jobs.tolerant_elements import tolerance_problems
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
@@ -116,11 +118,13 @@ def _applied(
 async def _judged(
     namespace: str, name: str, spec: JobSpec, pools: Sequence[Pool], world: World, solving: Solving
 ) -> JobVerdict:
+    if text := cannot_be_had(pools, world):
+        return JobVerdict(text=text)
     choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
     members = await _members(namespace, name, spec, choices, world, solving)
     if isinstance(members, JobVerdict):
         return members
-    group = Group(members, world, choices, solving, ((namespace, name),))
+    group = Group(members, world, choices, solving, ((namespace, name),), settled_hosts(pools, world))
     answer = await group.place()
     if answer.placed is not None:
         return JobVerdict(group, answer)
@@ -147,6 +151,8 @@ async def _members(
             return _alone(names[0], render(member), fault_of(member))
         if not member.open() and (decision := decide(pod, namespace, world)).refused:
             return _alone(names[0], decision.message, decision.fault)
+        if problems := tuple(tolerance_problems(member, choices, world)):
+            return _alone(names[0], render(problems), fault_of(problems))
         members.append(member)
     return members
 

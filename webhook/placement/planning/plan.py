@@ -41,7 +41,7 @@ class Plan(Struct, frozen=True, eq=False):
 async def cheapest(group: Group, known: Placed, *, exact: bool = True) -> Plan:
     """The plan of a group that can be placed as ``known``: the cheapest one that is found while there is time.
 
-    Unless it shall be ``exact``, only a fast search is made, and nothing is proved.
+    Without ``exact`` it is a good one, and found fast: no integer program is solved.
     """
     prices = [_price(member, group) for member in group.members]
     problem, owners, priced = group.problem(group.counts, SAME, prices)

@@ -17,9 +17,9 @@ from webhook.placement.inventory.objects import PodInfo, Pool, PoolHost
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_labels import labels_of
 from webhook.placement.inventory.quota import excess, surplus
-from webhook.placement.kube.bits import Bits, to_slots
+from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.kube.selector import matching_all, requirements_of
-from webhook.placement.pools.host_list import entries
+from webhook.placement.pools.host_list import entries, nodes_of_host
 from webhook.placement.pools.score import base
 from webhook.placement.text import keys
 from webhook.placement.text.problem import counted
@@ -204,9 +204,16 @@ def _created(pool: Pool, inventory: Inventory, policy: Policy, selection: Select
 
 
 def _of_others(pool: Pool, inventory: Inventory) -> Bits:
-    """Nodes with the label of another pool, which would have to share them or, if this one is exclusive, leave them."""
+    """Nodes of another pool, which would have to share them or, if this one is exclusive, leave them.
+
+    They have its label, or are listed by a pool of the namespace that has no hosts yet.
+    """
     once, twice = inventory.pools.marked()
-    return once & ~inventory.nodes.with_key(keys.membership(pool.namespace, pool.name)) | twice
+    found = once & ~inventory.nodes.with_key(keys.membership(pool.namespace, pool.name)) | twice
+    for other in inventory.pools.of_namespace(pool.namespace).values() if pool.exclusive else ():
+        if other.hosts is not None and not other.served:
+            found |= union(nodes_of_host(text, inventory.nodes) for text in other.hosts)
+    return found
 
 
 def _cheapest(nodes: Bits, count: int, inventory: Inventory) -> Iterator[str]:
