@@ -107,6 +107,19 @@ class TestAChange:
         before = workload("Deployment", APART, count=3, name="sink")
         assert submitted(SINK, THREE, old=before).question is None
 
+    def test_of_where_the_pods_may_run_is_asked_about(self) -> None:
+        before = workload("Deployment", count=2, name="sink")
+        assert isinstance(submitted(SINK, THREE, old=before).question, WorkloadsQuestion)
+
+    def test_that_wakes_the_workload_is_asked_about(self) -> None:
+        before = workload("Job", name="sink", spec={"suspend": True})
+        assert isinstance(submitted(workload("Job", name="sink"), THREE, old=before).question, WorkloadsQuestion)
+
+    def test_that_demands_no_more_is_not(self) -> None:
+        after = workload("Deployment", APART, count=2, name="sink")
+        after["spec"]["template"]["spec"]["containers"][0]["image"] = "another:1"
+        assert submitted(after, THREE, old=SINK).question is None
+
     def test_is_not_judged_beside_what_the_workload_was(self) -> None:
         before = workload("Deployment", APART, count=1, name="sink")
         after = workload("Deployment", APART, count=3, name="sink")

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.admission.replicas import demands_more
 from webhook.admission.responses import (
     Answer,
     Outcome,
@@ -29,7 +30,7 @@ from webhook.placement.decision.decision import Decision
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_workloads import WorkloadPods, judge_workload
-from webhook.placement.kube.pod import Metadata, Pod
+from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.solver import Solving
 from webhook.placement.text.api_kinds import BATCH_JOB, DEPLOYMENT, REPLICA_SET, STATEFUL_SET
 
@@ -42,23 +43,17 @@ _OVER: Final = frozenset({"Complete", "Failed"})
 """Conditions of a batch Job that starts no more pods (Kubernetes, Jobs)."""
 
 
-class _OwnedObject(Struct, frozen=True, gc=False):
-    """An object of which only the metadata is read."""
-
-    metadata: Metadata = Metadata()
-
-
 def with_others(
     answer: Answer, review: Review, found: DescribedPod, decision: Decision, inventory: Inventory, policy: Policy
 ) -> Answer:
     """The answer; if it allows pods of a job, with the question about the other workloads of that job.
 
-    A ReplicaSet of a Deployment is no workload beside it.
+    Nothing is asked for a ReplicaSet of a Deployment, nor for a change that demands no more than before.
     """
     ask = decision.ask
     if answer.outcome is not Outcome.ALLOWED or decision.refused or found.replicas.idle or not ask.job:
         return answer
-    if (review.kind.group, review.kind.kind) not in _JUDGED or _of_deployment(review):
+    if (review.kind.group, review.kind.kind) not in _JUDGED or not _demanding(review):
         return answer
     submitted = WorkloadPods(found.origin, msgspec.convert(found.pod, Pod), found.replicas)
     beside = _Submission(review, submitted, decision, inventory, policy)
@@ -67,9 +62,14 @@ def with_others(
     return replace(answer, question=replace(rights, then=question) if isinstance(rights, RightsQuestion) else question)
 
 
-def _of_deployment(review: Review) -> bool:
-    owners = msgspec.json.decode(review.object, type=_OwnedObject).metadata.owner_references or ()
-    return any(owner.controller and owner.kind == DEPLOYMENT.name for owner in owners)
+def _demanding(review: Review) -> bool:
+    """Whether the workload is no part of a Deployment, and is new or demands more than before."""
+    document = msgspec.json.decode(review.object) | {"kind": review.kind.kind}
+    owners = sequence(mapping(document, "metadata"), "ownerReferences")
+    if any(owner.get("controller") and owner.get("kind") == DEPLOYMENT.name for owner in owners):
+        return False
+    old = msgspec.json.decode(review.old) if review.operation == "UPDATE" else None
+    return not isinstance(old, dict) or demands_more(document, old)
 
 
 class _Submission(Struct, frozen=True, eq=False):

@@ -141,6 +141,32 @@ class TestAChange:
         assert judged(sink, source, inventory=inventory).refused
 
 
+class TestPodsThatRun:
+    """Two pods of the source, on two of three nodes."""
+
+    FULL = cluster(
+        nodes(3),
+        pods=[bound_pod(f"node-{at}", pe="", owner="Deployment/source", requests={"cpu": 5000}) for at in "ab"],
+    )
+    SOURCE = pods("source", count=2, requests={"cpu": "5"})
+
+    def test_leave_no_room(self) -> None:
+        verdict = judged(own("sink", count=2, requests={"cpu": "5"}), self.SOURCE, inventory=self.FULL)
+        assert verdict.text == (
+            f"The workloads of job {JOB} together, 2 of whose pods run already: requests cpu 5 cannot hold: "
+            "1 of 2 pods fits (Deployment sink).\n"
+            "  2 nodes have less than cpu 5 free\n"
+            "Nearest fix: add a node with cpu 5 free, or lower requests cpu 5 (all 2 would fit), or run 1 of these 2."
+        )
+
+    def test_leave_room_for_less(self) -> None:
+        assert not judged(own("sink", requests={"cpu": "5"}), self.SOURCE, inventory=self.FULL).refused
+
+    def test_of_nobody_that_is_known_do_not_count(self) -> None:
+        sink = own("sink", count=2, requests={"cpu": "5"})
+        assert not judged(sink, pods("other", count=0), inventory=self.FULL).refused
+
+
 def test_one_that_waits_for_pods_to_finish_is_not_refused_for_others() -> None:
     live = [bound_pod(f"node-{at}", job="", pe="", uid=f"u-{at}", requests={"cpu": 5000}) for at in "abc"]
     inventory = cluster(nodes(3), pods=live)

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.whole_job import JobVerdict, judged_or_recovered
 from webhook.placement.kube.owner import owners_of
 from webhook.placement.kube.pod import Pod
-from webhook.placement.planning.group import Group
+from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import refuse_group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.solver import Solving
@@ -53,7 +53,7 @@ class WorkloadPods(Struct, frozen=True, eq=False):
 async def judge_workload(
     submitted: WorkloadPods,
     others: Sequence[WorkloadPods],
-    job: tuple[str, str],
+    job: Name,
     inventory: Inventory,
     policy: Policy,
     solving: Solving,
@@ -71,67 +71,73 @@ async def judge_workload(
 
 
 async def _judged(
-    submitted: WorkloadPods, others: Sequence[WorkloadPods], job: tuple[str, str], world: World, solving: Solving
+    submitted: WorkloadPods, others: Sequence[WorkloadPods], job: Name, world: World, solving: Solving
 ) -> JobVerdict:
-    own = _member(submitted, submitted.replicas.needed, job[0], world)
-    lacking = _lacking(others, world.job_pods(*job))
-    if own is None or not lacking:
-        return JobVerdict()
-    if own.count + sum(count for _, count in lacking) > MOST:
+    there = Counter(owner for _, pod in world.job_pods(*job).pods.values() for owner in owners_of(pod.owner))
+    running = sum(there[other.replicas.owner] for other in others)
+    lacking = [(other, other.replicas.needed - there[other.replicas.owner]) for other in others]
+    members = await _members([(submitted, submitted.replicas.needed), *lacking], job, world, solving)
+    if members is None:
         return JobVerdict(warnings=(UNDECIDED,))
-    members: list[Member] = []
-    for other, count in lacking:
-        await solving.rest()
-        if solving.left() <= 0:
-            return JobVerdict(warnings=(UNDECIDED,))
-        # A workload that cannot run anyway takes nothing from the submitted one.
-        if member := _member(other, count, job[0], world):
-            members.append(member)
-    if not members:
+    own, *rest = members
+    missing = [member for member in rest if member]
+    if own is None or not (missing or running):
         return JobVerdict()
-    return await _together(Group([*members, own], world, (), solving, (job,)), job[1])
-
-
-async def _together(group: Group, job: str) -> JobVerdict:
-    """The verdict on a group whose last member is the submitted workload."""
+    group = Group([*missing, own], world, (), solving, (job,))
     answer = await group.place()
     if answer.placed is not None:
         return JobVerdict(group, answer)
-    warnings = await _excused(group, job) if answer.decided else (UNDECIDED,)
+    warnings = await _excused(group, submitted, job) if answer.decided else (UNDECIDED,)
     if warnings is not None:
         return JobVerdict(group, answer, warnings=warnings)
+    return await _refused(group, answer, job, running)
+
+
+async def _members(
+    pods: Sequence[tuple[WorkloadPods, int]], job: Name, world: World, solving: Solving
+) -> list[Member | None] | None:
+    """The members for so many pods of each workload, as :func:`_member` has them; ``None`` if there is no time."""
+    if sum(count for _, count in pods if count > 0) > MOST:
+        return None
+    found: list[Member | None] = []
+    for workload, count in pods:
+        await solving.rest()
+        if solving.left() <= 0:
+            return None
+        found.append(_member(workload, count, job, world) if count > 0 else None)
+    return found
+
+
+async def _excused(group: Group, submitted: WorkloadPods, job: Name) -> tuple[str, ...] | None:
+    """The warnings of a workload that is admitted although not all fit; ``None`` if it is to be refused.
+
+    It is not to blame if the others lack room without it. If it lacks room without the others and their live pods, it
+    waits for pods to finish, as the check of the workload alone allows.
+    """
+    without = await group.place([*group.counts[:-1], 0])
+    empty = World(group.world.inventory, group.world.policy, leaving=(job,))
+    own = _member(submitted, group.counts[-1], job, empty)
+    alone = await Group([own], empty, (), group.solving, (job,)).place() if own else GroupAnswer(None)
+    if without.placed is not None and alone.placed is not None:
+        return None
+    if without.placed is None and without.decided:
+        shown = shorten(job[1], _JOB_SHOWN)
+        return (f"the other workloads of job {shown} cannot all run at a time, even without this one",)
+    return () if alone.placed is None and alone.decided else (UNDECIDED,)
+
+
+async def _refused(group: Group, answer: GroupAnswer, job: Name, running: int) -> JobVerdict:
+    """The refusal of a workload beside the others, of which so many pods are ``running``; elastic, a warning."""
     refusal = await refuse_group(group, answer.short, NOUN)
-    text = f"The workloads of job {shorten(job, _JOB_SHOWN)} together: {refusal.text}"[:MESSAGE_LIMIT]
+    beside = f", {running} of whose pods {'runs' if running == 1 else 'run'} already" if running else ""
+    text = f"The workloads of job {shorten(job[1], _JOB_SHOWN)} together{beside}: {refusal.text}"[:MESSAGE_LIMIT]
     verdict = JobVerdict(group, answer, refusal, text, refusal.fault)
     if refusal.fault is Fault.FORBIDDEN and any(member.ask.elastic for member in group.members):
         return replace(verdict, text="", warnings=(f"no room yet: {verdict.headline}",))
     return verdict
 
 
-async def _excused(group: Group, job: str) -> tuple[str, ...] | None:
-    """The warnings of a workload that is admitted although not all fit; ``None`` if it is to be refused.
-
-    It is not to blame if the others lack room without it. If it lacks room without the others, it waits for pods to
-    finish, as the check of the workload alone allows.
-    """
-    without = await group.place([*group.counts[:-1], 0])
-    alone = await group.place([*[0] * (len(group.members) - 1), group.counts[-1]])
-    if without.placed is not None and alone.placed is not None:
-        return None
-    if without.placed is None and without.decided:
-        shown = shorten(job, _JOB_SHOWN)
-        return (f"the other workloads of job {shown} cannot all run at a time, even without this one",)
-    return () if alone.placed is None and alone.decided else (UNDECIDED,)
-
-
-def _lacking(others: Sequence[WorkloadPods], live: JobPods) -> list[tuple[WorkloadPods, int]]:
-    """The others that have fewer live pods than they are to have, and how many are missing."""
-    there = Counter(owner for _, pod in live.pods.values() for owner in owners_of(pod.owner))
-    found = [(other, other.replicas.needed - there[other.replicas.owner]) for other in others]
-    return [(other, count) for other, count in found if count > 0]
-
-
-def _member(found: WorkloadPods, count: int, namespace: str, world: World) -> Member | None:
-    """So many pods of the workload; ``None`` if not even one of them could run."""
-    member = member_of((found.origin,), count, found.pod, namespace, world, ())
+def _member(found: WorkloadPods, count: int, job: Name, world: World) -> Member | None:
+    """So many pods of the workload; ``None`` if not even one could run: such pods take nothing from others."""
+    member = member_of((found.origin,), count, found.pod, job[0], world, ())
     return member if isinstance(member, Member) and member.open() else None
