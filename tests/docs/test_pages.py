@@ -14,12 +14,14 @@ from webhook.admission.review import OBJECT_LIMIT
 from webhook.app import controller as controlling
 from webhook.cluster.crds import hpaintent_schema, job_schema, processingelement_schema
 from webhook.cluster.objects import report
+from webhook.cluster.queries import job_workloads
 from webhook.cluster.snapshot import folder, yaml_documents
 from webhook.controller import hostpools
 from webhook.placement.annotations import hardware_text
 from webhook.placement.inventory import intent, job_spec, pool_spec
 from webhook.placement.inventory.policy import POOLS
 from webhook.placement.jobs import problems
+from webhook.placement.jobs.job_workloads import MOST
 from webhook.placement.kube import node_terms as nodeterms
 from webhook.placement.kube import quantity
 from webhook.placement.kube.size_limits import WORDS_LIMIT
@@ -175,6 +177,15 @@ LIMITS: dict[str, tuple[Any, ...]] = {
         problems.POOL_LIMIT,
         f"{problems.OPERATOR_LIMIT:,}",
     ),
+    "workloads of a namespace that one of a job is judged with; bytes of their list": (
+        f"{job_workloads.OBJECTS:,} of each kind",
+        f"{job_workloads.LIST_BYTES >> 20} MiB",
+    ),
+    "time for listing these; workloads that this is done for at a time": (
+        f"{job_workloads.SECONDS:g} s",
+        job_workloads.AT_A_TIME,
+    ),
+    "pods of one job's workloads that are judged together": (f"{MOST:,}",),
     "hardware requirements of a pod; HPAIntents that it names": (
         hardware_text.REQUIREMENT_LIMIT,
         intended.INTENT_LIMIT,

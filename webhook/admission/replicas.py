@@ -63,6 +63,13 @@ def grown(document: Unstructured, old: Unstructured) -> bool:
     return wanted.count > had.count or wanted.needed > had.needed
 
 
+def demands_more(document: Unstructured, old: Unstructured) -> bool:
+    """Whether a workload demands more than before: more pods, or other places or amounts for its pods."""
+    template, before = (mapping(found, "spec", "template") for found in (document, old))
+    wanted, had = replicas_of(document), replicas_of(old | {"kind": document.get("kind")})
+    return _wishes(template) != _wishes(before) or had.idle or wanted.count > had.count or wanted.needed > had.needed
+
+
 def _parallel(spec: Unstructured, owner: str, *, suspended: bool = False) -> Replicas:
     """Pods of a Job: as many at a time as are still to be completed, or fewer if they need not wait for each other."""
     parallel = _number(spec.get("parallelism"))

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.json import Encoder
 
 from webhook.admission.review import KIND, VERSION, Review, User
+from webhook.admission.unstructured import Unstructured
 from webhook.placement.inventory.objects import PodInfo, StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, escape, fault_of, render
@@ -77,7 +78,7 @@ class RightsQuestion(Struct, frozen=True):
     namespace: str
     pools: tuple[PoolUse, ...]
     resume: Callable[[Sequence[PoolUse]], "Answer"]
-    then: "WholeQuestion | None" = None
+    then: "WholeQuestion | WorkloadsQuestion | None" = None
     """What the answer depends on if the user may use all of them."""
 
 
@@ -108,7 +109,18 @@ class WholeQuestion(Struct, frozen=True):
     resume: Callable[["Solving"], Awaitable["Answer"]]
 
 
-Question = SizeQuestion | PodQuestion | RightsQuestion | JobQuestion | WholeQuestion
+class WorkloadsQuestion(Struct, frozen=True):
+    """Which workloads has the API server whose pods belong to this job of the namespace?
+
+    ``resume`` takes those that there are, and returns the question whether all of them can run at a time.
+    """
+
+    namespace: str
+    job: str
+    resume: Callable[[Sequence[Unstructured]], WholeQuestion]
+
+
+Question = SizeQuestion | PodQuestion | RightsQuestion | JobQuestion | WholeQuestion | WorkloadsQuestion
 """What an answer depends on: what only the API server knows, and what takes long to find out."""
 
 

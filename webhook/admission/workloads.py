@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.admission.job_workloads import with_others
 from webhook.admission.opt_in import concerned, opted_in
 from webhook.admission.pool_use import with_rights
 from webhook.admission.responses import Answer, Outcome, allowed, audit_annotations, denied
@@ -37,7 +38,8 @@ _MAKERS: Final = frozenset({"Deployment", "CronJob"})
 def submitted(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     """Decide about all pods that the workload is going to have, and about annotations in the wrong place.
 
-    The answer may carry a ``RightsQuestion`` about HostPools. Raises one of ``MALFORMED``, which ``validate`` answers.
+    The answer may carry a ``RightsQuestion`` about HostPools, and a ``WorkloadsQuestion`` about its job. Raises
+    one of ``MALFORMED``, which ``validate`` answers.
     """
     if len(review.object) > _LARGE and (too_much := _oversized(review)):
         return _too_large(too_much, review, World(inventory, policy))
@@ -54,8 +56,9 @@ def submitted(review: Review, inventory: Inventory, policy: Policy) -> Answer:
         decision = guard_replicas(pod, review.namespace, World(inventory, policy), found.replicas)
         if not (decision.refused or decision.warnings or found.misplaced):
             return allowed(review)
-    answer = _answer(review, with_misplaced(decision, found.misplaced, policy), policy)
-    return with_rights(answer, review, decision.ask, policy)
+    decision = with_misplaced(decision, found.misplaced, policy)
+    answer = with_rights(_answer(review, decision, policy), review, decision.ask, policy)
+    return with_others(answer, review, found, decision, inventory, policy)
 
 
 class _Pods(Struct, frozen=True, gc=False):

@@ -8,8 +8,9 @@ from typing import Final
 
 import msgspec
 
+from webhook.admission.job_workloads import KINDS, live_workloads
 from webhook.admission.jobs import problems_of
-from webhook.admission.templates import is_job, pools_of
+from webhook.admission.templates import DescribedPod, is_job, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.cluster_source import inventory_of, listener, live, seen, unused
 from webhook.cluster.objects.report import Report
@@ -19,9 +20,13 @@ from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_spec import JobSpec
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.job_workloads import WorkloadPods, judge_workload
 from webhook.placement.jobs.whole_job import JobVerdict, judge_job
+from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.solver import finished
 from webhook.placement.request.world import World
+from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
 from webhook.settings import Settings, policy_of
 
@@ -65,6 +70,31 @@ def whole(job: Unstructured, world: World) -> JobVerdict:
     spec = msgspec.convert(mapping(job, "spec"), JobSpec)
     name = str(mapping(job, "metadata").get("name") or "")
     return finished(judge_job(namespace, name, spec, world.inventory, world.policy, AtOnce(SECONDS)))
+
+
+class EarlierWorkloads:
+    """Workloads of manifests, in the order in which they would be submitted, by the job of their pods."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._admitted: dict[Name, list[WorkloadPods]] = {}
+
+    def judge(self, document: Unstructured, found: DescribedPod) -> JobVerdict:
+        """The verdict on a workload that could run by itself, beside the earlier ones of its job that were admitted."""
+        metadata = mapping(found.pod, "metadata")
+        namespace, job = str(metadata.get("namespace") or NAMESPACE), mapping(metadata, "labels").get(keys.JOB)
+        if not job or found.replicas.idle or (document.get("apiVersion"), document.get("kind")) not in _TOGETHER:
+            return JobVerdict()
+        known = self._admitted.setdefault((namespace, str(job)), [])
+        own = WorkloadPods(found.origin, msgspec.convert(found.pod, Pod), found.replicas)
+        cluster, policy = self._world.inventory, self._world.policy
+        verdict = finished(judge_workload(own, known, (namespace, str(job)), cluster, policy, AtOnce(SECONDS)))
+        if not verdict.refused:
+            known += live_workloads([document])
+        return verdict
+
+
+_TOGETHER: Final = frozenset((kind.api_version, kind.name) for kind in KINDS)
 
 
 def _applied(manifests: Iterable[tuple[str, Unstructured]], cluster: Inventory) -> Report:

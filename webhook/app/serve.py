@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.responses import Answer
@@ -25,7 +25,12 @@ async def serve(settings: Settings, announce: Announce) -> None:
     """Serve reviews until a signal says stop; :class:`FatalError` where there is no cluster."""
     policy, metrics = policy_of(settings), Metrics()
     cluster = await asyncio.to_thread(cluster_of, settings)
-    queries = queries_of(cluster, authorize=settings.authorize_pools, job_seconds=settings.job_seconds)
+    queries = queries_of(
+        cluster,
+        authorize=settings.authorize_pools,
+        job_seconds=settings.job_seconds,
+        unknown=metrics.workloads_unknown,
+    )
     _watch(cluster, metrics)
     reviewers: dict[str, Reviewer] = {
         "/mutate": mutator(cluster, policy, queries),
@@ -36,11 +41,20 @@ async def serve(settings: Settings, announce: Announce) -> None:
     await run_server(service, settings, metrics=metrics, announce=announce)
 
 
-def queries_of(cluster: Cluster, *, authorize: bool = False, job_seconds: float = SECONDS) -> ReviewQueries:
-    """The questions that reviews against this cluster may carry; a snapshot knows no more, and has no rights."""
+def queries_of(
+    cluster: Cluster,
+    *,
+    authorize: bool = False,
+    job_seconds: float = SECONDS,
+    unknown: Callable[[str], object] = lambda _: None,
+) -> ReviewQueries:
+    """The questions that reviews against this cluster may carry; a snapshot knows no more, and has no rights.
+
+    ``unknown`` is told why the workloads of a job could not be found out.
+    """
     verdicts = JobVerdicts(job_seconds)
     if isinstance(cluster, LiveCluster):
-        return ReviewQueries.of(cluster.connection, authorize=authorize, verdicts=verdicts)
+        return ReviewQueries.of(cluster.connection, authorize=authorize, verdicts=verdicts, unknown=unknown)
     if authorize:
         raise FatalError("--authorize-pools asks an API server about rights, and a snapshot has none")
     return ReviewQueries(verdicts=verdicts)

@@ -11,13 +11,13 @@ from typing import Final
 import msgspec
 
 from webhook import app
-from webhook.admission.templates import is_job, origin_of, pods_of, pools_of
+from webhook.admission.templates import DescribedPod, is_job, origin_of, pods_of, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli import COMMANDS, Subparsers, flags, warn
 from webhook.cli.client import admission_review
 from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.explanation import NAMESPACE, Explanation, explain
+from webhook.cli.explanation import NAMESPACE, Explanation, beside, explain
 from webhook.cli.job_explanation import JobExplanation, explain_job
 from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.cli.screen import Screen
@@ -140,18 +140,29 @@ def _judged(given: Manifests, settings: Settings) -> list[Explanation]:
         world = app.explain.explaining(settings, given, warn)
     except ValueError as error:
         raise WrongUse(str(error)) from error
-    return [found for file, document in given for found in _explained(file, document, world)]
+    earlier = app.explain.EarlierWorkloads(world)
+    return [found for file, document in given for found in _explained(file, document, world, earlier)]
 
 
-def _explained(file: str, document: Unstructured, world: World) -> Sequence[Explanation]:
+def _explained(
+    file: str, document: Unstructured, world: World, earlier: "app.explain.EarlierWorkloads"
+) -> Sequence[Explanation]:
     if is_pool(document):
         return [explain_pool(file, document, world)]
     if is_job(document):
         return _explained_job(file, document, world)
     try:
-        return [explain(file, document, found, world) for found in pods_of(document)]
+        return [_explained_pod(file, document, found, world, earlier) for found in pods_of(document)]
     except msgspec.ValidationError as error:
         raise WrongUse(f"{file}: {document['kind']} is not readable: {error}") from error
+
+
+def _explained_pod(
+    file: str, document: Unstructured, found: DescribedPod, world: World, earlier: "app.explain.EarlierWorkloads"
+) -> Explanation:
+    """The pods of the object; those of a workload beside earlier workloads of its job."""
+    alone = explain(file, document, found, world)
+    return alone if alone.refused or not alone.asks else beside(alone, earlier.judge(document, found))
 
 
 def _explained_job(file: str, document: Unstructured, world: World) -> Sequence[Explanation]:

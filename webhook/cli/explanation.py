@@ -10,6 +10,7 @@ from typing import Any
 import jsonpatch
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.admission.daemon_sets import RIGHT, tolerates_exclusive
 from webhook.admission.opt_in import concerned
@@ -19,6 +20,7 @@ from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.annotations.stray_keys import stray_keys
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.verdict import Verdict
+from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.pod import Pod
 from webhook.placement.request.world import World
@@ -109,6 +111,14 @@ def explain(file: str, document: Unstructured, found: DescribedPod, world: World
         ranking=rank(decision.ask, verdict, decided_in, found.replicas.count) if verdict else [],
         asks=asks,
     )
+
+
+def beside(alone: PodExplanation, verdict: JobVerdict) -> PodExplanation:
+    """The explanation of a workload that could run by itself, with the verdict on it beside others of its job."""
+    said = replace(alone, warnings=[*alone.warnings, *verdict.warnings])
+    if not verdict.refused:
+        return said
+    return replace(said, verdict="refused", code=verdict.fault.value, message=verdict.text, patch=[], after=None)
 
 
 def _warnings(decision: Decision, found: DescribedPod, world: World) -> Iterator[str]:

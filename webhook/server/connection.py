@@ -41,12 +41,15 @@ class ClientConnection(web.RequestHandler):
     * ``receiving``: since when the rest of a request's body is waited for; 0 if it is not.
     * ``stalled``: since when answers wait to be read by the client; 0 if none does.
     * ``last``: when the latest request began. ``busy``: whether a request is being answered.
+    * ``headed``: whether a header is complete whose request is not answered yet. The handler starts some time after the
+      header, so a body may arrive while the connection is not ``busy``.
     * ``flows``: the usage of the fair queue that this connection is charged for.
     * ``begun``: what an inline handler leaves for the handler of the same request; an exception if it has failed.
     """
 
     __slots__ = (
-        "_all", "_unparsed", "arrived", "begun", "busy", "flows", "handshake", "last", "opened", "receiving", "stalled",
+        "_all", "_unparsed", "arrived", "begun", "busy", "flows", "handshake", "headed", "last", "opened", "receiving",
+        "stalled",
     )  # fmt: skip
 
     def __init__(
@@ -64,7 +67,7 @@ class ClientConnection(web.RequestHandler):
         self.flows = flows
         self.opened = self.arrived = self.stalled = self.receiving = 0.0
         self.last = perf_counter()
-        self.busy = False
+        self.busy = self.headed = False
         self.begun: object = None
         self.handshake: asyncio.Task[None] | None = None
 
@@ -88,11 +91,11 @@ class ClientConnection(web.RequestHandler):
             self.arrived = perf_counter()
         waiter = self._waiter
         if waiter is None or waiter.done():  # a request is being answered
-            super().data_received(data)
+            self._parse(data)
         else:
             self._waiter = None  # aiohttp's attribute: its result starts the task for a request
             try:
-                super().data_received(data)
+                self._parse(data)
             finally:
                 self._waiter = waiter
             if self._messages and self._answered_inline():
@@ -102,10 +105,15 @@ class ClientConnection(web.RequestHandler):
         if self.busy:
             if self._messages and not self._buffer_paused:
                 self._pause_reading_for_buffer()
-        elif not self._messages:
+        elif not self.headed:
             self._unparsed += len(data)
             if self._unparsed > self._all.limits.header:
                 self._all.end(self, "capacity")
+
+    def _parse(self, data: bytes) -> None:
+        """Have aiohttp parse what has arrived."""
+        super().data_received(data)
+        self.headed = self.headed or bool(self._messages)
 
     def _answered_inline(self) -> bool:
         """Whether the inline handler has answered the request that has arrived, the only one on this connection."""
@@ -165,6 +173,7 @@ class ClientConnection(web.RequestHandler):
         """The answer to the request is known; bytes that arrive from now on belong to another request."""
         self.arrived = self.receiving = 0.0
         self.busy = False
+        self.headed = bool(self._messages)  # of requests that were sent ahead
 
     def owes_since(self) -> float:
         """Since when the client owes a header, or the reading of an answer; infinity if it owes neither."""
@@ -247,6 +256,7 @@ class Connections(web.Server):
             connection.end()
         if self.draining or not request.content.is_eof():  # closing is cheaper than reading the rest of a refused body
             reply.force_close()
+            connection.headed = True  # what still comes is the rest of the body
         return reply
 
     def make_room(self) -> bool:

@@ -113,6 +113,12 @@ class Metrics:
             ("cause",),
             registry=self.registry,
         )
+        self._unknown_workloads = Counter(
+            f"{PREFIX}unknown_workloads",
+            "Workloads judged without the others of their job, which could not be listed (busy, failed).",
+            ("cause",),
+            registry=self.registry,
+        )
         self.reload_failures = Counter(
             f"{PREFIX}certificate_reload_failures",
             "Changed certificate files that could not be used; the last good pair keeps serving.",
@@ -139,6 +145,10 @@ class Metrics:
     def connection_failed(self, cause: str) -> None:
         """Count one connection that the server ended for that cause."""
         self._connections.labels(cause).inc()
+
+    def workloads_unknown(self, cause: str) -> None:
+        """Count one workload that was judged without the others of its job, for that cause."""
+        self._unknown_workloads.labels(cause).inc()
 
     def gauge(self, name: str, documentation: str, value: Callable[[], float]) -> None:
         """Add a gauge ``streams_placement_<name>``; ``value`` is called at every scrape."""

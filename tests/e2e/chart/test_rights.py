@@ -31,7 +31,7 @@ OUT_OF_REACH: Final = (
     "/pods/log",
     "/pods/binding",
     "/nodes/proxy",
-    "apps/deployments",
+    "apps/daemonsets",
     "coordination.k8s.io/leases",
     "rbac.authorization.k8s.io/clusterroles",
     "admissionregistration.k8s.io/mutatingwebhookconfigurations",
@@ -63,6 +63,19 @@ def may(admin: Api, verb: str, resource: str, user: str = WEBHOOK, space: str = 
 def test_the_webhook_reads_and_never_writes(admin: Api, resource: str) -> None:
     allowed = [verb for verb in (*READ, *WRITE) if may(admin, verb, resource)]
     assert allowed == list(READ)
+
+
+@pytest.mark.parametrize(
+    ("resource", "verbs"),
+    [
+        ("apps/deployments", ["list"]),
+        ("apps/replicasets", ["get", "list"]),
+        ("apps/statefulsets", ["get", "list"]),
+        ("batch/jobs", ["get", "list"]),
+    ],
+)
+def test_workloads_are_read_when_they_are_needed_and_not_watched(admin: Api, resource: str, verbs: list[str]) -> None:
+    assert [verb for verb in (*READ, *WRITE) if may(admin, verb, resource)] == verbs
 
 
 @pytest.mark.parametrize("resource", OUT_OF_REACH)

@@ -1,6 +1,6 @@
 """``ReviewQueries``: asks the API server the question that an answer carries, and completes the answer."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
@@ -14,10 +14,13 @@ from webhook.admission.responses import (
     RightsQuestion,
     SizeQuestion,
     WholeQuestion,
+    WorkloadsQuestion,
     errored,
 )
 from webhook.cluster.queries.authorization import Authorization
 from webhook.cluster.queries.job_verdicts import JobVerdicts
+from webhook.cluster.queries.job_workloads import LIST_BYTES, JobWorkloads
+from webhook.cluster.queries.job_workloads import SECONDS as LIST_SECONDS
 from webhook.cluster.queries.streams_jobs import SECONDS as JOB_SECONDS
 from webhook.cluster.queries.streams_jobs import StreamsJobs
 from webhook.cluster.queries.unknown_pods import SECONDS as POD_SECONDS
@@ -40,9 +43,11 @@ class ReviewQueries:
         pods: UnknownPods | None = None,
         rights: Authorization | None = None,
         jobs: StreamsJobs | None = None,
+        workloads: JobWorkloads | None = None,
         verdicts: JobVerdicts | None = None,
     ) -> None:
         self.sizes = sizes
+        self._workloads = workloads
         self._verdicts = verdicts
         self._jobs = jobs
         self._pods = pods
@@ -50,14 +55,23 @@ class ReviewQueries:
 
     @classmethod
     def of(
-        cls, connection: Connection, *, authorize: bool = False, verdicts: JobVerdicts | None = None
+        cls,
+        connection: Connection,
+        *,
+        authorize: bool = False,
+        verdicts: JobVerdicts | None = None,
+        unknown: Callable[[str], object] = lambda _: None,
     ) -> "ReviewQueries":
-        """Every question that an API server answers; about rights to use HostPools only with ``authorize``."""
+        """Every question that an API server answers; about rights to use HostPools only with ``authorize``.
+
+        ``unknown`` is told why the workloads of a job could not be found out.
+        """
         return cls(
             sizes=WorkloadSizes(ObjectClient(connection, seconds=SIZE_SECONDS)),
             pods=UnknownPods(ObjectClient(connection, seconds=POD_SECONDS)),
             rights=Authorization(ObjectClient(connection)) if authorize else None,
             jobs=StreamsJobs(ObjectClient(connection, seconds=JOB_SECONDS)),
+            workloads=JobWorkloads(ObjectClient(connection, seconds=LIST_SECONDS, limit=LIST_BYTES), unknown),
             verdicts=verdicts,
         )
 
@@ -68,6 +82,10 @@ class ReviewQueries:
             return answer
         if isinstance(question, WholeQuestion):
             return self._verdicts.find(question) if self._verdicts else answer
+        if isinstance(question, WorkloadsQuestion):
+            if self._workloads is None or self._verdicts is None:
+                return answer
+            return _beside(answer, question, self._workloads, self._verdicts)
         if isinstance(question, RightsQuestion):
             return self._authorized(answer, question)
         return self._asked(answer, question)
@@ -134,6 +152,14 @@ async def _of_job(queries: ReviewQueries, answer: Answer, question: JobQuestion,
         return _unknown(f"what Job {question.job.name} says", failure) if question.needed else answer
     found = queries.completed(question.resume(job))
     return found if isinstance(found, Answer) else await found
+
+
+async def _beside(
+    answer: Answer, question: WorkloadsQuestion, workloads: JobWorkloads, verdicts: JobVerdicts
+) -> Answer:
+    """The answer about a workload beside those of its job; the one there is if there are none, or nobody knows."""
+    others = await workloads.find(question.namespace, question.job)
+    return await verdicts.find(question.resume(others)) if others else answer
 
 
 def _unknown(what: str, failure: ApiError) -> Answer:

@@ -5,7 +5,7 @@ Job of a thousand equal elements costs little more than one of ten.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -44,7 +44,8 @@ UNDECIDED: Final = (
 class JobVerdict(Struct, frozen=True, eq=False):
     """The verdict on a Job: refused for ``text``, else admitted with ``warnings``; ``group`` is what was judged.
 
-    ``answer`` is where everything can go. It is ``None`` for a Job one of whose elements is refused by itself.
+    ``answer`` is where everything can go. It is ``None`` for a Job one of whose elements is refused by itself. The
+    workloads of one job get such a verdict as well.
     """
 
     group: Group | None = None
@@ -84,11 +85,20 @@ async def judge_job(
     If it cannot run now, it is judged as if passing conditions of nodes had ended, as a pod is.
     """
     world, pools = _applied(namespace, name, spec, inventory, policy)
-    verdict = await _judged(namespace, name, spec, pools, world, solving)
+
+    async def judge(world: World) -> JobVerdict:
+        return await _judged(namespace, name, spec, pools, world, solving)
+
+    return await judged_or_recovered(judge, world)
+
+
+async def judged_or_recovered(judge: Callable[[World], Awaitable[JobVerdict]], world: World) -> JobVerdict:
+    """The verdict in that world; a refused one is judged anew as if passing conditions of nodes had ended."""
+    verdict = await judge(world)
     later = world.recovered() if verdict.refused else None
     if later is None:
         return verdict
-    recovered = await _judged(namespace, name, spec, pools, later, solving)
+    recovered = await judge(later)
     if recovered.refused:
         return recovered
     return replace(recovered, warnings=(*recovered.warnings, f"not all at a time now: {verdict.headline}"))

@@ -88,7 +88,10 @@ SAME: Final = Change()
 
 
 class Group:
-    """Members, and the HostPools whose hosts are chosen with them; ``taken`` are hosts of other pools of theirs."""
+    """Members, and the HostPools whose hosts are chosen with them; ``taken`` are hosts of other pools of theirs.
+
+    Of the jobs that are ``restarting`` those pods count as gone that are leaving the world.
+    """
 
     def __init__(
         self,
@@ -369,7 +372,7 @@ def _free(
     """What is free of each resource on each node, with what pods leave that are deleted, or to be restarted."""
     inventory = world.inventory
     leaving = [(inventory.nodes.slot_of[pod.node], pod) for pod in inventory.leaving.values()]
-    own = [found for job in restarting for found in inventory.job_pods(*job).pods.values()]
+    own = [found for job in restarting if (pods := world.leavers(*job)) for found in pods.pods.values()]
     rows = []
     for resource in resources:
         allocatable, used = inventory.nodes.capacity.rows(resource)
