@@ -30,7 +30,8 @@ from webhook.placement.jobs.whole_job import JobVerdict, judge_job
 from webhook.placement.kube.pod import Resources
 from webhook.placement.planning import bounds, greedy, integer_program
 from webhook.placement.planning.assignment import AssignmentProblem, Block
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.solver import finished, taken
+from webhook.placement.planning.steps import Result, Steps
 
 RESULTS: Final = Path(__file__).parent / "RESULTS-wholejobs.md"
 LIMIT: Final = 1.0
@@ -188,6 +189,10 @@ def hard(seed: int) -> AssignmentProblem:
     return AssignmentProblem(np.arange(nodes), np.full((1, nodes), room, np.int64), tuple(blocks))
 
 
+def _all_of(steps: Steps[Result]) -> Result:
+    return finished(taken(steps, AtOnce(LIMIT)))
+
+
 def hardest(wanted: int) -> list[AssignmentProblem]:
     """The first so many problems that neither counts nor the first search decide."""
     found: list[AssignmentProblem] = []
@@ -195,7 +200,7 @@ def hardest(wanted: int) -> list[AssignmentProblem]:
     while len(found) < wanted:
         problem = hard(seed)
         seed += 1
-        if bounds.impossible(problem) is None and greedy.search(problem) is None:
+        if _all_of(bounds.impossible(problem)) is None and _all_of(greedy.search(problem)) is None:
             found.append(problem)
     return found
 

@@ -1,7 +1,7 @@
 """``AtOnce``: integer programs solved on the spot, and verdicts on Jobs that are got with it."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -10,9 +10,8 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.whole_job import JobVerdict, judge_job
-from webhook.placement.planning.solver import finished
-
-Result = TypeVar("Result")
+from webhook.placement.planning.solver import finished, taken
+from webhook.placement.planning.steps import Result, Steps
 
 
 class AtOnce:
@@ -33,6 +32,11 @@ class AtOnce:
 
     async def rest(self) -> None:
         """Nobody else works."""
+
+
+def all_of(steps: Steps[Result]) -> Result:
+    """The result of all steps."""
+    return finished(taken(steps, AtOnce()))
 
 
 def element(placement: str = "", cpu: str | None = None, *, disk: str = "", name: str = "") -> dict[str, Any]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.placement.planning import exhaustive
+from tests.placement.planning.at_once import all_of
 from tests.placement.planning.random_problems import assignments, random_costs, random_problem
 from webhook.placement.planning import bounds, greedy, integer_program
 from webhook.placement.planning.assignment import (
@@ -27,9 +28,9 @@ def check(seed: int, *, limited: bool) -> None:
     problem = random_problem(chance, limited=limited)
     costs = random_costs(chance, problem)
     cheapest = min((costs.total(way.places) for way in assignments(problem)), default=None)
-    if bounds.impossible(problem) is not None:
+    if all_of(bounds.impossible(problem)) is not None:
         assert cheapest is None, seed
-    for found in (greedy.search(problem), greedy.search(problem, costs)):
+    for found in (all_of(greedy.search(problem)), all_of(greedy.search(problem, costs))):
         assert found is None or not [*violations(problem, found)], seed
     solved = integer_program.solve(problem, SECONDS)
     assert solved.proved, seed
@@ -122,18 +123,18 @@ def test_needs_are_sorted_with_and_without_an_index() -> None:
 
 def test_bounds_name_the_blocks_that_do_not_fit() -> None:
     large = Block(1, BOTH, (3,))
-    assert bounds.impossible(_problem(ONE, large)) == frozenset({1})
-    assert bounds.impossible(_problem(ONE, APART, APART)) == frozenset({1, 2})
-    assert bounds.impossible(_problem(*[ONE] * 5)) == frozenset(range(5))
-    assert bounds.impossible(_problem(pools=(OWN, OWN))) == frozenset()
-    assert bounds.impossible(_problem(pools=(PoolChoice(3, BOTH),))) == frozenset()
-    assert bounds.impossible(_problem(ONE, APART)) is None
+    assert all_of(bounds.impossible(_problem(ONE, large))) == frozenset({1})
+    assert all_of(bounds.impossible(_problem(ONE, APART, APART))) == frozenset({1, 2})
+    assert all_of(bounds.impossible(_problem(*[ONE] * 5))) == frozenset(range(5))
+    assert all_of(bounds.impossible(_problem(pools=(OWN, OWN)))) == frozenset()
+    assert all_of(bounds.impossible(_problem(pools=(PoolChoice(3, BOTH),)))) == frozenset()
+    assert all_of(bounds.impossible(_problem(ONE, APART))) is None
 
 
 def test_sums_that_are_not_exact_prove_nothing() -> None:
     huge = 2**52
     problem = AssignmentProblem(np.arange(4), np.full((1, 4), huge), (Block(5, np.ones(4, np.bool_), (huge // 2,)),))
-    assert bounds.impossible(problem) is None
+    assert all_of(bounds.impossible(problem)) is None
 
 
 def test_without_blocks_there_is_nothing_to_solve() -> None:

@@ -1,7 +1,8 @@
 """``JobVerdicts``: finds out whether whole Jobs can run, while other reviews go on.
 
-Long searches run in a thread, and HiGHS does not hold the interpreter's lock. One Job is judged at a time, so
-that a flood of hard ones takes one core at most; the time that a Job waits for its turn counts as its own.
+A search is done in slices of half a millisecond, between which other reviews are answered; integer programs are solved
+in a thread, as HiGHS does not hold the interpreter's lock. One Job is judged at a time, so that a flood of hard ones
+takes one core at most; the time that a Job waits for its turn counts as its own.
 """
 
 import asyncio
@@ -11,7 +12,10 @@ from collections.abc import Callable
 from typing import Final
 
 from webhook.admission.responses import Answer, WholeQuestion
-from webhook.placement.planning.solver import Result
+from webhook.placement.planning.steps import Result
+
+SLICE: Final = 0.0005
+"""Seconds of a search after which other reviews have their turn: five of them take as long."""
 
 SECONDS: Final = 1.0
 """Seconds in which a Job is decided about, unless a setting says otherwise."""
@@ -49,6 +53,7 @@ class InThread:
     def __init__(self, end: float, thread: concurrent.futures.Executor) -> None:
         self._end = end
         self._thread = thread
+        self._rested = time.monotonic()
 
     def left(self) -> float:
         """Seconds that are left."""
@@ -59,8 +64,10 @@ class InThread:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def rest(self) -> None:
-        """Let others work."""
-        await asyncio.sleep(0)
+        """Let others work, once a slice of time is over."""
+        if time.monotonic() - self._rested >= SLICE:
+            await asyncio.sleep(0)
+            self._rested = time.monotonic()
 
 
 class AtOnce:

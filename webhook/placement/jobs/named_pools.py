@@ -62,7 +62,7 @@ def _of_job(spec: JobSpec) -> Iterator[tuple[str, Clause, PoolName, str]]:
 
 def _of_element(element: ElementSpec, path: str) -> Iterator[tuple[str, Clause, PoolName, str]]:
     for where, text in _texts(element, path):
-        clauses, problems = parse_placement(text, where) if text else ((), ())
+        clauses, problems = parse_placement(text, where)
         for clause in clauses if not problems else ():
             pool = clause.argument
             if isinstance(pool, PoolName) and (pool.name != DEFAULT_POOL or pool.index is not None):
@@ -72,5 +72,7 @@ def _of_element(element: ElementSpec, path: str) -> Iterator[tuple[str, Clause, 
 def _texts(element: ElementSpec, path: str) -> Iterable[tuple[str, str]]:
     """Every placement text of the element, with its path."""
     for at, operator in enumerate(element.operators or ()):
-        yield f"{path}.operators[{at}].placement", operator.placement or ""
-    yield f"{path}.{TEMPLATE_PLACEMENT}", own_placement(element)
+        if operator.placement:
+            yield f"{path}.operators[{at}].placement", operator.placement
+    if own := own_placement(element):
+        yield f"{path}.{TEMPLATE_PLACEMENT}", own

@@ -3,7 +3,7 @@
 ``docs/jobs.md`` describes the options.
 """
 
-import re
+import operator
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
@@ -19,8 +19,22 @@ TRACE_LEVELS: Final = ("OFF", "ERROR", "WARN", "INFO", "DEBUG", "TRACE")
 """Values of options, as the Streams instance operator and SPL have them."""
 
 
+_RULED: Final = operator.attrgetter(
+    *(field for field in ElementOptions.__struct_fields__ if field != "resources")
+)  # fmt: skip
+_SILENT: Final = _RULED(ElementOptions())
+"""The options of an element that states none but its resources, as most of a thousand do."""
+
+
 def problems_of_options(options: ElementOptions, path: str) -> Iterator[Problem]:
     """Problems of the options of processing elements at that path."""
+    if _RULED(options) != _SILENT:
+        yield from _problems_of_stated(options, path)
+    if options.resources is not None:
+        yield from problems_of_resources(options.resources, f"{path}.resources")
+
+
+def _problems_of_stated(options: ElementOptions, path: str) -> Iterator[Problem]:
     yield from one_word(f"{path}.buildType", options.build_type, BUILD_TYPES)
     yield from one_word(f"{path}.imagePullPolicy", options.image_pull_policy, PULL_POLICIES)
     yield from one_word(f"{path}.transportSecurityType", options.transport_security_type, SECURITY_TYPES)
@@ -29,8 +43,9 @@ def problems_of_options(options: ElementOptions, path: str) -> Iterator[Problem]
     yield from at_least(f"{path}.initialProbeDelayInSeconds", options.initial_probe_delay_in_seconds, 0)
     yield from at_least(f"{path}.probeFailureThreshold", options.probe_failure_threshold, 1)
     yield from at_least(f"{path}.probeIntervalInSeconds", options.probe_interval_in_seconds, 1)
-    for field in ("imagePullSecret", "appPropertiesSecret", "restrictedPropertiesSecret"):
-        yield from object_name(f"{path}.{field}", getattr(options, _snake(field)))
+    yield from object_name(f"{path}.imagePullSecret", options.image_pull_secret)
+    yield from object_name(f"{path}.appPropertiesSecret", options.app_properties_secret)
+    yield from object_name(f"{path}.restrictedPropertiesSecret", options.restricted_properties_secret)
     if options.run_with_valgrind:
         against = {
             "allowPtrace: false": options.allow_ptrace is False,
@@ -44,8 +59,6 @@ def problems_of_options(options: ElementOptions, path: str) -> Iterator[Problem]
         yield from _claim(options.data_volume_claim, f"{path}.dataVolumeClaim")
     if options.checkpoint_repository is not None:
         yield from _checkpoints(options.checkpoint_repository, f"{path}.checkpointRepository")
-    if options.resources is not None:
-        yield from problems_of_resources(options.resources, f"{path}.resources")
 
 
 def _claim(claim: DataVolumeClaim, path: str) -> Iterator[Problem]:
@@ -96,8 +109,3 @@ def object_name(path: str, name: str | None, *, needed: str = "") -> Iterator[Pr
             yield Problem(path, f"missing: {needed}")
     elif not is_node_name(name):
         yield Problem(path, f"{quote(name)} is no name of an object")
-
-
-def _snake(field: str) -> str:
-    """The name of a field as its attribute has it."""
-    return re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", field)

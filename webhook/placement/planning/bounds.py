@@ -5,22 +5,38 @@ Each bound names the blocks that cannot all be placed; the other blocks do not m
 
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from webhook.placement.kube.bits import Bits, from_mask, to_slots, union
 from webhook.placement.planning.assignment import AssignmentProblem, Key
+from webhook.placement.planning.steps import Steps
 
 _EXACT: Final = 2**53
 """Below this sum sums of whole numbers are exact."""
 
 
-def impossible(problem: AssignmentProblem) -> frozenset[int] | None:
+_Proofs: TypeAlias = Iterator[frozenset[int] | None]
+"""Positions of blocks that cannot all be placed, and ``None`` after each step without a proof."""
+
+
+def impossible(problem: AssignmentProblem) -> Steps[frozenset[int] | None]:
     """Positions of blocks that cannot all be placed; ``None`` if no bound says so, empty if a pool lacks nodes."""
-    sets = [from_mask(problem.copies(block, problem.free) > 0) for block in problem.blocks]
-    proofs = itertools.chain(_pools(problem), _alone(problem), _cliques(problem, sets), _room(problem, sets))
-    return next(proofs, None)
+    for proof in _pools(problem):
+        return proof
+    sets: list[Bits] = []
+    for at, block in enumerate(problem.blocks):
+        yield
+        copies = problem.copies(block, problem.free)
+        if copies.sum() < block.count:
+            return frozenset((at,))
+        sets.append(from_mask(copies > 0))
+    for found in itertools.chain(_cliques(problem, sets), _room(problem, sets)):
+        if found is not None:
+            return found
+        yield
+    return None
 
 
 def _pools(problem: AssignmentProblem) -> Iterator[frozenset[int]]:
@@ -38,20 +54,13 @@ def _pools(problem: AssignmentProblem) -> Iterator[frozenset[int]]:
         yield frozenset()
 
 
-def _alone(problem: AssignmentProblem) -> Iterator[frozenset[int]]:
-    """Blocks that do not fit even without all others."""
-    for at, block in enumerate(problem.blocks):
-        if problem.copies(block, problem.free).sum() < block.count:
-            yield frozenset((at,))
-
-
-def _cliques(problem: AssignmentProblem, sets: list[Bits]) -> Iterator[frozenset[int]]:
+def _cliques(problem: AssignmentProblem, sets: list[Bits]) -> _Proofs:
     """Blocks that need a node each, with fewer nodes among them (Hall's condition for the sets of single blocks)."""
     for members in _of_keys(problem).values():
         for within in {sets[at] for at in members}:
             inside = [at for at in members if not sets[at] & ~within]
-            if sum(problem.blocks[at].count for at in inside) > within.bit_count():
-                yield frozenset(inside)
+            short = sum(problem.blocks[at].count for at in inside) > within.bit_count()
+            yield frozenset(inside) if short else None
         if sum(problem.blocks[at].count for at in members) > union(sets[at] for at in members).bit_count():
             yield frozenset(members)
 
@@ -66,7 +75,7 @@ def _of_keys(problem: AssignmentProblem) -> Mapping[Key, list[int]]:
     return found
 
 
-def _room(problem: AssignmentProblem, sets: list[Bits]) -> Iterator[frozenset[int]]:
+def _room(problem: AssignmentProblem, sets: list[Bits]) -> _Proofs:
     """Blocks that ask together for more of a resource than the nodes have that can run them."""
     for within in {*sets}:
         inside = [at for at in range(len(sets)) if not sets[at] & ~within]
@@ -75,5 +84,4 @@ def _room(problem: AssignmentProblem, sets: list[Bits]) -> Iterator[frozenset[in
         asked = np.zeros(len(free))
         for at in inside:
             asked += np.array(problem.blocks[at].requests, np.float64) * problem.blocks[at].count
-        if ((asked > free) & (free < _EXACT)).any():
-            yield frozenset(inside)
+        yield frozenset(inside) if ((asked > free) & (free < _EXACT)).any() else None

@@ -16,7 +16,7 @@ from webhook.placement.planning.solver import assign
 
 async def contradictory(group: Group) -> bool:
     """Whether it is certain that no cluster could run the group."""
-    blocks, owners = group.blocks(group.counts)
+    blocks, owners = await group.blocks(group.counts)
     names = sorted({name for sets in owners for name in _named(group, sets)})
     used = _used(blocks)
     sizes = {pool: min(group.pools[pool].size or 0, _most(blocks, pool, indices)) for pool, indices in used.items()}
@@ -24,6 +24,7 @@ async def contradictory(group: Group) -> bool:
     count = len(names) + sum(block.count for block in blocks) + sum(sizes.values())
     wanted = []
     for block, sets in zip(blocks, owners, strict=True):
+        await group.solving.rest()
         hosts = in_order(_renamed(need, used) for need in block.hosts)
         wanted.append(
             replace(

@@ -12,6 +12,7 @@ import numpy as np
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.planning.assignment import Assignment, AssignmentProblem, Block, HostNeed, Key, Mask
 from webhook.placement.planning.costs import Costs
+from webhook.placement.planning.steps import Steps
 from webhook.placement.workload.ranking import spread
 
 Score = Callable[[int], Row]
@@ -21,18 +22,18 @@ _FULL: Final = 1_000_000
 """Share of a node's room that is all of it, in the arithmetic of scores."""
 
 
-def search(problem: AssignmentProblem, costs: Costs | None = None) -> Assignment | None:
+def search(problem: AssignmentProblem, costs: Costs | None = None) -> Steps[Assignment | None]:
     """The first assignment that is found; with ``costs`` a cheap one is looked for first."""
     scores: list[tuple[Score, Costs | None]] = [(_least_wanted(problem), None), (_tightest(problem), None)]
     if costs is not None:
         scores.insert(0, (costs.of.__getitem__, costs))
     for choose in _host_choices(problem):
-        chosen = choose()
+        chosen = yield from choose()
         if chosen is None:
             continue
         for score, spreading in scores:
             for order in _orders(problem):
-                places = _Placing(problem, chosen, spreading).all(order, score)
+                places = yield from _Placing(problem, chosen, spreading).all(order, score)
                 if places is not None:
                     return Assignment(places, chosen)
     return None
@@ -55,9 +56,8 @@ def _least_wanted(problem: AssignmentProblem) -> Score:
     pressure = np.zeros(problem.size)
     for block in problem.blocks:
         pressure += block.nodes * (block.count / max(1, int(np.count_nonzero(block.nodes))))
-    wanted = (pressure * _FULL).astype(np.int64) * 4 * _FULL
-    tight = _tightest(problem)
-    return lambda at: wanted + tight(at)
+    score = (pressure * _FULL).astype(np.int64) * 4 * _FULL + _tightest(problem)(0)
+    return lambda _at: score
 
 
 def _tightest(problem: AssignmentProblem) -> Score:
@@ -83,14 +83,15 @@ class _Placing:
         self._of_kin: dict[tuple[str, Key], tuple[Row, Row]] = {}
         self._closed = _exclusive(problem, hosts)
 
-    def all(self, order: Sequence[int], score: Score) -> tuple[tuple[int, ...], ...] | None:
+    def all(self, order: Sequence[int], score: Score) -> Steps[tuple[tuple[int, ...], ...] | None]:
         """The places of all blocks; ``None`` if one of them finds too few."""
         places: dict[int, tuple[int, ...]] = {}
         for at in order:
+            yield
             block = self._problem.blocks[at]
             room = self._room(block)
             if block.limits:
-                found = self._limited(block, room, score(at))
+                found = yield from self._limited(block, room, score(at))
             elif self._costs is not None:
                 found = self._spread(at, room, self._costs)
             else:
@@ -110,19 +111,15 @@ class _Placing:
         for at, closed in self._closed.items():
             if at not in block.pools:
                 room = np.where(closed, 0, room)
-        for key in block.avoids:
-            room = np.where(self._others(self._marked, 0, key, block), 0, room)
-        for key in block.marks:
-            room = np.where(self._others(self._avoided, 1, key, block), 0, room)
+        for part, (table, keys) in enumerate(((self._marked, block.avoids), (self._avoided, block.marks))):
+            for key in keys & table.keys():
+                room = np.where(self._others(table, part, key, block), 0, room)
         return room
 
     def _others(self, table: dict[Key, Row], part: int, key: Key, block: Block) -> Mask:
         """Nodes with a block of another kin that marks (or avoids) the key."""
-        found = table.get(key)
-        if found is None:
-            return np.zeros(self._problem.size, np.bool_)
         own = self._of_kin.get((block.kin, key)) if block.kin else None
-        return (found if own is None else found - own[part]) > 0
+        return (table[key] if own is None else table[key] - own[part]) > 0
 
     def _take(self, block: Block, places: tuple[int, ...]) -> None:
         counts = np.bincount(places, minlength=self._problem.size).astype(np.int64)
@@ -149,13 +146,14 @@ class _Placing:
         )
         return tuple(np.repeat(places, given).tolist())
 
-    def _limited(self, block: Block, room: Row, score: Row) -> tuple[int, ...] | None:
+    def _limited(self, block: Block, room: Row, score: Row) -> Steps[tuple[int, ...] | None]:
         """The places of a block with limits, one after another: to the domain that has fewest, if all limits hold."""
         slots = self._problem.slots
         domains = [limit.domains.of[slots] for limit in block.limits]
         counts = [np.zeros(limit.domains.count, np.int64) for limit in block.limits]
         found: list[int] = []
         for _ in range(block.count):
+            yield
             level = np.zeros(len(slots), np.int64)
             open_ = room > 0
             for limit, of, count in zip(block.limits, domains, counts, strict=True):
@@ -182,6 +180,8 @@ def _filled(count: int, room: Row, score: Row) -> tuple[int, ...] | None:
     if room.sum() < count:
         return None
     open_ = np.flatnonzero(room)
+    if count == 1:
+        return (int(open_[np.argmin(score[open_])]),)
     order = open_[np.argsort(score[open_], kind="stable")] if len(open_) > 1 else open_
     taken = np.minimum(np.maximum(count - (np.cumsum(room[order]) - room[order]), 0), room[order])
     return tuple(np.sort(np.repeat(order, taken)).tolist())
@@ -203,14 +203,14 @@ def _mask(hosts: dict[int, int], need: HostNeed, size: int) -> Mask:
     return found
 
 
-def _host_choices(problem: AssignmentProblem) -> list[Callable[[], tuple[dict[int, int], ...] | None]]:
+def _host_choices(problem: AssignmentProblem) -> list[Callable[[], Steps[tuple[dict[int, int], ...] | None]]]:
     """Ways to choose the hosts of all pools: nodes wanted by its own blocks, roomy nodes; one way without pools."""
     if not problem.pools:
-        return [lambda: ()]
+        return [lambda: _hosts(problem, roomy=False)]
     return [lambda: _hosts(problem, roomy=False), lambda: _hosts(problem, roomy=True)]
 
 
-def _hosts(problem: AssignmentProblem, *, roomy: bool) -> tuple[dict[int, int], ...] | None:
+def _hosts(problem: AssignmentProblem, *, roomy: bool) -> Steps[tuple[dict[int, int], ...] | None]:
     """Hosts of all pools: of exclusive pools first, then of those with fewest eligible nodes; ``None`` if one lacks."""
     found: dict[int, dict[int, int]] = {}
     exclusive = np.zeros(problem.size, np.bool_)
@@ -235,7 +235,7 @@ def _hosts(problem: AssignmentProblem, *, roomy: bool) -> tuple[dict[int, int], 
             able &= ~shared
         able[list(standing.values())] = False
         places = np.flatnonzero(able)
-        score = _host_score(problem, at, roomy=roomy)[places]
+        score = (yield from _host_score(problem, at, roomy=roomy))[places]
         fresh = iter(places[np.argsort(score, kind="stable")].tolist())
         unfilled = [index for index in range(pool.size) if index not in standing]
         hosts = standing | dict(zip(unfilled, fresh, strict=False))
@@ -246,10 +246,11 @@ def _hosts(problem: AssignmentProblem, *, roomy: bool) -> tuple[dict[int, int], 
     return tuple(found[at] for at in range(len(problem.pools)))
 
 
-def _host_score(problem: AssignmentProblem, pool: int, *, roomy: bool) -> Row:
+def _host_score(problem: AssignmentProblem, pool: int, *, roomy: bool) -> Steps[Row]:
     """For each node, how bad it is as a host: few of the pool's own blocks could run there, and many others."""
     score = np.zeros(problem.size)
     for block in problem.blocks:
+        yield
         own = any(need.pool == pool for need in block.hosts)
         weight = block.count / max(1, int(np.count_nonzero(block.nodes)))
         able = problem.copies(block, problem.free) > 0 if own else block.nodes

@@ -113,6 +113,7 @@ class Group:
         )
         self._free = _free(world, self.resources, self._slots, restarting)
         self._known: dict[object, GroupAnswer] = {}
+        self._masks: dict[Bits, npt.NDArray[np.bool_]] = {}
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -154,21 +155,21 @@ class Group:
     async def _placed(self, counts: tuple[int, ...], change: Change) -> GroupAnswer:
         if not self.in_time:
             return GroupAnswer(None, decided=False)
-        problem, owners, _ = self.problem(counts, change)
+        problem, owners, _ = await self.problem(counts, change)
         answer: Assigned = await assign(problem, self.solving)
         if answer.found is None:
             short = {member for at in answer.short or () for pods in owners[at] for member, _ in pods}
             return GroupAnswer(None, answer.decided, tuple(sorted(short)))
         return GroupAnswer(self.placed(problem, answer.found, owners))
 
-    def problem(
+    async def problem(
         self, counts: Sequence[int], change: Change = SAME, prices: Sequence[Row] = ()
     ) -> tuple[AssignmentProblem, list[Sets], Costs]:
         """The problem for so many pods of each member, the pods of its blocks, and its costs.
 
         ``prices`` are the costs of one pod of each member on each node; without them nothing costs anything.
         """
-        blocks, owners = self.blocks(counts, change, prices)
+        blocks, owners = await self.blocks(counts, change, prices)
         pools = tuple(self._choice(pool, change) for pool in self.pools)
         problem = AssignmentProblem(self._slots_with(change), self._free_with(change), blocks, pools)
         sizes = tuple(sum(pods for _, pods in sets[0]) for sets in owners)
@@ -177,13 +178,14 @@ class Group:
 
     # From members to blocks
 
-    def blocks(
+    async def blocks(
         self, counts: Sequence[int], change: Change = SAME, prices: Sequence[Row] = ()
     ) -> tuple[tuple[Block, ...], list[Sets]]:
         """The blocks, and the pods of each; equal blocks are one."""
         kept = [self._kept(at, change) if counts[at] else () for at in range(len(self.members))]
         merged: dict[object, tuple[Block, Sets]] = {}
         for number, together in enumerate(_united([at for at, count in enumerate(counts) if count], kept)):
+            await self.solving.rest()
             key, block, owners = self._block(together, counts, kept, change, number)
             key = key, tuple(prices[at].tobytes() for at in together) if prices else ()
             if key in merged:
@@ -216,7 +218,7 @@ class Group:
         requests = [requests_of(kept[at]) for at in members]
         block = Block(
             count=counts[members[0]] if one else 1,
-            nodes=np.append(_mask(nodes, self._slots), np.full(change.added, joining)),
+            nodes=np.append(self._mask(nodes), np.full(change.added, joining)),
             requests=tuple(
                 min(sum(own.get(resource, 0) * each[at] for at, own in zip(members, requests, strict=True)), MOST)
                 for resource in self.resources
@@ -234,6 +236,12 @@ class Group:
         )  # fmt: skip
         sets: Sets = [((members[0], 1),)] * block.count if one else [tuple(each.items())]
         return (number if block.limits else shape), block, sets
+
+    def _mask(self, nodes: Bits) -> npt.NDArray[np.bool_]:
+        """For each node whether it is in the set, to be changed by nobody; most members may use the same nodes."""
+        if nodes not in self._masks:
+            self._masks[nodes] = _mask(nodes, self._slots)
+        return self._masks[nodes]
 
     def _nodes_for(self, each: Mapping[int, int], kept: _Kept, change: Change, *, one: bool) -> Bits:
         """The nodes that can run so many pods of ``each`` of these members at a time, by all but room and others."""
@@ -279,7 +287,7 @@ class Group:
             for index, nodes in self.world.inventory.pools.hosts(pool).items()
             if nodes and index < size
         }
-        mask = np.append(_mask(able, self._slots), np.full(change.added, bool(able >> change.like & 1)))
+        mask = np.append(self._mask(able), np.full(change.added, bool(able >> change.like & 1)))
         return PoolChoice(size, mask, pool.exclusive, tuple(sorted(standing.items())))
 
     # Nodes

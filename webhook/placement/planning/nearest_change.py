@@ -148,7 +148,7 @@ async def _added(group: Group, members: Sequence[Member], missing: int) -> Async
     joining = frozenset(at for at, member in enumerate(group.members) if _joinable(member))
     if not any(group.members[at] in members for at in joining):
         return
-    room = _room(group, members)
+    room = await _room(group, members)
     nearest, most = 0, max(missing, _FEW)
     for like in _kinds(group, members, joining):
 
@@ -183,10 +183,10 @@ def _kinds(group: Group, members: Sequence[Member], joining: Collection[int]) ->
     return sorted(first, key=lambda slot: -sum(nodes >> slot & 1 for nodes in able.values()))[:_FEW]
 
 
-def _room(group: Group, members: Sequence[Member]) -> Mapping[str, int]:
+async def _room(group: Group, members: Sequence[Member]) -> Mapping[str, int]:
     """Room that is enough for any set of pods of these members that share a node."""
     found: dict[str, int] = {}
-    blocks, _ = group.blocks([member.count if member in members else 0 for member in group.members])
+    blocks, _ = await group.blocks([member.count if member in members else 0 for member in group.members])
     for block in blocks:
         for resource, value in zip(group.resources, block.requests, strict=True):
             found[resource] = max(found.get(resource, 0), value)

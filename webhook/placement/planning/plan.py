@@ -17,6 +17,7 @@ from webhook.placement.planning import greedy, integer_program
 from webhook.placement.planning.group import SAME, Group, Placed
 from webhook.placement.planning.integer_program import Solved
 from webhook.placement.planning.members import Member, requests_of
+from webhook.placement.planning.solver import taken
 from webhook.placement.pools.score import LOAD, costs, worth
 from webhook.placement.workload.ranking import preferences
 
@@ -43,9 +44,12 @@ async def cheapest(group: Group, known: Placed, *, exact: bool = True) -> Plan:
 
     Without ``exact`` it is a good one, and found fast: no integer program is solved.
     """
-    prices = [_price(member, group) for member in group.members]
-    problem, owners, priced = group.problem(group.counts, SAME, prices)
-    searched = await group.solving.run(functools.partial(greedy.search, problem, priced))
+    prices = []
+    for member in group.members:
+        await group.solving.rest()
+        prices.append(_price(member, group))
+    problem, owners, priced = await group.problem(group.counts, SAME, prices)
+    searched = await taken(greedy.search(problem, priced), group.solving)
     solved = Solved(None, proved=False)
     if exact and group.in_time:
         work = functools.partial(integer_program.solve, problem, group.solving.left(), priced)

@@ -6,20 +6,16 @@ so there are three answers: an assignment, the proof that there is none, and nei
 
 import functools
 from collections.abc import Callable, Coroutine
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
 from webhook.placement.planning import bounds, greedy, integer_program
 from webhook.placement.planning.assignment import Assignment, AssignmentProblem
+from webhook.placement.planning.steps import Result, Steps
 
 ENOUGH: Final = 0.005
 """Seconds below which no program is started."""
-
-SMALL: Final = 100_000
-"""Blocks times nodes of a problem of which all but an integer program takes some milliseconds at most."""
-
-Result = TypeVar("Result")
 
 
 class Solving(Protocol):
@@ -34,7 +30,7 @@ class Solving(Protocol):
         ...
 
     async def rest(self) -> None:
-        """Let others work: called after every few milliseconds."""
+        """Let others work if it has been long since the last time: called after every few tenths of a millisecond."""
         ...
 
 
@@ -52,14 +48,12 @@ class Assigned(Struct, frozen=True, eq=False):
 async def assign(problem: AssignmentProblem, solving: Solving) -> Assigned:
     """Look for an assignment as long as there is time."""
     await solving.rest()
-    # What takes a millisecond is done here: another thread would take as long to get to it.
-    small = problem.size * len(problem.blocks) < SMALL
-    short = bounds.impossible(problem) if small else await solving.run(functools.partial(bounds.impossible, problem))
+    short = await taken(bounds.impossible(problem), solving)
     if short is not None:
         return Assigned(None, short=short)
     if solving.left() <= 0:
         return Assigned(None, decided=False)
-    found = greedy.search(problem) if small else await solving.run(functools.partial(greedy.search, problem))
+    found = await taken(greedy.search(problem), solving)
     if found is not None:
         return Assigned(found)
     seconds = solving.left()
@@ -67,6 +61,17 @@ async def assign(problem: AssignmentProblem, solving: Solving) -> Assigned:
         return Assigned(None, decided=False)
     solved = await solving.run(functools.partial(integer_program.solve, problem, seconds))
     return Assigned(solved.found, solved.proved or solved.found is not None)
+
+
+async def taken(steps: Steps[Result], solving: Solving) -> Result:
+    """The result of the steps, between which others work."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        await solving.rest()
 
 
 def finished(work: Coroutine[Any, Any, Result]) -> Result:
