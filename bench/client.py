@@ -19,6 +19,9 @@ from msgspec import Struct
 
 from bench.trouble import Trouble
 
+REVIEWS = "/mutate"
+"""Where reviews of pods go, if an URL has no path."""
+
 PATIENCE = 10.0
 """Seconds after the last request was due until the run is given up."""
 
@@ -47,7 +50,12 @@ def steady(url: str, bodies: Sequence[bytes], *, rate: int, seconds: int, connec
 
 def answers(url: str, bodies: Sequence[bytes]) -> list[bytes]:
     """The answer to each body, one after the other."""
-    return uvloop.run(_run(url, bodies, count=len(bodies), gap=0, connections=1)).answers
+    return in_turn(url, bodies).answers
+
+
+def in_turn(url: str, bodies: Sequence[bytes]) -> Run:
+    """One request for each body, on one connection; each is sent when the one before it is answered."""
+    return uvloop.run(_run(url, bodies, count=len(bodies), gap=0, connections=1))
 
 
 async def _run(url: str, bodies: Sequence[bytes], *, count: int, gap: float, connections: int) -> Run:
@@ -59,7 +67,9 @@ async def _run(url: str, bodies: Sequence[bytes], *, count: int, gap: float, con
         for _ in range(connections):
             _, link = await loop.create_connection(lambda: _Link(run, free), *address, ssl=_context())
             links.append(link)
-        await _post([_request(parts.netloc, body) for body in bodies], free, run, count=count, gap=gap)
+        await _post(
+            [_request(parts.netloc, parts.path or REVIEWS, body) for body in bodies], free, run, count=count, gap=gap
+        )
     finally:
         for link in links:
             link.close()
@@ -136,9 +146,9 @@ def _length(header: bytes) -> int:
     return int(header.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
 
 
-def _request(host: str, body: bytes) -> bytes:
+def _request(host: str, path: str, body: bytes) -> bytes:
     head = (
-        "POST /mutate?timeout=10s HTTP/1.1",
+        f"POST {path}?timeout=10s HTTP/1.1",
         f"Host: {host}",
         "User-Agent: kube-apiserver-admission",
         f"Content-Length: {len(body)}",
