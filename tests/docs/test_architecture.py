@@ -78,7 +78,7 @@ REFERENCES: Final = sorted({reference for diagram in DIAGRAMS for reference in r
 
 def test_there_is_a_diagram_for_each_data_flow() -> None:
     headings = re.findall(r"^## (.+)$(?:(?!^## )(?:.|\n))*?^```mermaid$", PAGE.read_text(), re.MULTILINE)
-    assert headings == ["A review", "A node event", "A HostPool"]
+    assert headings == ["A review", "A node event", "A HostPool", "A Job"]
 
 
 @pytest.mark.parametrize("reference", REFERENCES, ids=": ".join)
