@@ -10,17 +10,18 @@ from tests.fidelity.comparison import FidelityResult, compared, wrong_witness
 from tests.fidelity.judges import CaseVerdict, Judge, admitting, product, refusing
 from tests.fidelity.model_batch import ModelBatch
 from tests.fidelity.play import Case, CasePlay, cases, play
-from tests.fidelity.preparation import Steer, unsteered
+from tests.fidelity.preparation import Controller
 from tests.fidelity.random_scenarios import scenarios
 from tests.fidelity.scenario import MARK, FidelityScenario
 
 Object = dict[str, Any]
 
 SEED = 2026
+PLAIN = Controller()
 
 
-def outcome(scenario: FidelityScenario, judge: Judge, steer: Steer = unsteered) -> FidelityResult:
-    [case] = cases([scenario], judge, steer)
+def outcome(scenario: FidelityScenario, judge: Judge, controller: Controller = PLAIN) -> FidelityResult:
+    [case] = cases([scenario], judge, controller)
     [played] = play([case], ModelBatch({case.mark: case.preparation.cluster}))
     return compared(case, played)
 
@@ -131,7 +132,7 @@ CORNER = job(element("small", cpu="1"), element("large", cpu="4"), nodes=2)
 
 
 def cornered(node_of_small: str) -> FidelityResult:
-    [case] = cases([with_room(CORNER)], product, unsteered)
+    [case] = cases([with_room(CORNER)], product)
     bound = {"s0-small-1": node_of_small}
     return compared(case, CasePlay(bound, {"s0-large-1": "Insufficient cpu"}))
 
@@ -153,13 +154,21 @@ def test_pods_are_steered_to_where_the_plan_has_them() -> None:
         told[made["metadata"]["name"]] = place
         return {**made, "spec": {**made["spec"], "nodeName": place}}
 
-    assert outcome(with_room(CORNER), product, steer).outcome == comparison.AGREED
+    assert outcome(with_room(CORNER), product, Controller(steer)).outcome == comparison.AGREED
     assert told == {"s0-small-1": "s0-n1", "s0-large-1": "s0-n0"}
+
+
+def test_pools_get_the_hosts_of_the_plan_if_the_controller_keeps_to_it() -> None:
+    pools = ({"name": "P", "size": 1, "mode": "Exclusive"}, {"name": "Q", "size": 1, "mode": "Exclusive"})
+    stated = job(element("a", "host(Q)", cpu="4"), element("b", "host(P)"), pools=pools)
+    scenario = FidelityScenario(0, (node("n0"), node("n1", cpu="1")), stated.subject)
+    assert outcome(scenario, product).outcome == comparison.CORNERED
+    assert outcome(scenario, product, Controller(planned_hosts=True)).outcome == comparison.AGREED
 
 
 def test_other_hosts_than_planned_are_told() -> None:
     scenario = job(element("a", "host(P)"), pools=({"name": "P", "size": 1},))
-    [case] = cases([scenario], product, unsteered)
+    [case] = cases([scenario], product)
     planned = {"s0-j-p": {0: "s0-n1"}}
     verdict = CaseVerdict(admitted=True, places={"s0-a": "s0-n1"}, hosts=planned)
     found = compared(case._replace(verdict=verdict), CasePlay(waiting={"s0-a-1": "no"}))
@@ -176,18 +185,18 @@ WITNESSES = {
 @pytest.mark.parametrize("name", WITNESSES)
 def test_a_plan_is_checked_against_what_clauses_mean(name: str) -> None:
     places, hosts, expected = WITNESSES[name]
-    [case] = cases([job(*APART)], product, unsteered)
+    [case] = cases([job(*APART)], product)
     assert wrong_witness(case.scenario, CaseVerdict(admitted=True, places=places, hosts=hosts)) == expected
 
 
 def test_a_refused_pod_of_an_admitted_job_is_a_missed_refusal() -> None:
-    [case] = cases([job(*APART)], product, unsteered)
+    [case] = cases([job(*APART)], product)
     found = compared(case, CasePlay({"s0-a-1": "s0-n0"}, unmade={"s0-b-1": "no\nway"}))
     assert found == FidelityResult(comparison.MISSED_REFUSAL, "s0-b-1 is refused: no way")
 
 
 def test_a_broken_clause_is_told_unless_it_was_refused() -> None:
-    [case] = cases([job(*APART)], product, unsteered)
+    [case] = cases([job(*APART)], product)
     played = CasePlay({"s0-a-1": "s0-n0", "s0-b-1": "s0-n0"}, broken=("a breaks b",))
     assert compared(case, played) == FidelityResult(comparison.MISPLACED, "a breaks b")
     refused = case._replace(verdict=CaseVerdict(admitted=False, text="no"))
@@ -196,7 +205,7 @@ def test_a_broken_clause_is_told_unless_it_was_refused() -> None:
 
 def waits(subject: Object, *, pods: tuple[Object, ...] = (), at_once: bool = False) -> str:
     scenario = FidelityScenario(0, (node("n0", cpu="1"),), subject, pods, at_once=at_once)
-    [case] = cases([scenario], admitting, unsteered)
+    [case] = cases([scenario], admitting)
     return compared(case, CasePlay(waiting={"s0-p": "no"})).outcome
 
 
@@ -212,7 +221,7 @@ def test_a_pod_may_wait_for_others_and_not_for_nothing() -> None:
 def test_a_warning_is_enough() -> None:
     scenario = FidelityScenario(0, (node("n0"),), pod())
     hedging: Judge = lambda _: CaseVerdict(admitted=True, hedged=True)  # noqa: E731 -- a judge
-    [case] = cases([scenario], hedging, unsteered)
+    [case] = cases([scenario], hedging)
     assert compared(case, CasePlay(waiting={"s0-p": "no"})).outcome == comparison.HEDGED
 
 
@@ -235,7 +244,7 @@ def test_of_a_batch_job_one_pod_at_a_time_is_enough() -> None:
 
 
 def test_scenarios_side_by_side_do_not_meet() -> None:
-    some = list(cases([job(*APART), job(*APART, nodes=1)], product, unsteered))
+    some = list(cases([job(*APART), job(*APART, nodes=1)], product))
     plays = play(some, ModelBatch({case.mark: case.preparation.cluster for case in some}))
     assert [len(one.bound) for one in plays] == [2, 1]
     assert [{*one.bound.values()} for one in plays] == [{"s0-n0", "s0-n1"}, {"s1-n0"}]

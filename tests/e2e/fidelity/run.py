@@ -12,7 +12,7 @@ from tests.fidelity.comparison import WRONG, FidelityResult, compared
 from tests.fidelity.journal import Journal, JournalEntry, entry
 from tests.fidelity.judges import Judge, product
 from tests.fidelity.play import Case, cases, play
-from tests.fidelity.preparation import Steer, unsteered
+from tests.fidelity.preparation import Controller
 from tests.fidelity.random_scenarios import random_scenario
 from tests.fidelity.report import summary
 from tests.fidelity.scenario import FidelityScenario
@@ -25,18 +25,23 @@ SHRUNK: Final = 5
 
 
 class FidelityRun:
-    """Scenarios of one seed on one control plane; ``journal`` has what came out of them."""
+    """Scenarios of one seed on one control plane; ``journal`` has what came out of them.
 
-    def __init__(self, api: Api, seed: int, journal: Journal, judge: Judge = product, steer: Steer = unsteered) -> None:
+    ``judge`` gives the verdicts, ``controller`` says what is made of a Job's plan.
+    """
+
+    def __init__(
+        self, api: Api, seed: int, journal: Journal, judge: Judge = product, controller: Controller | None = None
+    ) -> None:
         self.journal = journal
         self._api = api
         self._seed = seed
         self._judge = judge
-        self._steer = steer
+        self._controller = controller or Controller()
 
     def played(self, scenarios: Sequence[FidelityScenario]) -> list[tuple[Case, FidelityResult]]:
         """What comes out of some scenarios, side by side."""
-        some = list(cases(scenarios, self._judge, self._steer))
+        some = list(cases(scenarios, self._judge, self._controller))
         with Batch(self._api, {case.mark: case.preparation.cluster for case in some}) as batch:
             plays = play(some, batch)
         return [(case, compared(case, one)) for case, one in zip(some, plays, strict=True)]
