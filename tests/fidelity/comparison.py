@@ -68,7 +68,7 @@ def _waiting(case: Case, played: CasePlay) -> FidelityResult:
         by = f"HostPools {', '.join(others)} have other hosts than planned" if others else "bound in another way"
         return FidelityResult(CORNERED, f"{by}: {told}")
     if scenario.kind == "job":
-        told = f"{told}; the verdict's own plan: {wrong}"
+        told = f"by the verdict's own plan {wrong}; {told}"
     return FidelityResult(MISSED_REFUSAL, told)
 
 
@@ -114,7 +114,7 @@ def wrong_witness(scenario: FidelityScenario, verdict: CaseVerdict) -> str:
     """
     pods = {pod["metadata"]["labels"][keys.PE]: pod for pod in job_pods(scenario)}
     if pods.keys() != verdict.places.keys():
-        return "it names no node for some elements"
+        return "no node is named for some elements"
     before = prepared(scenario, verdict, hosts=verdict.hosts)
     if before.lacking:
         return "; ".join(before.lacking)

@@ -221,4 +221,5 @@ def _unspread(pod: Object) -> Object:
 def unschedulable(pod: Json) -> str:
     """Why the scheduler has not bound the pod."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
-    return next((str(one.get("message", "")) for one in conditions if one["type"] == "PodScheduled"), "not tried")
+    told = next((str(one.get("message", "")) for one in conditions if one["type"] == "PodScheduled"), "not tried")
+    return told.partition(". ")[0]  # nobody is preempted here

@@ -90,7 +90,7 @@ def test_a_judge_that_refuses_what_runs() -> None:
 def test_a_judge_that_admits_what_does_not_run() -> None:
     found = outcome(job(*APART, nodes=1), admitting)
     assert found.outcome == comparison.MISSED_REFUSAL
-    assert found.why == "s0-b-1 waits: not tried; the verdict's own plan: it names no node for some elements"
+    assert found.why == "by the verdict's own plan no node is named for some elements; s0-b-1 waits: not tried"
 
 
 def test_wrong_judges_are_found_out_in_random_scenarios() -> None:
@@ -112,13 +112,13 @@ def test_a_job_whose_pool_has_no_hosts_does_not_run() -> None:
     assert outcome(scenario, product).outcome == comparison.AGREED
     found = outcome(scenario, admitting)
     assert found.outcome == comparison.MISSED_REFUSAL
-    assert found.why.startswith("HostPool P: it lists 2 hosts and finds 1 node")
+    assert found.why.endswith("; HostPool P: it lists 2 hosts and finds 1 node")
 
 
 def test_a_pool_that_loses_its_host_to_another_of_the_job_has_none() -> None:
     pools = ({"name": "P", "hosts": [f"{MARK}-n0"]}, {"name": "Q", "size": 1, "mode": "Exclusive"})
     found = outcome(job(element("a"), nodes=1, pools=pools), admitting)
-    assert found.why.startswith("HostPool P: s0-n0 is exclusive to another pool")
+    assert found.why.endswith("; HostPool P: s0-n0 is exclusive to another pool")
 
 
 def test_a_broken_rule_is_not_compared() -> None:
@@ -176,7 +176,7 @@ def test_other_hosts_than_planned_are_told() -> None:
 
 
 WITNESSES = {
-    "nobody is anywhere": ({}, {}, "it names no node for some elements"),
+    "nobody is anywhere": ({}, {}, "no node is named for some elements"),
     "together": ({"s0-a": "s0-n0", "s0-b": "s0-n0"}, {}, "s0-a cannot be on s0-n0: hostExlocation a"),
     "apart": ({"s0-a": "s0-n0", "s0-b": "s0-n1"}, {}, ""),
 }
