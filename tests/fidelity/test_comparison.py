@@ -9,6 +9,7 @@ from tests.fidelity import comparison
 from tests.fidelity.comparison import FidelityResult, compared, wrong_witness
 from tests.fidelity.judges import CaseVerdict, Judge, admitting, product, refusing
 from tests.fidelity.model_batch import ModelBatch
+from tests.fidelity.modelled import modelled
 from tests.fidelity.play import Case, CasePlay, cases, play
 from tests.fidelity.preparation import Controller
 from tests.fidelity.random_scenarios import scenarios
@@ -17,13 +18,6 @@ from tests.fidelity.scenario import MARK, FidelityScenario
 Object = dict[str, Any]
 
 SEED = 2026
-PLAIN = Controller()
-
-
-def outcome(scenario: FidelityScenario, judge: Judge, controller: Controller = PLAIN) -> FidelityResult:
-    [case] = cases([scenario], judge, controller)
-    [played] = play([case], ModelBatch({case.mark: case.preparation.cluster}))
-    return compared(case, played)
 
 
 def node(name: str, labels: Object | None = None, **room: str) -> Object:
@@ -72,15 +66,15 @@ APART = [element(name, 'hostExlocation("a")') for name in ("a", "b")]
 
 
 def test_what_fits_is_admitted_and_runs() -> None:
-    assert outcome(job(*APART), product).outcome == comparison.AGREED
+    assert modelled(job(*APART), product).outcome == comparison.AGREED
 
 
 def test_what_does_not_fit_is_refused_and_does_not_run_when_it_is_tried() -> None:
-    assert outcome(job(*APART, nodes=1), product).outcome == comparison.AGREED
+    assert modelled(job(*APART, nodes=1), product).outcome == comparison.AGREED
 
 
 def test_a_judge_that_refuses_what_runs() -> None:
-    found = outcome(job(*APART), refusing)
+    found = modelled(job(*APART), refusing)
     assert found.outcome == comparison.FALSE_REFUSAL
     assert "s0-n0" in found.why
     assert "s0-n1" in found.why
@@ -88,41 +82,41 @@ def test_a_judge_that_refuses_what_runs() -> None:
 
 
 def test_a_judge_that_admits_what_does_not_run() -> None:
-    found = outcome(job(*APART, nodes=1), admitting)
+    found = modelled(job(*APART, nodes=1), admitting)
     assert found.outcome == comparison.MISSED_REFUSAL
     assert found.why == "by the verdict's own plan no node is named for some elements; s0-b-1 waits: not tried"
 
 
 def test_wrong_judges_are_found_out_in_random_scenarios() -> None:
     some = list(scenarios(SEED, 0, 40))
-    refused = Counter(outcome(one, refusing).outcome for one in some)
-    admitted = Counter(outcome(one, admitting).outcome for one in some)
+    refused = Counter(modelled(one, refusing).outcome for one in some)
+    admitted = Counter(modelled(one, admitting).outcome for one in some)
     assert refused[comparison.FALSE_REFUSAL] > 5
     assert admitted[comparison.MISSED_REFUSAL] > 5
 
 
 def test_nothing_random_is_refused_that_runs_or_misplaced() -> None:
     for one in scenarios(SEED, 0, 60):
-        found = outcome(one, product)
+        found = modelled(one, product)
         assert found.outcome not in {comparison.FALSE_REFUSAL, comparison.MISPLACED}, (one, found.why)
 
 
 def test_a_job_whose_pool_has_no_hosts_does_not_run() -> None:
     scenario = job(element("a"), pools=({"name": "P", "hosts": [f"{MARK}-n0", "nowhere"]},))
-    assert outcome(scenario, product).outcome == comparison.AGREED
-    found = outcome(scenario, admitting)
+    assert modelled(scenario, product).outcome == comparison.AGREED
+    found = modelled(scenario, admitting)
     assert found.outcome == comparison.MISSED_REFUSAL
     assert found.why.endswith("; HostPool P: it lists 2 hosts and finds 1 node")
 
 
 def test_a_pool_that_loses_its_host_to_another_of_the_job_has_none() -> None:
     pools = ({"name": "P", "hosts": [f"{MARK}-n0"]}, {"name": "Q", "size": 1, "mode": "Exclusive"})
-    found = outcome(job(element("a"), nodes=1, pools=pools), admitting)
+    found = modelled(job(element("a"), nodes=1, pools=pools), admitting)
     assert found.why.endswith("; HostPool P: s0-n0 is exclusive to another pool")
 
 
 def test_a_broken_rule_is_not_compared() -> None:
-    found = outcome(job(element("a", "host(Nowhere)")), product)
+    found = modelled(job(element("a", "host(Nowhere)")), product)
     assert found.outcome == comparison.INVALID
     assert "the Job declares no HostPool" in found.why
 
@@ -154,7 +148,7 @@ def test_pods_are_steered_to_where_the_plan_has_them() -> None:
         told[made["metadata"]["name"]] = place
         return {**made, "spec": {**made["spec"], "nodeName": place}}
 
-    assert outcome(with_room(CORNER), product, Controller(steer)).outcome == comparison.AGREED
+    assert modelled(with_room(CORNER), product, Controller(steer)).outcome == comparison.AGREED
     assert told == {"s0-small-1": "s0-n1", "s0-large-1": "s0-n0"}
 
 
@@ -162,8 +156,8 @@ def test_pools_get_the_hosts_of_the_plan_if_the_controller_keeps_to_it() -> None
     pools = ({"name": "P", "size": 1, "mode": "Exclusive"}, {"name": "Q", "size": 1, "mode": "Exclusive"})
     stated = job(element("a", "host(Q)", cpu="4"), element("b", "host(P)"), pools=pools)
     scenario = FidelityScenario(0, (node("n0"), node("n1", cpu="1")), stated.subject)
-    assert outcome(scenario, product).outcome == comparison.CORNERED
-    assert outcome(scenario, product, Controller(planned_hosts=True)).outcome == comparison.AGREED
+    assert modelled(scenario, product).outcome == comparison.CORNERED
+    assert modelled(scenario, product, Controller(planned_hosts=True)).outcome == comparison.AGREED
 
 
 def test_other_hosts_than_planned_are_told() -> None:
