@@ -23,30 +23,42 @@ def tolerance_problems(member: Member, choices: Sequence[Pool], world: World) ->
     """
     found = tuple(refuse_tolerations(member.ask, member.verdict.constraints, world))
     yield from found
-    if not found and any(_some_host_in(_near(member, pool, world), pool, world) for pool in choices):
+    near = 0 if found else _near(member, world)
+    if near and any(_some_host_in(near, pool, world) for pool in _foreign(member, choices)):
         yield from of_everything(member.ask, world)
 
 
 def taken_from(choices: Sequence[Pool], members: Sequence[Member], settled: Bits, world: World) -> dict[Name, Bits]:
     """Nodes that exclusive pools must not have as hosts: ``settled`` ones of others, and where such pods may go."""
-    return {
-        (pool.namespace, pool.name): settled | union(_near(member, pool, world) for member in members)
-        for pool in choices
-        if pool.exclusive
-    }
+    taken = {(pool.namespace, pool.name): settled for pool in choices if pool.exclusive}
+    for member in members if taken else ():
+        if near := _near(member, world):
+            for pool in _foreign(member, choices):
+                taken[pool.namespace, pool.name] |= near
+    return taken
 
 
-def _near(member: Member, pool: Pool, world: World) -> Bits:
-    """The nodes that pods which tolerate everything could get onto, although they might become hosts of the pool.
+def _near(member: Member, world: World) -> Bits:
+    """The nodes that pods which tolerate everything could get onto, whoever they become exclusive to.
 
     Pods that name a pool whose hosts are yet to be chosen stay on these hosts, which are no exclusive pool's.
     """
-    if not pool.exclusive or not opening(member.ask, world) or any(found.host for found in member.conditions):
+    if not opening(member.ask, world) or any(found.host for found in member.conditions):
         return 0
-    return 0 if (pool.namespace, pool.name) in own_pools(member.ask) else reach(member.verdict.constraints, world)
+    return reach(member.verdict.constraints, world)
+
+
+def _foreign(member: Member, choices: Sequence[Pool]) -> list[Pool]:
+    """The exclusive pools that the member does not name."""
+    own = own_pools(member.ask)
+    return [pool for pool in choices if pool.exclusive and (pool.namespace, pool.name) not in own]
 
 
 def _some_host_in(nodes: Bits, pool: Pool, world: World) -> bool:
     """Whether the pool has too few eligible nodes outside of these to have all of its hosts there."""
-    able = eligible(pool, world.inventory, world.policy) | union(world.inventory.pools.hosts(pool).values())
-    return bool(nodes) and (able & ~nodes).bit_count() < (pool.size or 0)
+    return (world.once(pool, _able) & ~nodes).bit_count() < (pool.size or 0)
+
+
+def _able(pool: Pool, world: World) -> Bits:
+    """The nodes that are, or could be, hosts of the pool."""
+    return eligible(pool, world.inventory, world.policy) | union(world.inventory.pools.hosts(pool).values())
