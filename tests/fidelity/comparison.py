@@ -1,5 +1,6 @@
 """Compares a verdict with the play: what agrees, and the four ways in which a verdict can be wrong."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,7 +11,7 @@ from tests.fidelity.preparation import job_pods, prepared
 from tests.fidelity.scenario import FidelityScenario
 from tests.scheduling import product_answers
 from tests.scheduling.clause_meaning import broken
-from tests.scheduling.passing_conditions import allowed, needs_company, opened
+from tests.scheduling.passing_conditions import needs_company, opened
 from tests.scheduling.product_answers import ELASTIC
 from tests.scheduling.scheduler import objections
 from tests.scheduling.state import Cluster
@@ -68,7 +69,7 @@ def _waiting(case: Case, played: CasePlay) -> FidelityResult:
         by = f"HostPools {', '.join(others)} have other hosts than planned" if others else "bound in another way"
         return FidelityResult(CORNERED, f"{by}: {told}")
     if scenario.kind == "job":
-        told = f"{told}; the verdict's own plan: {wrong}"
+        told = f"by the verdict's own plan {wrong}; {told}"
     return FidelityResult(MISSED_REFUSAL, told)
 
 
@@ -110,11 +111,11 @@ def _other_hosts(case: Case) -> list[str]:
 def wrong_witness(scenario: FidelityScenario, verdict: CaseVerdict) -> str:
     """What is wrong with the places that the verdict has for all pods of a Job; empty if all of them can be there.
 
-    Nothing of the product is asked: a node is one that a person would let the pod have beside all others.
+    Nothing of the product is asked: clauses are read as a person reads them, all else as the scheduler does.
     """
     pods = {pod["metadata"]["labels"][keys.PE]: pod for pod in job_pods(scenario)}
     if pods.keys() != verdict.places.keys():
-        return "it names no node for some elements"
+        return "no node is named for some elements"
     before = prepared(scenario, verdict, hosts=verdict.hosts)
     if before.lacking:
         return "; ".join(before.lacking)
@@ -124,19 +125,19 @@ def wrong_witness(scenario: FidelityScenario, verdict: CaseVerdict) -> str:
         cluster = cluster.plus(equipped[name], verdict.places[name])
     for name, pod in equipped.items():
         others = cluster.only(lambda other, own=pod: other["metadata"]["uid"] != own["metadata"]["uid"])  # type: ignore[misc]
-        if verdict.places[name] not in allowed(pod, others):
-            return f"{name} cannot be on {verdict.places[name]}: {_why_not(pod, verdict.places[name], others)}"
+        node = cluster.by_name[verdict.places[name]]
+        found = [*objections(opened(pod, others), node, others), *broken(pod, node, others)]
+        if found:
+            return f"{name} cannot be on {verdict.places[name]}: {', '.join(found)}"
     return ""
 
 
-def _why_not(pod: dict[str, Any], place: str, others: Cluster) -> str:
-    node = others.by_name[place]
-    found = [*objections(opened(pod, others), node, others), *broken(pod, node, others)]
-    return ", ".join(found) or "its host name label"
-
-
 def _with_amounts(pod: dict[str, Any], cluster: Cluster) -> dict[str, Any]:
-    """The pod with the amounts that the webhook gives to its containers."""
+    """The pod with the amounts that the webhook gives to its containers, but for what it could do without."""
+    told = dict(pod["metadata"]["annotations"])
+    needs = [need for need in json.loads(told.pop(keys.HARDWARE, "[]")) if need.get("mandatory", True)]
+    told |= {keys.HARDWARE: json.dumps(needs)} if needs else {}
+    pod = {**pod, "metadata": {**pod["metadata"], "annotations": told}}
     given = product_answers.admitted(pod, cluster, ELASTIC).pod
     if given is None:
         return pod

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from tests.e2e.api import Answer
 from tests.fidelity.judges import CaseVerdict, Judge
-from tests.fidelity.preparation import Preparation, Steer, mark_hosts, prepared, unmark
+from tests.fidelity.preparation import Controller, Preparation, mark_hosts, unmark
 from tests.fidelity.scenario import MARK, FidelityScenario
 from tests.scheduling import product_answers
 from tests.scheduling.clause_meaning import broken
@@ -29,6 +29,7 @@ PATIENCE: Final = 15.0
 """Seconds in which pods that can be bound have to be: the scheduler tries them again after up to ten."""
 
 _CREATED: Final = 201
+_PLAIN: Final = Controller()
 
 
 class SideBySide(Protocol):
@@ -91,13 +92,13 @@ class Case(NamedTuple):
         return len(self.preparation.pods) if self.scenario.kind == "workload" else None
 
 
-def cases(scenarios: Iterable[FidelityScenario], judge: Judge, steer: Steer) -> Iterator[Case]:
+def cases(scenarios: Iterable[FidelityScenario], judge: Judge, controller: Controller = _PLAIN) -> Iterator[Case]:
     """The scenarios under marks of their own."""
     for at, scenario in enumerate(scenarios):
         mark = f"s{at}"
         own = renamed(scenario, mark)
         verdict = judge(own)
-        yield Case(mark, own, verdict, prepared(own, verdict, steer))
+        yield Case(mark, own, verdict, controller.prepare(own, verdict))
 
 
 def renamed(scenario: FidelityScenario, mark: str) -> FidelityScenario:
@@ -220,4 +221,5 @@ def _unspread(pod: Object) -> Object:
 def unschedulable(pod: Json) -> str:
     """Why the scheduler has not bound the pod."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
-    return next((str(one.get("message", "")) for one in conditions if one["type"] == "PodScheduled"), "not tried")
+    told = next((str(one.get("message", "")) for one in conditions if one["type"] == "PodScheduled"), "not tried")
+    return told.partition(". ")[0]  # nobody is preempted here

@@ -30,16 +30,15 @@ Object = dict[str, Any]
 Steer: TypeAlias = Callable[[Object, str], Object]
 """A pod as the controller makes it, given the node that the plan has for it; empty if it has none."""
 
-
-def unsteered(pod: Object, node: str) -> Object:  # noqa: ARG001 -- whatever the plan says
-    """The pod as it is."""
-    return pod
-
-
 PlannedHosts: TypeAlias = Mapping[str, Mapping[int, str]]
 """Nodes of HostPools, by name of the object and index."""
 
 _NOT_PLANNED: PlannedHosts = {}
+
+
+def unsteered(pod: Object, node: str) -> Object:  # noqa: ARG001 -- whatever the plan says
+    """The pod as it is."""
+    return pod
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,18 @@ class Preparation:
     cluster: Cluster
     pods: tuple[Object, ...]
     lacking: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Controller:
+    """What the controller does with the plan of a Job: pods are steered, and pools may get the hosts of the plan."""
+
+    steer: Steer = unsteered
+    planned_hosts: bool = False
+
+    def prepare(self, scenario: FidelityScenario, verdict: CaseVerdict) -> Preparation:
+        """The scenario when its pods are about to be created."""
+        return prepared(scenario, verdict, self.steer, verdict.hosts if self.planned_hosts else _NOT_PLANNED)
 
 
 def prepared(

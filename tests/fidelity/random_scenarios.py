@@ -3,10 +3,12 @@
 import json
 import random
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any, Final
 
 from tests.fidelity.scenario import MARK, FidelityScenario
 from tests.placement.properties.random_choices import RandomChoices
+from tests.scheduling.amounts import exact, of_containers
 from tests.scheduling.nodes import DEVICE, DISK, NODE_BYTES, POOL_BYTES, node, pools
 from tests.scheduling.pods import POD_BYTES, Names, annotations, asking, ordinary
 from tests.scheduling.scheduler import possible
@@ -74,8 +76,15 @@ def _nodes(choices: RandomChoices, count: int) -> list[Object]:
 def _occupied(choices: RandomChoices, names: Names, cluster: Cluster, at: int) -> Cluster:
     """With one more pod of nobody's job, if there is a node for it."""
     pod = _known(ordinary(choices.part(POD_BYTES), names, f"{names.mark}-s{at}"))
-    places = possible(pod, cluster)
+    places = possible(pod, cluster) if _is_consistent(pod) else []
     return cluster.plus(pod, choices.pick(places)) if places else cluster
+
+
+def _is_consistent(pod: Object) -> bool:
+    """Whether the pod as a whole requests as much as its containers, as the API server requires."""
+    whole = pod["spec"].get("resources", {})
+    said = exact(whole.get("requests", whole.get("limits", {})).get("cpu", "1000"))
+    return of_containers(pod["spec"], "requests").get("cpu", Fraction()) <= said
 
 
 def _known(found: Object) -> Object:

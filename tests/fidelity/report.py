@@ -8,6 +8,18 @@ from bench.machine import describe
 from tests.fidelity.comparison import AGREED, CORNERED, FALSE_REFUSAL, HEDGED, INVALID, MISPLACED, MISSED_REFUSAL
 from tests.fidelity.journal import Journal, JournalEntry
 
+_MEANING: Final = (
+    "A scenario is a cluster of 2 to 12 nodes, and a Job of Streams, a workload or a pod that is created in it. The",
+    "product's verdict is compared with what the scheduler does with the pods as the product patches them. What is",
+    "refused is tried all the same.",
+    "",
+    "- false refusal: it was refused, and all pods run where their clauses hold.",
+    "- misplaced: a pod runs where one of its clauses does not hold.",
+    "- missed refusal: it was admitted without a warning, and there is no way for all pods to run.",
+    "- cornered: it was admitted, and all pods could run as in the verdict's own plan, which was checked; but the",
+    "  scheduler bound pods, or HostPools got hosts, in another way, and some pod waits.",
+)
+
 _SHOWN: Final = 40
 """Disagreements that are listed one by one."""
 
@@ -26,6 +38,8 @@ def page(journal: Journal, seed: int) -> str:
             f"Written by `make fidelity`. {len(entries)} scenarios of seed {seed}, {seconds:.0f} seconds of playing.",
             "",
             *(f"- {name}: {value}" for name, value in describe()),
+            "",
+            *_MEANING,
             "",
             *_outcomes(entries),
             "",
@@ -54,6 +68,8 @@ def _outcomes(entries: Sequence[JournalEntry]) -> Iterator[str]:
     yield _row("refused, and not all pods run when they are tried", refused)
     for outcome in (HEDGED, INVALID, FALSE_REFUSAL, MISPLACED, MISSED_REFUSAL, CORNERED):
         yield _row(outcome, [one for one in entries if one.outcome == outcome])
+    cornered = [one for one in entries if one.outcome == CORNERED]
+    yield _row("... by hosts of pools", [one for one in cornered if one.why.startswith("HostPool")])
 
 
 def _row(name: str, entries: Sequence[JournalEntry]) -> str:

@@ -9,20 +9,15 @@ from tests.fidelity import comparison
 from tests.fidelity.comparison import FidelityResult, compared, wrong_witness
 from tests.fidelity.judges import CaseVerdict, Judge, admitting, product, refusing
 from tests.fidelity.model_batch import ModelBatch
+from tests.fidelity.modelled import modelled
 from tests.fidelity.play import Case, CasePlay, cases, play
-from tests.fidelity.preparation import Steer, unsteered
+from tests.fidelity.preparation import Controller
 from tests.fidelity.random_scenarios import scenarios
 from tests.fidelity.scenario import MARK, FidelityScenario
 
 Object = dict[str, Any]
 
 SEED = 2026
-
-
-def outcome(scenario: FidelityScenario, judge: Judge, steer: Steer = unsteered) -> FidelityResult:
-    [case] = cases([scenario], judge, steer)
-    [played] = play([case], ModelBatch({case.mark: case.preparation.cluster}))
-    return compared(case, played)
 
 
 def node(name: str, labels: Object | None = None, **room: str) -> Object:
@@ -71,15 +66,15 @@ APART = [element(name, 'hostExlocation("a")') for name in ("a", "b")]
 
 
 def test_what_fits_is_admitted_and_runs() -> None:
-    assert outcome(job(*APART), product).outcome == comparison.AGREED
+    assert modelled(job(*APART), product).outcome == comparison.AGREED
 
 
 def test_what_does_not_fit_is_refused_and_does_not_run_when_it_is_tried() -> None:
-    assert outcome(job(*APART, nodes=1), product).outcome == comparison.AGREED
+    assert modelled(job(*APART, nodes=1), product).outcome == comparison.AGREED
 
 
 def test_a_judge_that_refuses_what_runs() -> None:
-    found = outcome(job(*APART), refusing)
+    found = modelled(job(*APART), refusing)
     assert found.outcome == comparison.FALSE_REFUSAL
     assert "s0-n0" in found.why
     assert "s0-n1" in found.why
@@ -87,41 +82,41 @@ def test_a_judge_that_refuses_what_runs() -> None:
 
 
 def test_a_judge_that_admits_what_does_not_run() -> None:
-    found = outcome(job(*APART, nodes=1), admitting)
+    found = modelled(job(*APART, nodes=1), admitting)
     assert found.outcome == comparison.MISSED_REFUSAL
-    assert found.why == "s0-b-1 waits: not tried; the verdict's own plan: it names no node for some elements"
+    assert found.why == "by the verdict's own plan no node is named for some elements; s0-b-1 waits: not tried"
 
 
 def test_wrong_judges_are_found_out_in_random_scenarios() -> None:
     some = list(scenarios(SEED, 0, 40))
-    refused = Counter(outcome(one, refusing).outcome for one in some)
-    admitted = Counter(outcome(one, admitting).outcome for one in some)
+    refused = Counter(modelled(one, refusing).outcome for one in some)
+    admitted = Counter(modelled(one, admitting).outcome for one in some)
     assert refused[comparison.FALSE_REFUSAL] > 5
     assert admitted[comparison.MISSED_REFUSAL] > 5
 
 
 def test_nothing_random_is_refused_that_runs_or_misplaced() -> None:
     for one in scenarios(SEED, 0, 60):
-        found = outcome(one, product)
+        found = modelled(one, product)
         assert found.outcome not in {comparison.FALSE_REFUSAL, comparison.MISPLACED}, (one, found.why)
 
 
 def test_a_job_whose_pool_has_no_hosts_does_not_run() -> None:
     scenario = job(element("a"), pools=({"name": "P", "hosts": [f"{MARK}-n0", "nowhere"]},))
-    assert outcome(scenario, product).outcome == comparison.AGREED
-    found = outcome(scenario, admitting)
+    assert modelled(scenario, product).outcome == comparison.AGREED
+    found = modelled(scenario, admitting)
     assert found.outcome == comparison.MISSED_REFUSAL
-    assert found.why.startswith("HostPool P: it lists 2 hosts and finds 1 node")
+    assert found.why.endswith("; HostPool P: it lists 2 hosts and finds 1 node")
 
 
 def test_a_pool_that_loses_its_host_to_another_of_the_job_has_none() -> None:
     pools = ({"name": "P", "hosts": [f"{MARK}-n0"]}, {"name": "Q", "size": 1, "mode": "Exclusive"})
-    found = outcome(job(element("a"), nodes=1, pools=pools), admitting)
-    assert found.why.startswith("HostPool P: s0-n0 is exclusive to another pool")
+    found = modelled(job(element("a"), nodes=1, pools=pools), admitting)
+    assert found.why.endswith("; HostPool P: s0-n0 is exclusive to another pool")
 
 
 def test_a_broken_rule_is_not_compared() -> None:
-    found = outcome(job(element("a", "host(Nowhere)")), product)
+    found = modelled(job(element("a", "host(Nowhere)")), product)
     assert found.outcome == comparison.INVALID
     assert "the Job declares no HostPool" in found.why
 
@@ -131,7 +126,7 @@ CORNER = job(element("small", cpu="1"), element("large", cpu="4"), nodes=2)
 
 
 def cornered(node_of_small: str) -> FidelityResult:
-    [case] = cases([with_room(CORNER)], product, unsteered)
+    [case] = cases([with_room(CORNER)], product)
     bound = {"s0-small-1": node_of_small}
     return compared(case, CasePlay(bound, {"s0-large-1": "Insufficient cpu"}))
 
@@ -153,13 +148,21 @@ def test_pods_are_steered_to_where_the_plan_has_them() -> None:
         told[made["metadata"]["name"]] = place
         return {**made, "spec": {**made["spec"], "nodeName": place}}
 
-    assert outcome(with_room(CORNER), product, steer).outcome == comparison.AGREED
+    assert modelled(with_room(CORNER), product, Controller(steer)).outcome == comparison.AGREED
     assert told == {"s0-small-1": "s0-n1", "s0-large-1": "s0-n0"}
+
+
+def test_pools_get_the_hosts_of_the_plan_if_the_controller_keeps_to_it() -> None:
+    pools = ({"name": "P", "size": 1, "mode": "Exclusive"}, {"name": "Q", "size": 1, "mode": "Exclusive"})
+    stated = job(element("a", "host(Q)", cpu="4"), element("b", "host(P)"), pools=pools)
+    scenario = FidelityScenario(0, (node("n0"), node("n1", cpu="1")), stated.subject)
+    assert modelled(scenario, product).outcome == comparison.CORNERED
+    assert modelled(scenario, product, Controller(planned_hosts=True)).outcome == comparison.AGREED
 
 
 def test_other_hosts_than_planned_are_told() -> None:
     scenario = job(element("a", "host(P)"), pools=({"name": "P", "size": 1},))
-    [case] = cases([scenario], product, unsteered)
+    [case] = cases([scenario], product)
     planned = {"s0-j-p": {0: "s0-n1"}}
     verdict = CaseVerdict(admitted=True, places={"s0-a": "s0-n1"}, hosts=planned)
     found = compared(case._replace(verdict=verdict), CasePlay(waiting={"s0-a-1": "no"}))
@@ -167,7 +170,7 @@ def test_other_hosts_than_planned_are_told() -> None:
 
 
 WITNESSES = {
-    "nobody is anywhere": ({}, {}, "it names no node for some elements"),
+    "nobody is anywhere": ({}, {}, "no node is named for some elements"),
     "together": ({"s0-a": "s0-n0", "s0-b": "s0-n0"}, {}, "s0-a cannot be on s0-n0: hostExlocation a"),
     "apart": ({"s0-a": "s0-n0", "s0-b": "s0-n1"}, {}, ""),
 }
@@ -176,18 +179,18 @@ WITNESSES = {
 @pytest.mark.parametrize("name", WITNESSES)
 def test_a_plan_is_checked_against_what_clauses_mean(name: str) -> None:
     places, hosts, expected = WITNESSES[name]
-    [case] = cases([job(*APART)], product, unsteered)
+    [case] = cases([job(*APART)], product)
     assert wrong_witness(case.scenario, CaseVerdict(admitted=True, places=places, hosts=hosts)) == expected
 
 
 def test_a_refused_pod_of_an_admitted_job_is_a_missed_refusal() -> None:
-    [case] = cases([job(*APART)], product, unsteered)
+    [case] = cases([job(*APART)], product)
     found = compared(case, CasePlay({"s0-a-1": "s0-n0"}, unmade={"s0-b-1": "no\nway"}))
     assert found == FidelityResult(comparison.MISSED_REFUSAL, "s0-b-1 is refused: no way")
 
 
 def test_a_broken_clause_is_told_unless_it_was_refused() -> None:
-    [case] = cases([job(*APART)], product, unsteered)
+    [case] = cases([job(*APART)], product)
     played = CasePlay({"s0-a-1": "s0-n0", "s0-b-1": "s0-n0"}, broken=("a breaks b",))
     assert compared(case, played) == FidelityResult(comparison.MISPLACED, "a breaks b")
     refused = case._replace(verdict=CaseVerdict(admitted=False, text="no"))
@@ -196,7 +199,7 @@ def test_a_broken_clause_is_told_unless_it_was_refused() -> None:
 
 def waits(subject: Object, *, pods: tuple[Object, ...] = (), at_once: bool = False) -> str:
     scenario = FidelityScenario(0, (node("n0", cpu="1"),), subject, pods, at_once=at_once)
-    [case] = cases([scenario], admitting, unsteered)
+    [case] = cases([scenario], admitting)
     return compared(case, CasePlay(waiting={"s0-p": "no"})).outcome
 
 
@@ -212,7 +215,7 @@ def test_a_pod_may_wait_for_others_and_not_for_nothing() -> None:
 def test_a_warning_is_enough() -> None:
     scenario = FidelityScenario(0, (node("n0"),), pod())
     hedging: Judge = lambda _: CaseVerdict(admitted=True, hedged=True)  # noqa: E731 -- a judge
-    [case] = cases([scenario], hedging, unsteered)
+    [case] = cases([scenario], hedging)
     assert compared(case, CasePlay(waiting={"s0-p": "no"})).outcome == comparison.HEDGED
 
 
@@ -235,7 +238,7 @@ def test_of_a_batch_job_one_pod_at_a_time_is_enough() -> None:
 
 
 def test_scenarios_side_by_side_do_not_meet() -> None:
-    some = list(cases([job(*APART), job(*APART, nodes=1)], product, unsteered))
+    some = list(cases([job(*APART), job(*APART, nodes=1)], product))
     plays = play(some, ModelBatch({case.mark: case.preparation.cluster for case in some}))
     assert [len(one.bound) for one in plays] == [2, 1]
     assert [{*one.bound.values()} for one in plays] == [{"s0-n0", "s0-n1"}, {"s1-n0"}]

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from tests.fidelity.comparison import MISSED_REFUSAL
+from tests.fidelity.judges import admitting
+from tests.fidelity.modelled import modelled
 from tests.fidelity.random_scenarios import scenarios
 from tests.fidelity.scenario import FidelityScenario
 from tests.fidelity.shrinking import shrunk, smaller
@@ -51,3 +54,16 @@ def test_what_cannot_be_smaller_stays() -> None:
     first = next(iter(scenarios(SEED, 0, 1)))
     assert shrunk(first, "bad", lambda some: ["good" for _ in some]) is first
     assert shrunk(first, "bad", lambda some: ["bad" for _ in some], rounds=0) is first
+
+
+def test_what_a_wrong_judge_admits_is_shrunk_to_a_small_cluster() -> None:
+    def outcomes(some: Sequence[FidelityScenario]) -> list[str]:
+        return [modelled(one, admitting).outcome for one in some]
+
+    jobs = (one for one in scenarios(SEED, 0, 99) if one.kind == "job" and len(one.elements()) > 2)
+    first = next(one for one in jobs if outcomes([one]) == [MISSED_REFUSAL])
+    found = shrunk(first, MISSED_REFUSAL, outcomes)
+    assert outcomes([found]) == [MISSED_REFUSAL]
+    assert len(found.nodes) <= 2
+    assert len(found.elements()) <= 2
+    assert found.size < first.size / 2

@@ -3,7 +3,7 @@
 What does not fit beside what comes before it is refused.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -18,9 +18,9 @@ from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
-from webhook.placement.jobs.tolerant_elements import tolerance_problems
+from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
 from webhook.placement.jobs.whole_job import NOUN, UNDECIDED, element_pods, pools_of_job
-from webhook.placement.kube.bits import Bits, union
+from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
@@ -36,7 +36,7 @@ Manifests = Sequence[tuple[str, Unstructured]]
 class PlannedObject(Struct, frozen=True, eq=False):
     """An object of a manifest: its ``members`` in the group, and ``text`` if it is refused.
 
-    ``taken`` are hosts that its other pools have, or list.
+    ``taken`` are nodes that its exclusive pools must not have.
     ``refusal`` says what cannot hold together, if that is known. ``undecided`` tells that time was too short to find
     out whether it can run.
     """
@@ -46,7 +46,7 @@ class PlannedObject(Struct, frozen=True, eq=False):
     namespace: str
     members: tuple[Member, ...] = ()
     pools: tuple[Pool, ...] = ()
-    taken: Bits = 0
+    taken: Mapping[Name, Bits] = {}
     text: str = ""
     refusal: GroupRefusal | None = None
     undecided: bool = False
@@ -97,7 +97,8 @@ def planned(manifests: Manifests, world: World, seconds: float) -> Planned:
 def _group(objects: Sequence[PlannedObject], world: World, seconds: float, jobs: Sequence[Name]) -> Group:
     members = [member for found in objects for member in found.members]
     pools = [pool for found in objects for pool in found.pools]
-    return Group(members, world, pools, AtOnce(seconds), jobs, union(found.taken for found in objects))
+    taken = {pool: nodes for found in objects for pool, nodes in found.taken.items()}
+    return Group(members, world, pools, AtOnce(seconds), jobs, taken)
 
 
 def _refused(found: PlannedObject, group: Group, answer: GroupAnswer) -> PlannedObject:
@@ -133,9 +134,10 @@ def _described(file: str, document: Unstructured, world: World) -> Iterator[Plan
         yield msgspec.structs.replace(plain, text=text)
         return
     choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
-    plain = msgspec.structs.replace(plain, taken=settled_hosts(pools, world))
     elements = [(names, len(names), pod) for names, pod in element_pods(name, spec)]
-    yield _with_members(plain, elements, choices, world)
+    found = _with_members(plain, elements, choices, world)
+    taken = taken_from(found.pools, found.members, settled_hosts(pools, world), world)
+    yield msgspec.structs.replace(found, taken=taken)
 
 
 def _with_members(

@@ -11,8 +11,9 @@ from tests.e2e.scheduling.batch import Batch
 from tests.fidelity.comparison import WRONG, FidelityResult, compared
 from tests.fidelity.journal import Journal, JournalEntry, entry
 from tests.fidelity.judges import Judge, product
+from tests.fidelity.modelled import modelled
 from tests.fidelity.play import Case, cases, play
-from tests.fidelity.preparation import Steer, unsteered
+from tests.fidelity.preparation import Controller
 from tests.fidelity.random_scenarios import random_scenario
 from tests.fidelity.report import summary
 from tests.fidelity.scenario import FidelityScenario
@@ -23,20 +24,28 @@ SIDE_BY_SIDE: Final = 100
 SHRUNK: Final = 5
 """Disagreements of each kind that are made smaller."""
 
+ROUNDS_OF_THE_REAL: Final = 8
+"""Steps that are made with the real scheduler, which takes seconds for each."""
+
 
 class FidelityRun:
-    """Scenarios of one seed on one control plane; ``journal`` has what came out of them."""
+    """Scenarios of one seed on one control plane; ``journal`` has what came out of them.
 
-    def __init__(self, api: Api, seed: int, journal: Journal, judge: Judge = product, steer: Steer = unsteered) -> None:
+    ``judge`` gives the verdicts, ``controller`` says what is made of a Job's plan.
+    """
+
+    def __init__(
+        self, api: Api, seed: int, journal: Journal, judge: Judge = product, controller: Controller | None = None
+    ) -> None:
         self.journal = journal
         self._api = api
         self._seed = seed
         self._judge = judge
-        self._steer = steer
+        self._controller = controller or Controller()
 
     def played(self, scenarios: Sequence[FidelityScenario]) -> list[tuple[Case, FidelityResult]]:
         """What comes out of some scenarios, side by side."""
-        some = list(cases(scenarios, self._judge, self._steer))
+        some = list(cases(scenarios, self._judge, self._controller))
         with Batch(self._api, {case.mark: case.preparation.cluster for case in some}) as batch:
             plays = play(some, batch)
         return [(case, compared(case, one)) for case, one in zip(some, plays, strict=True)]
@@ -58,12 +67,21 @@ class FidelityRun:
         """Files with small scenarios for some disagreements of each kind."""
         for outcome in WRONG:
             for one in [one for one in self.journal.wrong if one.outcome == outcome][:SHRUNK]:
-                found = shrunk(random_scenario(self._seed, one.number), outcome, self._outcomes)
+                found = self._shrunk(random_scenario(self._seed, one.number), outcome)
                 file = folder / f"{outcome.replace(' ', '-')}-{one.number}.yaml"
                 [(case, result)] = self.played([found])
                 said = " ".join(result.why.split())
-                file.write_text(f"# {outcome}: {said}\n# verdict: {case.verdict}\n{found.manifest()}")
+                file.write_text(f"# {result.outcome}: {said}\n# verdict: {case.verdict}\n{found.manifest()}")
                 yield one, file
+
+    def _shrunk(self, scenario: FidelityScenario, outcome: str) -> FidelityScenario:
+        """The scenario made smaller with a model of the scheduler, where that agrees about it, or with the real one."""
+        if modelled(scenario, self._judge, self._controller).outcome == outcome:
+            return shrunk(scenario, outcome, self._modelled)
+        return shrunk(scenario, outcome, self._outcomes, ROUNDS_OF_THE_REAL)
+
+    def _modelled(self, scenarios: Sequence[FidelityScenario]) -> list[str]:
+        return [modelled(one, self._judge, self._controller).outcome for one in scenarios]
 
     def _outcomes(self, scenarios: Sequence[FidelityScenario]) -> list[str]:
         return [result.outcome for _, result in self.played(scenarios)]

@@ -55,6 +55,18 @@ def test_hosts_that_pools_of_the_job_would_get(
     assert (text(stated, cluster(nodes(2)), *pools) == TEXT) is refused
 
 
+def test_the_plan_keeps_exclusive_pools_off_where_such_a_pod_may_go() -> None:
+    verdict = judged(job_spec(tolerant('host("node-a")'), pools=(OWN,)), cluster(nodes(2)))
+    assert verdict.answer
+    assert verdict.answer.placed
+    assert verdict.answer.placed.hosts == {("default", "app-p"): {0: 1}}
+
+
+def test_hosts_of_a_pool_that_the_pod_names_are_no_other_pools() -> None:
+    shared: dict[str, object] = {"name": "S", "size": 1}
+    assert not text(tolerant("host(S)"), cluster(nodes(2)), shared, OWN)
+
+
 def test_a_host_that_a_pool_has_counts() -> None:
     tainted = node("node-b", labels={keys.membership("default", "app-p"): "0"})
     there = pool("P", name="app-p", job="app", size=2, mode="Exclusive", assigned=["node-b"])

@@ -8,6 +8,7 @@ from tests.builders import NAMESPACE, cluster, node, nodes, pod, typed
 from tests.placement.planning.at_once import AtOnce
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.planning import mutual_avoidance
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.group_refusal import refuse_group
 from webhook.placement.planning.members import Member, member_of
@@ -125,6 +126,12 @@ def test_a_term_that_is_also_about_the_pod_itself_keeps_others_away() -> None:
     assert not fits(ONE, shy, WEB)
     assert not fits(ONE, shy, shy)
     assert fits(TWO, shy, shy)
+
+
+def test_too_many_terms_are_left_to_the_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutual_avoidance, "PAIRS", 2)
+    assert not fits(ONE, SHY, WEB)
+    assert fits(ONE, SHY, WEB, OTHER)
 
 
 def test_labels_of_elements_are_known_of_single_ones_only() -> None:

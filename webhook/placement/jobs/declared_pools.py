@@ -23,7 +23,10 @@ def cannot_be_had(pools: Sequence[Pool], world: World) -> str:
 
 
 def settled_hosts(pools: Iterable[Pool], world: World) -> Bits:
-    """The hosts of those pools whose hosts are not to be chosen: they are listed, or the pool has all of them."""
+    """The hosts of those pools whose hosts are not to be chosen: they are listed, or the pool has all of them.
+
+    Exclusive pools of the Job must not take them.
+    """
     settled = [pool for pool in pools if pool.hosts is not None or (pool.size is not None and world.complete(pool))]
     return union(host for pool in settled for host in world.hosts(pool).values())
 

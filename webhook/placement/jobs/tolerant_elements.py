@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from webhook.placement.decision.tolerated_hosts import of_everything, opening, own_pools, reach, refuse_tolerations
 from webhook.placement.inventory.objects import Pool
-from webhook.placement.kube.bits import union
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.bits import Bits, union
 from webhook.placement.planning.members import Member
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.world import World
@@ -22,16 +23,42 @@ def tolerance_problems(member: Member, choices: Sequence[Pool], world: World) ->
     """
     found = tuple(refuse_tolerations(member.ask, member.verdict.constraints, world))
     yield from found
-    own = own_pools(member.ask)
-    foreign = [pool for pool in choices if pool.exclusive and (pool.namespace, pool.name) not in own]
-    if found or not foreign or not opening(member.ask, world):
-        return
-    near = reach(member.verdict.constraints, world)
-    if any(_some_host_in(near, pool, world) for pool in foreign):
+    near = 0 if found else _near(member, world)
+    if near and any(_some_host_in(near, pool, world) for pool in _foreign(member, choices)):
         yield from of_everything(member.ask, world)
 
 
-def _some_host_in(nodes: int, pool: Pool, world: World) -> bool:
+def taken_from(choices: Sequence[Pool], members: Sequence[Member], settled: Bits, world: World) -> dict[Name, Bits]:
+    """Nodes that exclusive pools must not have as hosts: ``settled`` ones of others, and where such pods may go."""
+    taken = {(pool.namespace, pool.name): settled for pool in choices if pool.exclusive}
+    for member in members if taken else ():
+        if near := _near(member, world):
+            for pool in _foreign(member, choices):
+                taken[pool.namespace, pool.name] |= near
+    return taken
+
+
+def _near(member: Member, world: World) -> Bits:
+    """The nodes that pods which tolerate everything could get onto, whoever they become exclusive to.
+
+    Pods that name a pool whose hosts are yet to be chosen stay on these hosts, which are no exclusive pool's.
+    """
+    if not opening(member.ask, world) or any(found.host for found in member.conditions):
+        return 0
+    return reach(member.verdict.constraints, world)
+
+
+def _foreign(member: Member, choices: Sequence[Pool]) -> list[Pool]:
+    """The exclusive pools that the member does not name."""
+    own = own_pools(member.ask)
+    return [pool for pool in choices if pool.exclusive and (pool.namespace, pool.name) not in own]
+
+
+def _some_host_in(nodes: Bits, pool: Pool, world: World) -> bool:
     """Whether the pool has too few eligible nodes outside of these to have all of its hosts there."""
-    able = eligible(pool, world.inventory, world.policy) | union(world.inventory.pools.hosts(pool).values())
-    return (able & ~nodes).bit_count() < (pool.size or 0)
+    return (world.once(pool, _able) & ~nodes).bit_count() < (pool.size or 0)
+
+
+def _able(pool: Pool, world: World) -> Bits:
+    """The nodes that are, or could be, hosts of the pool."""
+    return eligible(pool, world.inventory, world.policy) | union(world.inventory.pools.hosts(pool).values())

@@ -23,7 +23,7 @@ from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.element_order import own_annotations, own_placement
 from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE, Json, Launch, pod_of
 from webhook.placement.jobs.problems import pool_object_name
-from webhook.placement.jobs.tolerant_elements import tolerance_problems
+from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
@@ -134,7 +134,8 @@ async def _judged(
     members = await _members(namespace, name, spec, choices, world, solving)
     if isinstance(members, JobVerdict):
         return members
-    group = Group(members, world, choices, solving, ((namespace, name),), settled_hosts(pools, world))
+    taken = taken_from(choices, members, settled_hosts(pools, world), world)
+    group = Group(members, world, choices, solving, ((namespace, name),), taken)
     answer = await group.place()
     if answer.placed is not None:
         return JobVerdict(group, answer)

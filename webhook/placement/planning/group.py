@@ -88,7 +88,7 @@ SAME: Final = Change()
 
 
 class Group:
-    """Members, and the HostPools whose hosts are chosen with them; ``taken`` are hosts of other pools of theirs.
+    """Members, and the HostPools whose hosts are chosen with them; ``taken`` are nodes that a pool must not have.
 
     Of the jobs that are ``restarting`` those pods count as gone that are leaving the world.
     """
@@ -100,7 +100,7 @@ class Group:
         pools: Sequence[Pool],
         solving: Solving,
         restarting: Collection[Name] = (),
-        taken: Bits = 0,
+        taken: Mapping[Name, Bits] = {},
     ) -> None:
         self.members = avoiding(members, world)
         self.world = world
@@ -136,9 +136,9 @@ class Group:
         return found
 
     def eligible(self, pool: Pool) -> Bits:
-        """The nodes that could be hosts of the pool; an exclusive one would take hosts from others."""
+        """The nodes that could be hosts of the pool."""
         able = eligible(pool, self.world.inventory, self.world.policy)
-        return able & ~self._taken if pool.exclusive else able
+        return able & ~self._taken.get((pool.namespace, pool.name), 0)
 
     async def place(self, counts: Sequence[int] | None = None, change: Change = SAME) -> GroupAnswer:
         """Whether so many pods of each member (all of them by default) can run at a time, and where."""

@@ -5,6 +5,7 @@ scheduler, and so is one about labels that are not known before the pods are mad
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -16,11 +17,14 @@ from webhook.placement.planning.members import Demand, Member
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 
+PAIRS: Final = 20_000
+"""Terms times members that are compared at most, which takes a tenth of a second; more are left to the scheduler."""
+
 
 def avoiding(members: Sequence[Member], world: World) -> tuple[Member, ...]:
     """The members, with what their own terms demand of each other."""
     terms = [(at, term) for at, member in enumerate(members) for term in _terms(member)]
-    if not terms or not _all_named(world):
+    if not terms or len(terms) * len(members) > PAIRS or not _all_named(world):
         return tuple(members)
     more: dict[int, list[Demand]] = {}
     for number, (at, term) in enumerate(terms):
