@@ -25,9 +25,9 @@ class JobVerdicts:
         self._turn = asyncio.Lock()
         self._thread = concurrent.futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="programs")
 
-    async def find(self, question: WholeQuestion) -> Answer:
-        """The answer to the review that the question belongs to."""
-        end = time.monotonic() + self._seconds
+    async def find(self, question: WholeQuestion, *, since: float | None = None) -> Answer:
+        """The answer to the review that the question belongs to; the time counts from ``since``, or else from now."""
+        end = (time.monotonic() if since is None else since) + self._seconds
         async with self._turn:
             return await question.resume(InThread(end, self._thread))
 
