@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser e2e e2e-long cluster cluster-down format bench bench-e2e crds image lock clean
+.PHONY: run serve test unit integration check golden histories browser e2e e2e-long fidelity cluster cluster-down format bench bench-e2e crds image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -51,6 +51,12 @@ whole-jobs: $(VENV)/dev.stamp           ## 20,000 random Jobs judged as a whole 
 e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, a quarter of an hour)
 	$(BIN)/python -m tests.e2e.binaries
 	$(BIN)/python -m pytest tests/e2e
+
+fidelity: N ?= 1000
+fidelity: SEED ?= 2026
+fidelity: $(VENV)/dev.stamp             ## N random scenarios (SEED=, JOURNAL=, RESULTS=, MANIFESTS=): verdicts against the real scheduler; five a second
+	$(BIN)/python -m tests.e2e.binaries
+	$(BIN)/python -m tests.e2e.fidelity --count $(N) --seed $(SEED) $(if $(JOURNAL),--journal $(JOURNAL)) $(if $(RESULTS),--results $(RESULTS)) $(if $(MANIFESTS),--manifests $(MANIFESTS))
 
 e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, a hundred ends of controllers: an hour or two
 	$(BIN)/python -m tests.e2e.binaries

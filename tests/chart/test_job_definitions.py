@@ -189,8 +189,23 @@ def test_a_path_in_a_claim_is_one_as_for_kubernetes(text: str) -> None:
 @example("500m")
 @example("64Gi")
 @example("1e3")
+@example("1e-159")
+@example("1Ei")
 def test_an_amount_is_one_to_the_pattern_as_to_the_code(text: str) -> None:
-    assert fits(QUANTITY, text) == (parse_quantity(text) is not None and not text.startswith("-"))
+    exponent = re.search("[eE]([-+]?[0-9]+)$", text)
+    tiny = exponent is not None and int(exponent[1]) < -128  # the code takes it for the smallest amount
+    assert fits(QUANTITY, text) == (parse_quantity(text) is not None and not tiny and not text.startswith("-"))
+
+
+@pytest.mark.parametrize("exponent", ["0", "9", "99", "100", "128", "+128", "-128", "0128"])
+def test_an_exponent_that_can_be_read(exponent: str) -> None:
+    assert fits(QUANTITY, f"1e{exponent}")
+    assert parse_quantity(f"1e{exponent}") is not None
+
+
+@pytest.mark.parametrize("exponent", ["129", "130", "200", "999999", "-129", "-999999", "01280"])
+def test_an_exponent_that_nobody_can_read(exponent: str) -> None:
+    assert not fits(QUANTITY, f"1e{exponent}")
 
 
 URLS: Final = {

@@ -67,7 +67,7 @@ def test_a_flag_is_a_setting(seen: list[Settings], words: list[str], field: str,
     assert getattr(seen[0], field) == value
 
 
-@pytest.mark.parametrize("words", [["--port", "1"], ["--mode", "audit"], ["file"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["--port", "1"], ["--verify-pods", "false"], ["file"]], ids=" ".join)
 def test_a_flag_of_others_is_2(words: list[str]) -> None:
     assert main(["controller", *words]) == 2
 

@@ -169,6 +169,22 @@ def test_a_pod_that_cannot_run_is_refused_in_its_own_words(plan: Run) -> None:
     assert "  refused\n  host(" in out
 
 
+def test_a_list_of_hosts_that_are_none_is_refused(plan: Run, tmp_path: Path) -> None:
+    file = written(tmp_path, a_job("app", an_element(), hostPools=[{"name": "L", "hosts": ["nope"]}]))
+    code, out, _ = plan("-f", file)
+    assert code == 1
+    assert "HostPool L cannot be completed: it lists 1 host and finds 0 nodes.\n" in out
+
+
+def test_a_toleration_of_everything_beside_an_exclusive_pool_is_refused(plan: Run, tmp_path: Path) -> None:
+    spec = {"tolerations": [{"operator": "Exists"}], "containers": [{"name": "main", "image": "worker:1"}]}
+    pools = [{"name": "P", "size": 1, "mode": "Exclusive"}]
+    file = written(tmp_path, a_job("app", {"template": {"spec": spec}}, hostPools=pools))
+    code, out, _ = plan("-f", file)
+    assert code == 1
+    assert "processing element app-0: spec.tolerations[0]: a toleration of everything would let the pod" in out
+
+
 def test_without_time_the_plan_says_that_it_may_not_be_the_cheapest(plan: Run) -> None:
     code, out, _ = plan("--seconds", "0", "-f", "examples/job-parallel.yaml")
     assert code == 0

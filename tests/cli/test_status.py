@@ -78,6 +78,11 @@ def test_a_job_without_anything_is_one_line_and_a_count() -> None:
     assert [line.text for line in lines] == ["Job team/new: Unknown", "| 0 processing elements"]
 
 
+def test_a_job_that_could_not_be_started_again_says_so() -> None:
+    lines = tree(JobView(namespace="team", name="old", phase="Running", unsatisfiable='host("a[b]") cannot hold'))
+    assert [line.text for line in lines][2:] == ['| could not be started again as a whole: host("a[b]") cannot hold']
+
+
 def test_what_runs_is_green_what_has_failed_is_red_and_the_rest_is_yellow() -> None:
     phases = ("Running", "Completed", "Failed", "Stopped", "Pending", "Absent")
     elements = tuple(ElementView(phase.lower(), phase) for phase in phases)
@@ -90,7 +95,10 @@ def test_json_has_all_of_it(asked: list[tuple[str, str]], capsys: pytest.Capture
     assert main(["status", "parallel", "-n", "team", "-o", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert asked == [("team", "parallel")]
-    assert list(found) == ["namespace", "name", "phase", "submittedAt", "message", "hostPools", "processingElements"]
+    assert list(found) == [
+        "namespace", "name", "phase", "submittedAt", "message", "unsatisfiable", "hostPools",
+        "processingElements",
+    ]  # fmt: skip
     assert len(found["hostPools"][0]["hosts"]) == 10
     assert found["processingElements"][1] == {
         "name": "parallel-1",

@@ -54,6 +54,12 @@ def only(*, pods: Any = (), **status: Any) -> ElementView:
     return found
 
 
+@pytest.mark.parametrize(("phase", "said"), [("Running", "no room"), ("Failed", "")])
+def test_a_job_that_could_not_be_started_again(phase: str, said: str) -> None:
+    found = view(job({}, phase=phase, conditions=[condition("Satisfiable", "no room")]))
+    assert found.unsatisfiable == said
+
+
 def test_a_job_that_runs() -> None:
     pool = {"name": "MyPool", "job": "parallel"}
     ready = {"phase": "Ready", "hosts": [{"index": 0, "name": "bar"}], "conditions": [condition("Ready", "", "True")]}

@@ -268,7 +268,7 @@ class TestAQuietTime:
         await controlled.lead()
         line = controlled.candidate.line
         requests, writes = line.requests, len(line.writes)
-        await asyncio.sleep(6000)
+        await asyncio.sleep(6010)
         assert (line.requests - requests, len(line.writes) - writes) == (30, 0)
 
     async def test_changes_that_matter_to_no_pool_cost_nothing(self, controlled: ControlledCluster) -> None:

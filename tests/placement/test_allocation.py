@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import bound_pod, cluster, node, nodes, pool
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, Pool, Taint
+from webhook.placement.inventory.objects import Node, Phase, Pool, Taint
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_labels import tag_requirements
 from webhook.placement.kube.pod import Requirement
@@ -155,3 +155,16 @@ def test_its_own_label_puts_no_node_last() -> None:
 
 def test_a_label_that_no_pool_stands_for_puts_no_node_last() -> None:
     assert allocated(pool(size=1), cluster([member("node-a", "gone"), node("node-b")]))[0] == ["0:node-a"]
+
+
+LISTED = pool("L", hosts=["node-a"], phase=Phase.PENDING)
+
+
+def test_an_exclusive_pool_takes_nodes_last_that_a_pool_without_hosts_lists() -> None:
+    own = pool(size=1, mode="Exclusive", phase=Phase.PENDING)
+    assert allocated(own, cluster(nodes(2), [own, LISTED])) == (["0:node-b"], 2, "")
+    assert allocated(own, cluster(nodes(1), [own, LISTED])) == (["0:node-a"], 1, "")
+    shared = pool(size=1, phase=Phase.PENDING)
+    assert allocated(shared, cluster(nodes(2), [shared, LISTED])) == (["0:node-a"], 2, "")
+    elsewhere = pool("L", namespace="other", hosts=["node-a"], phase=Phase.PENDING)
+    assert allocated(own, cluster(nodes(2), [own, elsewhere])) == (["0:node-a"], 2, "")

@@ -13,6 +13,7 @@ from tests.scheduling.clause_meaning import PodClauses, broken, equipped, own_ho
 from tests.scheduling.scheduler import host_ports, objection, possible
 from tests.scheduling.selectors import untolerated
 from tests.scheduling.state import Cluster
+from webhook.placement.spl.clauses import PoolName
 from webhook.placement.text import keys
 
 Json = Mapping[str, Any]
@@ -76,7 +77,7 @@ def _exclusive(node: Json, asked: Json) -> bool:
 
 def _own(pod: Json, cluster: Cluster) -> list[Object]:
     """Tolerations of the exclusive pools that the pod names."""
-    named = {str(clause.argument) for clause in PodClauses(pod).clauses}
+    named = {clause.argument.name for clause in PodClauses(pod).clauses if isinstance(clause.argument, PoolName)}
     pools = [
         pool for pool in cluster.pools if pool["spec"].get("mode") == "Exclusive" and pool["spec"]["name"] in named
     ]

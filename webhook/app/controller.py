@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from kubeapi.client.service_account import own_namespace
 from webhook.app.cluster_source import ReadingLog, configuration_of
 from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.queries.job_verdicts import ThreadSearches
 from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
 from webhook.controller.program import Controller, LeaseRef
 from webhook.placement.inventory.objects import Phase
@@ -27,6 +28,7 @@ async def control(settings: Settings, announce: Callable[[str], None]) -> None:
         policy_of(settings),
         Replacement(settings.replace_unusable_after, settings.replace_unlabelled),
         settings.runtime_image,
+        ThreadSearches(settings.job_seconds),
     )
     place = LeaseRef(settings.lease_namespace or own_namespace() or NAMESPACE, settings.lease_name)
     controller = Controller(configuration, rules, place, limit=settings.stale_after, tell=ReadingLog())
@@ -56,6 +58,11 @@ def figures(controller: Controller, gauge: Gauge) -> None:
             f"Jobs that are {job_phase}.",
             functools.partial(_jobs_in_phase, controller, job_phase),
         )
+    gauge(
+        "jobs_unsatisfiable",
+        "Jobs that could not be started again as a whole now, and those that could not be started.",
+        lambda: float(sum(not job.satisfiable for job in controller.work.jobs.store.jobs.all.values())),
+    )
     for element_phase in ElementPhase:
         gauge(
             f"processing_elements_{element_phase.lower()}",

@@ -17,7 +17,10 @@ from webhook.placement.decision.decision import decide
 from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
+from webhook.placement.jobs.tolerant_elements import tolerance_problems
 from webhook.placement.jobs.whole_job import NOUN, UNDECIDED, element_pods, pools_of_job
+from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
@@ -33,6 +36,7 @@ Manifests = Sequence[tuple[str, Unstructured]]
 class PlannedObject(Struct, frozen=True, eq=False):
     """An object of a manifest: its ``members`` in the group, and ``text`` if it is refused.
 
+    ``taken`` are hosts that its other pools have, or list.
     ``refusal`` says what cannot hold together, if that is known. ``undecided`` tells that time was too short to find
     out whether it can run.
     """
@@ -42,6 +46,7 @@ class PlannedObject(Struct, frozen=True, eq=False):
     namespace: str
     members: tuple[Member, ...] = ()
     pools: tuple[Pool, ...] = ()
+    taken: Bits = 0
     text: str = ""
     refusal: GroupRefusal | None = None
     undecided: bool = False
@@ -92,7 +97,7 @@ def planned(manifests: Manifests, world: World, seconds: float) -> Planned:
 def _group(objects: Sequence[PlannedObject], world: World, seconds: float, jobs: Sequence[Name]) -> Group:
     members = [member for found in objects for member in found.members]
     pools = [pool for found in objects for pool in found.pools]
-    return Group(members, world, pools, AtOnce(seconds), jobs)
+    return Group(members, world, pools, AtOnce(seconds), jobs, union(found.taken for found in objects))
 
 
 def _refused(found: PlannedObject, group: Group, answer: GroupAnswer) -> PlannedObject:
@@ -124,7 +129,11 @@ def _described(file: str, document: Unstructured, world: World) -> Iterator[Plan
     except msgspec.ValidationError as error:
         raise ValueError(f"{file}: {document['kind']} is not readable: {error}") from error
     pools = [world.inventory.pools[pool.namespace, pool.name] for pool in pools_of_job(namespace, name, spec)]
+    if text := cannot_be_had(pools, world):
+        yield msgspec.structs.replace(plain, text=text)
+        return
     choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
+    plain = msgspec.structs.replace(plain, taken=settled_hosts(pools, world))
     elements = [(names, len(names), pod) for names, pod in element_pods(name, spec)]
     yield _with_members(plain, elements, choices, world)
 
@@ -142,6 +151,8 @@ def _with_members(
             return msgspec.structs.replace(plain, text=who + render(member))
         if not member.open() and (decision := decide(pod, plain.namespace, world)).refused:
             return msgspec.structs.replace(plain, text=who + decision.message)
+        if problems := tuple(tolerance_problems(member, pools, world)):
+            return msgspec.structs.replace(plain, text=who + render(problems))
         members.append(member)
     return msgspec.structs.replace(plain, members=tuple(members), pools=tuple(pools))
 

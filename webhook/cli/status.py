@@ -99,6 +99,8 @@ def tree(view: JobView) -> Iterator[TreeLine]:
     yield TreeLine(f"| {': '.join(filter(None, (_size(view), ', '.join(counts))))}")
     if view.message:
         yield TreeLine(f"| {escape(view.message)}")
+    if view.unsatisfiable:
+        yield TreeLine(f"| could not be started again as a whole: {escape(view.unsatisfiable)}")
     branches = [*map(_pool, view.host_pools), *map(_element, view.processing_elements)]
     for place, (line, message) in enumerate(branches, 1):
         last = place == len(branches)

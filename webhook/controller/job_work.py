@@ -1,25 +1,32 @@
 """The leader's work on Jobs and ProcessingElements: connects their store, triggers, queues and reconcilers."""
 
 import time
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Mapping
 
 from msgspec import Struct
 
 from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects.kinds import AnyKind
+from webhook.controller.concurrency import gather_or_cancel
+from webhook.controller.hostpools.host_choice import ReconcilerSettings
+from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.pool_reports import EventRecorder
+from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.job_reports import JobReports
 from webhook.controller.jobs.job_triggers import JobTriggers
 from webhook.controller.jobs.reconciler import Jobs
+from webhook.controller.jobs.reservations import Reservations
+from webhook.controller.jobs.satisfiable_review import SatisfiableReview
 from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.jobstore.watched_kinds import job_kinds
 from webhook.controller.processingelements.element_reports import ElementReports
 from webhook.controller.processingelements.element_triggers import ElementTriggers
 from webhook.controller.processingelements.reconciler import ProcessingElements
+from webhook.controller.processingelements.steering import Steering
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import SEATS, run_workers
+from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.problems import problems_of_job
 
@@ -34,15 +41,16 @@ class JobQueues(Struct, frozen=True):
 class JobWork:
     """The reconcilers and their queues; the caller feeds objects of ``kinds``.
 
-    ``image`` is that of the Streams runtime, ``now`` the time in seconds since 1970.
+    ``watched`` is filled by the same objects, ``now`` the time in seconds since 1970.
     """
 
     def __init__(
         self,
         server: ObjectEditor,
         events: EventRecorder,
+        watched: ObservedInventory,
+        rules: ReconcilerSettings,
         *,
-        image: str,
         clock: Clock = seconds,
         now: Clock = time.time,
     ) -> None:
@@ -51,21 +59,36 @@ class JobWork:
         self.queues = JobQueues(
             Queue(flow=_namespace, seats=SEATS, clock=clock), Queue(flow=_namespace, seats=SEATS, clock=clock)
         )
-        store = self.store
-        self._jobs = Jobs(server, store, JobReports(server, store, events, now), problems_of_job, now)
+        store, inventory = self.store, watched.inventory
+        reports = JobReports(server, store, events, now)
+        self._judge = JobJudge(inventory, rules.policy, Reservations(watched, store, now), rules.solving)
+        self._jobs = Jobs(server, store, reports, problems_of_job, self._judge, now)
+        self._review = SatisfiableReview(watched, store, self._judge, reports, clock)
+        element_reports = ElementReports(server, store, events, now)
         self._elements = ProcessingElements(
-            server, store, ElementReports(server, store, events, now), image=image, now=now
+            server, store, element_reports, Steering(store, inventory), image=rules.runtime_image, now=now
         )
         self._triggers = (JobTriggers(store, self.queues.jobs), ElementTriggers(store, self.queues.elements))
 
-    def works(self) -> list[Coroutine[Any, Any, None]]:
-        """Queue everything, and return what is to run until it is cancelled."""
-        for triggers in self._triggers:
+    def planned_hosts(self, pool: Pool) -> Mapping[int, str]:
+        """The nodes that the plan of the pool's Job has for it, by index."""
+        job = self.store.jobs.all.get((pool.namespace, pool.job)) if pool.job else None
+        return job.planned().hosts_of(pool.name) if job is not None and job.judged else {}
+
+    async def run(self) -> None:
+        """Queue everything, and reconcile until cancelled; raises LostError when the Lease is lost."""
+        for job in list(self.store.jobs.all.values()):
+            await self._judge.resume(job)
+        for triggers in (*self._triggers, self._review):
             triggers.begin()
-        return [
-            run_workers(self.queues.jobs, self._jobs.reconcile, name="job"),
-            run_workers(self.queues.elements, self._elements.reconcile, name="processing element"),
-        ]
+        await gather_or_cancel(
+            [
+                run_workers(self.queues.jobs, self._jobs.reconcile, name="job"),
+                run_workers(self.queues.elements, self._elements.reconcile, name="processing element"),
+                run_workers(self._review.queue, self._review.look, name="running job", workers=1),
+                self._judge.forget(),
+            ]
+        )
 
 
 def _namespace(name: Name) -> str:

@@ -5,7 +5,7 @@ import time
 from msgspec import Struct
 
 from kubeapi.clock import Clock, seconds
-from webhook.cluster.objects.kinds import PODS, AnyKind
+from webhook.cluster.objects.kinds import INTENTS, NAMESPACES, PODS, AnyKind
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.hostpools.marks import MarkOwners
@@ -53,10 +53,11 @@ class Work:
         self.watched = ObservedInventory(Inventory(policy.spared, Guests(policy.excluded, policy.exclusive_effect)))
         self.queues = Queues(Queue(flow=_namespace, seats=SEATS, clock=clock), Queue(clock=clock))
         inventory, whose, nodes = self.watched.inventory, MarkOwners(self.watched), NodeCache(self.watched)
-        self.jobs = JobWork(server, events, image=rules.runtime_image, clock=clock, now=now)
-        self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, *self.jobs.kinds)
+        self.jobs = JobWork(server, events, self.watched, rules, clock=clock, now=now)
+        self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, *self.jobs.kinds, INTENTS, NAMESPACES)
         reports = PoolReports(server, events)
         self._hostpools = HostPools(server, inventory, reports, rules, learn=nodes.learn, clock=clock)
+        self._hostpools.follow(self.jobs.planned_hosts)
         self._orphans = Orphans(server, inventory, whose, clock=clock)
         self._triggers = Triggers(self.watched, whose, self.queues.pools, self.queues.nodes)
         self._waiting = WaitingPods(self.watched, of_pods, clock=clock)
@@ -70,7 +71,7 @@ class Work:
                 run_workers(self.queues.pools, self._hostpools.reconcile, name="host pool"),
                 run_workers(self.queues.nodes, self._orphans.reconcile, name="node", workers=1),
                 run_workers(self._waiting.queue, self._waiting.tell, name="waiting pod", workers=1),
-                *self.jobs.works(),
+                self.jobs.run(),
             ]
         )
 

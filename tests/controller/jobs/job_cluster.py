@@ -26,7 +26,11 @@ def moment() -> str:
 
 
 class JobCluster:
-    """``kube`` is the cluster; :meth:`lead` begins. ``runs`` tells whether pods that are bound begin to run."""
+    """``kube`` is the cluster; :meth:`lead` begins.
+
+    ``binds`` is the scheduler: the node of a pod, empty while it finds none. ``runs`` tells whether pods that are bound
+    begin to run.
+    """
 
     def __init__(self, nodes: int = 3) -> None:
         self.kube = Storage()
@@ -34,6 +38,7 @@ class JobCluster:
         self.garbage = GarbageCollector(self.kube)
         self.rules = ReconcilerSettings(Policy())
         self.runs: Callable[[Json], bool] = lambda _: True
+        self.binds: Callable[[Json], str] = lambda _: "node-0"
         self.delays: dict[str, float] = {}
         self._candidate: ControllerProcess | None = None
         self._world: asyncio.Task[None] | None = None
@@ -154,7 +159,8 @@ class JobCluster:
         elif status.get("phase") in FINISHED:
             return
         elif not pod["spec"].get("nodeName"):
-            self.kube.change(path, {"spec": {"nodeName": "node-0"}, "status": {"phase": "Pending"}})
+            if node := self.binds(pod):
+                self.kube.change(path, {"spec": {"nodeName": node}, "status": {"phase": "Pending"}})
         elif status.get("phase") != "Running" and self.runs(pod):
             ready = {"type": "Ready", "status": "True"}
             self.kube.change(path, {"status": {"phase": "Running", "startTime": moment(), "conditions": [ready]}})

@@ -9,9 +9,13 @@ from msgspec import Raw
 from kubeapi.client.errors import ApiError, Cause
 from tests.apiserver.paths import element_path, job_path, pod_path
 from tests.apiserver.storage import Storage
+from tests.builders import node
 from tests.controller.controller_process import FaultyApi, RecordedEvents
+from webhook.controller.hostpools.observed_inventory import ObservedInventory
+from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.job_reports import JobReports
 from webhook.controller.jobs.reconciler import Jobs
+from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobs.stored_job_status import status_of_job
 from webhook.controller.jobstore.pod_reader import read_element_pod
 from webhook.controller.jobstore.records import read_element, read_job
@@ -19,6 +23,9 @@ from webhook.controller.jobstore.store import JobStore
 from webhook.controller.processingelements import reconciler
 from webhook.controller.processingelements.element_reports import ElementReports
 from webhook.controller.processingelements.reconciler import ProcessingElements
+from webhook.controller.processingelements.steering import Steering
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.element_status import ElementPhase
 from webhook.placement.jobs.job_progress import JobPhase
 from webhook.placement.jobs.names import owned_by
@@ -42,8 +49,12 @@ class Passes:
         self.events = RecordedEvents()
         elements = ElementReports(self.line, self.store, self.events, self.now)
         jobs = JobReports(self.line, self.store, self.events, self.now)
-        self.elements = ProcessingElements(self.line, self.store, elements, image="image", now=self.now)
-        self.jobs = Jobs(self.line, self.store, jobs, problems_of_job, self.now)
+        watched = ObservedInventory(Inventory())
+        watched.set_node(node("node-a"))
+        steering = Steering(self.store, watched.inventory)
+        self.elements = ProcessingElements(self.line, self.store, elements, steering, image="image", now=self.now)
+        judge = JobJudge(watched.inventory, Policy(), Reservations(watched, self.store, self.now))
+        self.jobs = Jobs(self.line, self.store, jobs, problems_of_job, judge, self.now)
         job = self.kube.create(JOB, spec={"bundle": {"name": "app.sab"}, "processingElements": [{}]})
         self.kube.create(PE, metadata=self.owned(job), spec={"job": "pe", "launchCount": 1})
         self.watch()

@@ -7,6 +7,8 @@ import pytest
 from kubeapi.client.errors import ApiError, Cause
 from tests.apiserver.paths import ELEMENTS, PODS, POOLS, element_path, job_path, pod_path, pool_path
 from tests.controller.jobs.job_cluster import JobCluster
+from webhook.controller.hostpools.host_choice import ReconcilerSettings
+from webhook.placement.inventory.policy import Policy
 
 Json = dict[str, Any]
 
@@ -132,6 +134,7 @@ async def test_a_pool_that_is_not_ready_in_time_fails_it(cluster: JobCluster) ->
 
 
 async def test_a_pool_that_fails_fails_it_at_once(cluster: JobCluster) -> None:
+    cluster.rules = ReconcilerSettings(Policy(audit=True))
     cluster.job(hostPools=[{"name": "P", "size": 9}], processingElements=[{}])
     await cluster.lead(10)
     _, reason, message = cluster.condition(cluster.found(), "Submitted")

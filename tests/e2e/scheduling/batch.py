@@ -27,6 +27,9 @@ PATIENCE: Final = 10.0
 _AT_ONCE: Final = 12
 """Requests in flight; the API server shares two cores with us."""
 
+_PAUSE: Final = 0.2
+"""Seconds between two looks at pods that could be bound."""
+
 _STAY: Final = "example.com/stay"
 """Finalizer of pods that are to be seen while they are being deleted."""
 
@@ -69,6 +72,14 @@ class Batch:
         stated = self._clusters[mark]
         pods = tuple(one for one in self._in(stated.namespaces) if one["spec"].get("nodeName"))
         return Cluster(self._nodes[mark], pods, stated.pools, stated.jobs, stated.namespaces)
+
+    def pods(self, mark: str) -> list[Object]:
+        """All pods of the cluster, bound or not."""
+        return self._in(self._clusters[mark].namespaces)
+
+    def pause(self) -> None:
+        """Let the scheduler try again."""
+        time.sleep(_PAUSE)
 
     def completed(self, pods: Sequence[Json]) -> list[Object | None]:
         """The pods as the API server completes them before it asks anybody; ``None`` for what it refuses itself."""

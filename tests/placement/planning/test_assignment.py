@@ -136,6 +136,20 @@ def test_sums_that_are_not_exact_prove_nothing() -> None:
     assert bounds.impossible(problem) is None
 
 
+def test_without_blocks_there_is_nothing_to_solve() -> None:
+    nothing = AssignmentProblem(np.arange(2), np.zeros((0, 2), np.int64), ())
+    solved = integer_program.solve(nothing, SECONDS)
+    assert solved.proved
+    assert solved.found is not None
+    assert (solved.found.places, solved.found.hosts) == ((), ())
+
+
+def test_without_blocks_and_eligible_nodes_a_pool_has_no_hosts() -> None:
+    pools = (PoolChoice(1, np.zeros(2, np.bool_)),)
+    solved = integer_program.solve(AssignmentProblem(np.arange(2), np.zeros((0, 2), np.int64), (), pools), SECONDS)
+    assert (solved.found, solved.proved) == (None, True)
+
+
 def test_a_program_that_is_too_large_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(integer_program, "LARGEST", 1)
     solved = integer_program.solve(_problem(ONE, ONE), SECONDS)

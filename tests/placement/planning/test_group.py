@@ -9,7 +9,7 @@ from tests.builders import NAMESPACE, bound_pod, cluster, node, nodes, pod, pool
 from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.planning import bounds
+from webhook.placement.planning import bounds, integer_program
 from webhook.placement.planning.assignment import AssignmentProblem, Block
 from webhook.placement.planning.conflict import smallest
 from webhook.placement.planning.group import Group
@@ -132,6 +132,23 @@ def test_the_cheapest_plan_spreads_load() -> None:
     plan = finished(cheapest(asked, answer.placed))
     counts = np.bincount(np.concatenate(plan.placed.slots))
     assert (plan.proved, counts.tolist(), plan.hosts) == (True, [3, 3], {})
+
+
+def test_a_plan_that_need_not_be_the_cheapest_takes_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = group(TWO, (4, pod(requests={"cpu": "1"})))
+    answer = finished(asked.place())
+    assert answer.placed
+    monkeypatch.setattr(integer_program, "solve", None)
+    plan = finished(cheapest(asked, answer.placed, exact=False))
+    assert (plan.proved, plan.placed.slots) == (False, ((0, 0, 1, 1),))
+
+
+def test_the_plan_of_nothing_is_empty() -> None:
+    asked = group(TWO)
+    answer = finished(asked.place())
+    assert answer.placed
+    plan = finished(cheapest(asked, answer.placed))
+    assert (plan.proved, plan.placed.slots, plan.total) == (True, (), 0)
 
 
 def test_sets_that_overlap_need_a_node_each() -> None:

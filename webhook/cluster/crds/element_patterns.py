@@ -17,8 +17,10 @@ _SEGMENT: Final = r"(?:[^/.][^/]*|\.[^/.][^/]*|\.\.[^/]+|\.)"
 RELATIVE_PATH: Final = f"^{_SEGMENT}(?:/{_SEGMENT}?)*$"
 """A path that does not begin with ``/`` and has no element ``..``, as Kubernetes wants a ``subPath``."""
 
-QUANTITY: Final = r"^\+?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][-+]?[0-9]+)?$"
-"""An amount that is not negative (Kubernetes, ``resource.Quantity``)."""
+_EXPONENT: Final = "0*(?:[0-9]{1,2}|1[01][0-9]|12[0-8])"
+
+QUANTITY: Final = rf"^\+?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][-+]?{_EXPONENT})?$"
+"""An amount that is not negative (Kubernetes, ``resource.Quantity``), with an exponent from -128 to 128."""
 
 GITHUB_URL: Final = r"^https://[^/\s]+(?:/[^/\s]+)*/repos/[^/\s]+/[^/\s]+/contents/\S+\.sab$"
 """A bundle in a repository, as version 3 of GitHub's API has it."""

@@ -23,6 +23,7 @@ from webhook.cluster.crds.hostpool_schema import FIELDS as POOL_FIELDS
 from webhook.cluster.crds.hostpool_schema import STATIC_RULES as POOL_RULES
 from webhook.cluster.crds.openapi import Schema, listed, mapped, number, obj, rule, switch, text
 from webhook.placement.inventory.job_spec import CERTIFICATE_DAYS, ELEMENT_LIMIT, SUBMISSION_SECONDS
+from webhook.placement.inventory.pool_spec import POOL_LIMIT as HOST_LIMIT
 from webhook.placement.jobs.problems import FUSION_TYPES, POOL_LIMIT
 from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
@@ -226,6 +227,44 @@ _SPEC: Final = obj(
     },
 )  # fmt: skip
 
+_NODE_NAME: Final = text("The name of a node.", maxLength=NAME_LIMIT)
+
+_PLAN: Final = obj(
+    "Where all of it was going to run when it was last judged as a whole.",
+    {
+        "judgedAt": text("When that was.", format="date-time"),
+        "nodes": listed(
+            "The nodes of the processing elements.",
+            obj(
+                "A node, and what is to run there.",
+                {
+                    "name": _NODE_NAME,
+                    "processingElements": listed(
+                        "The names of processing elements.", text("A name.", maxLength=LABEL_LIMIT),
+                        kind="atomic", limit=ELEMENT_LIMIT,
+                    ),
+                },
+                required=["name"],
+            ),
+            kind="atomic",
+            limit=ELEMENT_LIMIT,
+        ),
+        "pools": listed(
+            "The hosts of the Job's own HostPools, where these were yet to be chosen.",
+            obj(
+                "A HostPool.",
+                {
+                    "name": text("The name of the object.", maxLength=NAME_LIMIT),
+                    "hosts": listed("Its nodes, by index.", _NODE_NAME, kind="atomic", limit=HOST_LIMIT),
+                },
+                required=["name"],
+            ),
+            kind="atomic",
+            limit=POOL_LIMIT,
+        ),
+    },
+)  # fmt: skip
+
 _STATUS: Final = obj(
     "What became of it.",
     {
@@ -238,10 +277,12 @@ _STATUS: Final = obj(
         "pools": number("How many HostPools there are to be.", at_least=0),
         "readyPools": number("How many of them are Ready.", at_least=0),
         "submittedAt": text("When the submission began.", format="date-time"),
+        "plan": _PLAN,
         "conditions": conditions_schema(
             "The Job's conditions.",
             "One aspect of the Job.",
-            "Submitted once all pools and processing elements are made, or Ready while all of these run.",
+            "Submitted once all pools and processing elements are made, Ready while all of these run, or Satisfiable "
+            "while all of them could be started anew.",
         ),
         "observedGeneration": OBSERVED_GENERATION,
     },

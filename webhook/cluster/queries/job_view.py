@@ -49,13 +49,17 @@ class ElementView(Struct, frozen=True, rename="camel"):
 
 
 class JobView(Struct, frozen=True, rename="camel"):
-    """A Job with its HostPools and processing elements; ``message`` says what it waits for, or why it has failed."""
+    """A Job with its HostPools and processing elements; ``message`` says what it waits for, or why it has failed.
+
+    ``unsatisfiable`` says why a Job that runs could not be started again as a whole.
+    """
 
     namespace: str
     name: str
     phase: str
     submitted_at: str = ""
     message: str = ""
+    unsatisfiable: str = ""
     host_pools: tuple[PoolView, ...] = ()
     processing_elements: tuple[ElementView, ...] = ()
 
@@ -190,6 +194,7 @@ def view_of(
         phase=job.status.phase or UNKNOWN,
         submitted_at=job.status.submitted_at or "",
         message=_message(job, job.status.reason("Ready")),
+        unsatisfiable="" if job.status.phase == "Failed" else job.status.reason("Satisfiable"),
         host_pools=tuple(_pool(one) for one in pools if one.spec.job == job.name),
         processing_elements=(*named, *surplus),
     )

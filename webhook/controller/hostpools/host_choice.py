@@ -1,11 +1,12 @@
 """Chooses a pool's hosts by ``pool_plan``, without nodes that could not be claimed and hosts long in trouble."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct
 
 from kubeapi.clock import Clock
+from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.controller.hostpools.marks import PoolMark, mark_of
 from webhook.placement.checks.pool_health import OUT, HostCondition, troubles
 from webhook.placement.inventory.inventory import Inventory
@@ -14,6 +15,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE
 from webhook.placement.kube.bits import union
+from webhook.placement.planning.solver import Solving
 from webhook.placement.pools.allocation import users
 from webhook.placement.pools.pool_plan import PoolPlan, plan, published
 
@@ -130,10 +132,15 @@ class Choice(Struct, frozen=True):
     due: float | None
 
 
+PlannedHosts = Callable[[Pool], Mapping[int, str]]
+"""The nodes that the plan of a pool's Job has for it, by index."""
+
+
 class Choices:
     """Chooses hosts for pools; a node that could not be claimed is not chosen again for a while."""
 
     def __init__(self, inventory: Inventory, policy: Policy, replacement: Replacement, clock: Clock) -> None:
+        self.planned: PlannedHosts = lambda _: {}
         self._inventory = inventory
         self._policy = policy
         self._exclusions = NodeExclusions(clock)
@@ -150,7 +157,8 @@ class Choices:
         lost = {host.index for host in pool.assigned if host.name in excluded}
         unwanted, due = self._dismissals.of(pool, self._inventory) if published(pool) else (set[int](), None)
         waits = [*excluded.values(), *(() if due is None else (due,))]
-        found = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost | unwanted)
+        wanted = self.planned(pool)
+        found = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost | unwanted, planned=wanted)
         if unwanted and found.reason:
             # A host in trouble is kept while no other node can replace it.
             found = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost)
@@ -182,9 +190,11 @@ class Choices:
 class ReconcilerSettings(Struct, frozen=True):
     """The settings of the reconcilers: ``policy`` is admission's as well, the others are the controller's own.
 
-    ``runtime_image`` is the image of processing elements without a template.
+    ``runtime_image`` is the image of processing elements without a template, ``solving`` how it is found out whether a
+    whole Job can run.
     """
 
     policy: Policy
     replacement: Replacement = Replacement()
     runtime_image: str = RUNTIME_IMAGE
+    solving: Callable[[], Solving] = AtOnce

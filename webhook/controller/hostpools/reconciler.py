@@ -12,7 +12,7 @@ from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock, seconds
 from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.claims import Claims, ObjectWriter
-from webhook.controller.hostpools.host_choice import Choice, Choices, ReconcilerSettings
+from webhook.controller.hostpools.host_choice import Choice, Choices, PlannedHosts, ReconcilerSettings
 from webhook.controller.hostpools.marks import mark_named
 from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool, unreadable
 from webhook.controller.hostpools.pool_reports import RELEASED, PoolReports, stranger
@@ -59,6 +59,10 @@ class HostPools:
         self._statuses = StatusCache(clock)
         self._choosing = asyncio.Lock()
         """Only one pool chooses and claims at a time, so that the next one sees what was claimed."""
+
+    def follow(self, planned: PlannedHosts) -> None:
+        """From now on, give pools of Jobs the hosts that are planned for them."""
+        self._choices.planned = planned
 
     async def reconcile(self, name: Name) -> float | None:
         """Reconcile the pool; returns the seconds until the next pass, or ``None`` for a pool that does not exist.

@@ -12,7 +12,8 @@ from webhook.controller.jobs.stored_job_status import JobStatus, job_status_patc
 from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.records import StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
-from webhook.placement.jobs.job_progress import JobPhase
+from webhook.placement.jobs.element_status import Said
+from webhook.placement.jobs.job_progress import UNSATISFIABLE, JobPhase
 from webhook.placement.text.api_kinds import STREAMS_JOB
 
 
@@ -60,3 +61,13 @@ def _news(before: JobStatus, after: JobStatus) -> Iterator[tuple[bool, str, str]
     elif turned and after.phase not in {JobPhase.SUBMITTING, JobPhase.DELETING}:
         warns = after.phase in {JobPhase.FAILED, JobPhase.DEGRADED}
         yield warns, after.phase.value, after.ready.message
+    if after.phase not in {JobPhase.FAILED, JobPhase.DELETING}:
+        yield from _of_satisfiable(before.satisfiable, after.satisfiable)
+
+
+def _of_satisfiable(before: Said, after: Said) -> Iterator[tuple[bool, str, str]]:
+    """An Event where a Job could not be started again as a whole any more, or can be again."""
+    if after.reason == UNSATISFIABLE and (before.reason, before.message) != (after.reason, after.message):
+        yield True, UNSATISFIABLE, after.message
+    elif after.holds and before.reason == UNSATISFIABLE:
+        yield False, after.reason, after.message

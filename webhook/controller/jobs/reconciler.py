@@ -1,4 +1,4 @@
-"""The reconciler of Jobs: makes their HostPools and then their ProcessingElements, and counts what runs.
+"""The reconciler of Jobs: judges each as a whole, makes its HostPools and ProcessingElements, and counts what runs.
 
 Each pass compares the Job with what there is, so the controller can be killed after any request. Objects are made,
 changed and deleted only after the Job was read from the API server.
@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock
+from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.job_plan import JobPlan, owned_elements, owned_pools, plan_of
 from webhook.controller.jobs.job_reports import JobReports
 from webhook.controller.jobs.owned_objects import OwnedObjects
@@ -26,7 +28,15 @@ from webhook.placement.inventory.job_spec import SUBMISSION_SECONDS, JobSpec
 from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.element_status import FINAL, UNKNOWN, ElementPhase, Said
-from webhook.placement.jobs.job_progress import NAME_TAKEN, POOL_FAILED, TIMED_OUT, JobPhase, Tallied, tallied
+from webhook.placement.jobs.job_progress import (
+    NAME_TAKEN,
+    POOL_FAILED,
+    TIMED_OUT,
+    UNSATISFIABLE,
+    JobPhase,
+    Tallied,
+    tallied,
+)
 from webhook.placement.text.problem import Problem, counted, enumerated
 
 SOON: Final = 0.1
@@ -51,8 +61,15 @@ class Jobs:
     """The reconciler, called by any number of workers."""
 
     def __init__(
-        self, server: ObjectEditor, store: JobStore, reports: JobReports, problems: ProblemsOfJob, now: Clock
+        self,
+        server: ObjectEditor,
+        store: JobStore,
+        reports: JobReports,
+        problems: ProblemsOfJob,
+        judge: JobJudge,
+        now: Clock,
     ) -> None:
+        self._judge = judge
         self._server = server
         self._store = store
         self._reports = reports
@@ -101,7 +118,10 @@ class Jobs:
             fresh = await self._fresh(job)
             if fresh.version != job.version:
                 return SOON
-            job = await self._begin(fresh, status)
+            job = await self._begin(fresh, spec, status)
+            if status_of_job(job).undone:
+                await self._undone(job)
+                return None
         return await self._provide(job, spec, status_of_job(job))
 
     def _wrong(self, job: StoredJob, spec: JobSpec | None) -> Iterator[str]:
@@ -112,8 +132,26 @@ class Jobs:
         for problem in self._problems(job.name, spec):
             yield f"{problem.field}: {problem.message}"
 
-    async def _begin(self, job: StoredJob, status: JobStatus) -> StoredJob:
-        """A new generation begins; a Job that has run goes on, and is not submitted against the time."""
+    async def _begin(self, job: StoredJob, spec: JobSpec, status: JobStatus) -> StoredJob:
+        """A new generation begins, if the whole Job can run; what it is promised is stored before anything is made.
+
+        A Job that has run goes on in any case, and is not submitted against the time.
+        """
+        async with self._judge.turn:
+            judged = await self._judge.judge(job, spec)
+            begun = self._begun(job, status)
+            if judged.satisfiable != UNKNOWN:
+                begun = replace(begun, satisfiable=judged.satisfiable)
+            if judged.refused and begun.phase is JobPhase.SUBMITTING and not self._judge.audit:
+                begun = failed(UNSATISFIABLE, judged.satisfiable.message, begun, job.generation)
+            plan = msgspec.to_builtins(judged.plan) if judged.plan else {}
+            begun = replace(begun, plan={**plan, "judgedAt": self._reports.moment()} if plan else {})
+            written = await self._reports.say(job, begun)
+            self._judge.keep(written, spec, judged)
+        return written
+
+    def _begun(self, job: StoredJob, status: JobStatus) -> JobStatus:
+        """The status of a generation that begins."""
         runs = status.phase is not JobPhase.SUBMITTING and status.submitted.reason not in {INVALID, UNKNOWN.reason}
         if status.submitted.reason == INVALID:
             # What ran before the Job was made invalid still runs.
@@ -122,7 +160,7 @@ class Jobs:
         begun = replace(status, submitted=said, generation=job.generation)
         if not runs:
             begun = replace(begun, phase=JobPhase.SUBMITTING, submitted_at=self._reports.moment(), ready=said)
-        return await self._reports.say(job, begun)
+        return begun
 
     async def _undone(self, job: StoredJob) -> bool:
         """Delete what a failed submission has left; whether there was anything."""

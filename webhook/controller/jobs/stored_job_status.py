@@ -33,6 +33,9 @@ class JobStatus(Struct, frozen=True, kw_only=True):
     generation: int = 0
     submitted: Said = UNKNOWN
     ready: Said = UNKNOWN
+    satisfiable: Said = UNKNOWN
+    plan: Document | None = None
+    """What is to be written as ``plan``, empty to write none; ``None`` leaves that of before."""
 
     @property
     def undone(self) -> bool:
@@ -88,6 +91,7 @@ def status_of_job(job: StoredJob) -> JobStatus:
         generation=dated.observed_generation if dated else 0,
         submitted=said_in(there, "Submitted", UNKNOWN),
         ready=said_in(there, "Ready", UNKNOWN),
+        satisfiable=said_in(there, "Satisfiable", UNKNOWN),
     )
 
 
@@ -95,6 +99,8 @@ def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | 
     """The merge patch of the status; ``None`` if the stored status says the same."""
     told = job.told()
     said = {"Submitted": status.submitted, "Ready": status.ready}
+    if status.satisfiable != UNKNOWN:
+        said["Satisfiable"] = status.satisfiable
     wanted: Document = {
         "phase": status.phase.value,
         "processingElements": status.tally.total,
@@ -108,6 +114,8 @@ def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | 
         "conditions": merged_conditions(told.get("conditions"), said, job.generation, now),
         "observedGeneration": job.generation,
     }
+    if status.plan is not None:
+        wanted["plan"] = status.plan or None
     if all(told.get(field) == value for field, value in wanted.items()):
         return None
     return {"metadata": {"resourceVersion": str(job.version)}, "status": wanted}

@@ -4,6 +4,7 @@ Specs and statuses stay JSON text until they are used: ten thousand processing e
 memory that their values would.
 """
 
+from datetime import datetime
 from typing import Any, Final
 
 import msgspec
@@ -16,8 +17,9 @@ from webhook.cluster.objects.translate import NAMESPACE, MalformedError
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.pool_spec import HostPoolSpec
-from webhook.placement.jobs.element_status import ElementPhase
+from webhook.placement.jobs.element_status import REFUSED, ElementPhase
 from webhook.placement.jobs.job_progress import UNDONE, JobPhase
+from webhook.placement.jobs.planned_nodes import PlannedNodes
 from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.text.api_kinds import HOST_POOL, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
 from webhook.placement.text.keys import API_GROUP
@@ -50,7 +52,15 @@ class _ElementHead(Struct, frozen=True, gc=False, rename="camel"):
 class _StatusHead(Struct, frozen=True, gc=False, rename="camel"):
     phase: str | None = None
     ended: Any = None
+    plan: Any = None
     conditions: tuple[wire.Condition, ...] | None = None
+
+
+class _Planned(Struct, frozen=True):
+    plan: PlannedNodes | None = None
+
+
+_NO_PLAN: Final = PlannedNodes()
 
 
 class _Record(Struct, frozen=True, gc=False, kw_only=True):
@@ -95,6 +105,17 @@ class StoredJob(_Record, frozen=True, gc=False, kw_only=True):
     phase: JobPhase = JobPhase.SUBMITTING
     undone: bool = False
     """Whether its submission has failed, by its status."""
+    satisfiable: bool = True
+    """Whether all of it could be started again, as far as its status says."""
+    judged: float = 0.0
+    """When it was promised what its plan says, in seconds since 1970; 0 without a plan."""
+
+    def planned(self) -> PlannedNodes:
+        """Where its pods are to go, by its status."""
+        try:
+            return msgspec.json.decode(self.status, type=_Planned).plan or _NO_PLAN
+        except decoding.ERRORS:
+            return _NO_PLAN
 
     def stated(self) -> JobSpec | None:
         """The whole spec; ``None`` if it cannot be read."""
@@ -113,6 +134,8 @@ class StoredElement(_Record, frozen=True, gc=False, kw_only=True):
     phase: ElementPhase = ElementPhase.PENDING
     begun: bool = False
     why: str = ""
+    refused: bool = False
+    """Whether the API server has refused its pod."""
 
     def stated(self) -> ProcessingElementSpec:
         """The spec; raises one of :data:`decoding.ERRORS`."""
@@ -138,7 +161,9 @@ def read_job(item: Raw) -> StoredJob:
     submitted = next((found for found in head.conditions or () if found.type == "Submitted"), None)
     undone = head.phase == JobPhase.FAILED and submitted is not None and submitted.reason in UNDONE
     # The elements are not kept with the rest: most decisions need the options only.
-    common |= {"spec": b"{}", "undone": undone}
+    common |= {"spec": b"{}", "undone": undone, "judged": _judged(head.plan)}
+    satisfiable = next((found for found in head.conditions or () if found.type == "Satisfiable"), None)
+    common["satisfiable"] = satisfiable is None or satisfiable.status != "False"
     if head.phase in list(JobPhase):
         common["phase"] = JobPhase(head.phase)
     where = "spec: "
@@ -172,6 +197,7 @@ def read_element(item: Raw) -> StoredElement:
         phase=phase,
         why=(ready.message or ready.reason or "") if ready and ready.status != "True" else "",
         begun=phase is not ElementPhase.PENDING or bool(status.ended),
+        refused=any(found.type == "PodCreated" and found.reason == REFUSED for found in status.conditions or ()),
     )
 
 
@@ -230,6 +256,14 @@ def _common(item: Raw) -> tuple[_OwnedDocument, dict[str, Any]]:
         "spec": bytes(document.spec),
         "status": bytes(document.status),
     }
+
+
+def _judged(plan: object) -> float:
+    """The time of a plan; 0 if it states none."""
+    try:
+        return datetime.fromisoformat(str(plan["judgedAt"])).timestamp() if isinstance(plan, dict) else 0.0
+    except (KeyError, ValueError):
+        return 0.0
 
 
 def _status_head(status: Raw) -> _StatusHead:

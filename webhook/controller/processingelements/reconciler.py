@@ -22,11 +22,12 @@ from webhook.controller.jobstore.records import StoredElement, element_path, rea
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.processingelements.element_reports import ElementReports
 from webhook.controller.processingelements.pod_hold import pod_hold
+from webhook.controller.processingelements.steering import Steering
 from webhook.controller.processingelements.stored_status import status_of_element
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec, effective
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.element_pod import ElementPod
-from webhook.placement.jobs.element_status import ElementStatus, Said
+from webhook.placement.jobs.element_status import REFUSED, ElementStatus, Said
 from webhook.placement.jobs.lifecycle import Act, ElementState, Step, next_step
 from webhook.placement.jobs.names import pod_name
 from webhook.placement.jobs.pe_pod import Launch, pod_of
@@ -54,8 +55,16 @@ class ProcessingElements:
     """The reconciler, called by any number of workers; ``image`` is that of the Streams runtime."""
 
     def __init__(
-        self, server: ObjectEditor, store: JobStore, reports: ElementReports, *, image: str, now: Clock
+        self,
+        server: ObjectEditor,
+        store: JobStore,
+        reports: ElementReports,
+        steering: Steering,
+        *,
+        image: str,
+        now: Clock,
     ) -> None:
+        self.steering = steering
         self.server = server
         self.store = store
         self.reports = reports
@@ -92,6 +101,7 @@ class _ElementPass:
         self._server = work.server
         self._store = work.store
         self._reports = work.reports
+        self._steering = work.steering
         self._image = work.image
         self._now = work.now
         self._element = element
@@ -240,14 +250,14 @@ class _ElementPass:
         launch = Launch(job=element.job, element=element.name, uid=element.uid, count=step.launch, image=self._image)
         name = pod_name(element.name, step.launch)
         try:
-            pod = pod_of(launch, self._spec, self._options)
+            pod = self._steering(pod_of(launch, self._spec, self._options), element)
             self._pod = read_element_pod(Raw(await self._server.create(POD.path_in(element.namespace), pod)))
         except ApiError as failure:
             if failure.cause is Cause.EXISTS:
                 return await self._taken(step, name)
             if failure.cause in _REFUSALS:
                 why = (failure.request and failure.request.detail) or str(failure)
-                await self._say(_held(step.status, "Refused", why))
+                await self._say(_held(step.status, REFUSED, why))
                 self._reports.refused(element, name, why)
             raise
         return False

@@ -57,15 +57,18 @@ def parse(ask: Ask, world: World, finished: Finished) -> Iterable[Constraint]:
 def _repels(term: PodTerm, peers: TemplatePods, namespace: str) -> bool:
     """Whether the term surely matches pods of the same template in the pod's namespace."""
     matched = peers.match(term.label_selector, term.match_label_keys, term.mismatch_label_keys)
-    return matched is True and _within(term, namespace)
+    return matched is True and applies(term, namespace, namespace)
 
 
-def _within(term: PodTerm, namespace: str) -> bool:
-    """Whether the term surely applies to the pod's ``namespace``; a term that names none applies to that one only."""
+def applies(term: PodTerm, own: str, namespace: str) -> bool:
+    """Whether the term of a pod in the namespace ``own`` surely applies to pods in ``namespace``.
+
+    A term that names no namespace applies to its own only.
+    """
     if namespace in (term.namespaces or ()):
         return True
     if term.namespace_selector is None:
-        return not term.namespaces
+        return not term.namespaces and own == namespace
     named = {NAMESPACE_NAME: namespace}
     requirements = requirements_of(term.namespace_selector)
     return all(need.key in named and holds(need, named[need.key]) for need in requirements)

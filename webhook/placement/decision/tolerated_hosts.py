@@ -38,9 +38,14 @@ def refuse_tolerations(ask: Ask, constraints: Iterable[Constraint], world: World
     yield from foreign_tolerations(tolerations, own_pools(ask))
     if spec.node_name and world.named(spec.node_name) & foreign_hosts(own_pools(ask), world):
         yield Problem("spec.nodeName", "the node is exclusive to another HostPool", fault=Fault.FORBIDDEN)
-    message = "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool"
     if opened(ask, constraints, world):
-        yield from (Problem(f"{TOLERATIONS}{at}]", message, fault=Fault.FORBIDDEN) for at in opening(ask, world))
+        yield from of_everything(ask, world)
+
+
+def of_everything(ask: Ask, world: World) -> Iterator[Problem]:
+    """A problem for each of the pod's tolerations of everything."""
+    message = "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool"
+    yield from (Problem(f"{TOLERATIONS}{at}]", message, fault=Fault.FORBIDDEN) for at in opening(ask, world))
 
 
 def _may_open(tolerations: Iterable[Toleration]) -> bool:

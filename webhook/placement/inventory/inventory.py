@@ -257,6 +257,12 @@ class Inventory:
             found.pools = self.pools.with_pools(pools)
         return found
 
+    def with_pools(self, pools: Sequence[Pool]) -> "Inventory":
+        """A view of the inventory with these HostPools in place of those with their names, not to be changed."""
+        found = copy.copy(self)
+        found.pools = self.pools.with_pools(pools)
+        return found
+
     def remove_job(self, namespace: str, name: str) -> None:
         """Remove the Job object."""
         self.jobs_version += 1

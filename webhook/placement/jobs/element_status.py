@@ -52,6 +52,9 @@ class Said(Struct, frozen=True, gc=False):
 
 UNKNOWN: Final = Said(holds=False, reason="Unknown")
 
+REFUSED: Final = "Refused"
+"""Reason, of the condition PodCreated, of an element whose pod the API server has refused."""
+
 
 class ElementStatus(Struct, frozen=True, gc=False, kw_only=True):
     """The status of a processing element.

@@ -26,8 +26,9 @@ class JobPhase(enum.StrEnum):
 NAME_TAKEN: Final = "NameTaken"
 POOL_FAILED: Final = "PoolFailed"
 TIMED_OUT: Final = "TimedOut"
+UNSATISFIABLE: Final = "Unsatisfiable"
 
-UNDONE: Final = frozenset({NAME_TAKEN, POOL_FAILED, TIMED_OUT})
+UNDONE: Final = frozenset({NAME_TAKEN, POOL_FAILED, TIMED_OUT, UNSATISFIABLE})
 """Reasons, of the condition Submitted, of a submission that has failed and whose objects are deleted."""
 
 

@@ -19,9 +19,11 @@ from webhook.placement.inventory.objects import Element, Pool, StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_spec import pool_of_spec
 from webhook.placement.jobs.content import content_id
+from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.element_order import own_annotations, own_placement
 from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE, Json, Launch, pod_of
 from webhook.placement.jobs.problems import pool_object_name
+from webhook.placement.jobs.tolerant_elements import tolerance_problems
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
@@ -64,6 +66,12 @@ class JobVerdict(Struct, frozen=True, eq=False):
         return self.text.partition("\n")[0]
 
     @property
+    def line(self) -> str:
+        """``text`` in one line, for conditions and Events."""
+        lines = [line.strip() for line in self.text.splitlines()]
+        return "".join(f"{line}{' ' if line.endswith(('.', ':')) else '; '}" for line in lines).rstrip("; ")
+
+    @property
     def undecided(self) -> bool:
         """Whether there was too little time."""
         return self.answer is not None and self.answer.placed is None and not self.answer.decided
@@ -76,16 +84,12 @@ async def judge_job(
 
     If it cannot run now, it is judged as if passing conditions of nodes had ended, as a pod is.
     """
-    pools = pools_of_job(namespace, name, spec)
-    known = inventory.pools
-    fresh = [pool for pool in pools if (pool.namespace, pool.name) not in known]
-    applied = inventory.with_job(streams_job(namespace, name, spec), fresh)
-    there = [applied.pools[pool.namespace, pool.name] for pool in pools]
+    world, pools = _applied(namespace, name, spec, inventory, policy)
 
     async def judge(world: World) -> JobVerdict:
-        return await _judged(namespace, name, spec, there, world, solving)
+        return await _judged(namespace, name, spec, pools, world, solving)
 
-    return await judged_or_recovered(judge, World(applied, policy, leaving=((namespace, name),)))
+    return await judged_or_recovered(judge, world)
 
 
 async def judged_or_recovered(judge: Callable[[World], Awaitable[JobVerdict]], world: World) -> JobVerdict:
@@ -100,14 +104,37 @@ async def judged_or_recovered(judge: Callable[[World], Awaitable[JobVerdict]], w
     return replace(recovered, warnings=(*recovered.warnings, f"not all at a time now: {verdict.headline}"))
 
 
+async def members_of_job(
+    namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving
+) -> tuple[Member, ...]:
+    """The pods of the Job with what they demand; none if one of them cannot run even by itself."""
+    world, _ = _applied(namespace, name, spec, inventory, policy)
+    found = await _members(namespace, name, spec, (), world, solving)
+    return () if isinstance(found, JobVerdict) else tuple(found)
+
+
+def _applied(
+    namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy
+) -> tuple[World, list[Pool]]:
+    """The world in which the Job is applied, and its pods are yet to be placed; and the HostPools that it declares."""
+    pools = pools_of_job(namespace, name, spec)
+    known = inventory.pools
+    fresh = [pool for pool in pools if (pool.namespace, pool.name) not in known]
+    applied = inventory.with_job(streams_job(namespace, name, spec), fresh)
+    there = [applied.pools[pool.namespace, pool.name] for pool in pools]
+    return World(applied, policy, leaving=((namespace, name),)), there
+
+
 async def _judged(
     namespace: str, name: str, spec: JobSpec, pools: Sequence[Pool], world: World, solving: Solving
 ) -> JobVerdict:
+    if text := cannot_be_had(pools, world):
+        return JobVerdict(text=text)
     choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
     members = await _members(namespace, name, spec, choices, world, solving)
     if isinstance(members, JobVerdict):
         return members
-    group = Group(members, world, choices, solving, ((namespace, name),))
+    group = Group(members, world, choices, solving, ((namespace, name),), settled_hosts(pools, world))
     answer = await group.place()
     if answer.placed is not None:
         return JobVerdict(group, answer)
@@ -134,6 +161,8 @@ async def _members(
             return _alone(names[0], render(member), fault_of(member))
         if not member.open() and (decision := decide(pod, namespace, world)).refused:
             return _alone(names[0], decision.message, decision.fault)
+        if problems := tuple(tolerance_problems(member, choices, world)):
+            return _alone(names[0], render(problems), fault_of(problems))
         members.append(member)
     return members
 

@@ -29,6 +29,7 @@ from webhook.placement.planning.assignment import (
 )
 from webhook.placement.planning.costs import Costs
 from webhook.placement.planning.members import Demand, Member, requests_of
+from webhook.placement.planning.mutual_avoidance import avoiding
 from webhook.placement.planning.solver import Assigned, Solving, assign
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.world import World
@@ -87,7 +88,7 @@ SAME: Final = Change()
 
 
 class Group:
-    """Members, and the HostPools whose hosts are chosen with them.
+    """Members, and the HostPools whose hosts are chosen with them; ``taken`` are hosts of other pools of theirs.
 
     Of the jobs that are ``restarting`` those pods count as gone that are leaving the world.
     """
@@ -99,11 +100,13 @@ class Group:
         pools: Sequence[Pool],
         solving: Solving,
         restarting: Collection[Name] = (),
+        taken: Bits = 0,
     ) -> None:
-        self.members = tuple(members)
+        self.members = avoiding(members, world)
         self.world = world
         self.pools = tuple(pools)
         self.solving = solving
+        self._taken = taken
         self._slots = to_slots(world.everything)
         self.resources = sorted(
             {resource for member in members for one in member.conditions for resource in one.requests}
@@ -132,8 +135,9 @@ class Group:
         return found
 
     def eligible(self, pool: Pool) -> Bits:
-        """The nodes that could be hosts of the pool."""
-        return eligible(pool, self.world.inventory, self.world.policy)
+        """The nodes that could be hosts of the pool; an exclusive one would take hosts from others."""
+        able = eligible(pool, self.world.inventory, self.world.policy)
+        return able & ~self._taken if pool.exclusive else able
 
     async def place(self, counts: Sequence[int] | None = None, change: Change = SAME) -> GroupAnswer:
         """Whether so many pods of each member (all of them by default) can run at a time, and where."""

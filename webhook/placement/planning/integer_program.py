@@ -39,6 +39,8 @@ def solve(problem: AssignmentProblem, seconds: float, costs: Costs | None = None
     program = _Program(problem, costs)
     if program.hopeless:
         return Solved(None, proved=True)
+    if not program.size:
+        return _without_columns(problem)
     if program.size > LARGEST:
         return Solved(None, proved=False)
     status, values = program.run(seconds)
@@ -48,6 +50,12 @@ def solve(problem: AssignmentProblem, seconds: float, costs: Costs | None = None
         return Solved(None, proved=False)
     found = program.assignment(values)
     return Solved(None, proved=False) if any(violations(problem, found)) else Solved(found, status == "optimal")
+
+
+def _without_columns(problem: AssignmentProblem) -> Solved:
+    """The result for a problem without blocks, and without a node that could be a host; HiGHS takes none."""
+    nothing = Assignment((), tuple(dict(pool.standing) for pool in problem.pools))
+    return Solved(None if any(violations(problem, nothing)) else nothing, proved=True)
 
 
 class _Program:

@@ -38,13 +38,16 @@ class Plan(Struct, frozen=True, eq=False):
         return self.placed.hosts
 
 
-async def cheapest(group: Group, known: Placed) -> Plan:
-    """The plan of a group that can be placed as ``known``: the cheapest one that is found while there is time."""
+async def cheapest(group: Group, known: Placed, *, exact: bool = True) -> Plan:
+    """The plan of a group that can be placed as ``known``: the cheapest one that is found while there is time.
+
+    Without ``exact`` it is a good one, and found fast: no integer program is solved.
+    """
     prices = [_price(member, group) for member in group.members]
     problem, owners, priced = group.problem(group.counts, SAME, prices)
     searched = await group.solving.run(functools.partial(greedy.search, problem, priced))
     solved = Solved(None, proved=False)
-    if group.in_time:
+    if exact and group.in_time:
         work = functools.partial(integer_program.solve, problem, group.solving.left(), priced)
         solved = await group.solving.run(work)
     found = [group.placed(problem, best, owners) for best in (searched, solved.found) if best is not None]

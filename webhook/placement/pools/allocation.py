@@ -4,7 +4,7 @@ Admission predicts with :func:`allocate`, and the controller writes its result i
 its index for ever, and a node that no longer exists is replaced at its index (``docs/hostpool.md``).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Final
 
@@ -17,9 +17,9 @@ from webhook.placement.inventory.objects import PodInfo, Pool, PoolHost
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_labels import labels_of
 from webhook.placement.inventory.quota import excess, surplus
-from webhook.placement.kube.bits import Bits, to_slots
+from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.kube.selector import matching_all, requirements_of
-from webhook.placement.pools.host_list import entries
+from webhook.placement.pools.host_list import entries, nodes_of_host
 from webhook.placement.pools.score import base
 from webhook.placement.text import keys
 from webhook.placement.text.problem import counted
@@ -42,18 +42,28 @@ class Allocation(Struct, frozen=True):
     remedy: str = ""
 
 
-def allocate(
-    pool: Pool, inventory: Inventory, policy: Policy, *, excluded: Bits = 0, whole: bool = False
-) -> Allocation:
-    """The hosts of a sized or literal pool: its present hosts at their indices, completed from the eligible nodes.
+class Selection(Struct, frozen=True):
+    """Which nodes a pool gets: none that is ``excluded``, and those that are ``planned`` at their indices if it can.
 
-    ``excluded`` are nodes that the pool must not get. With ``whole`` a sized pool that cannot be completed gets none.
+    With ``whole`` a sized pool that cannot be completed gets none.
     """
+
+    excluded: Bits = 0
+    planned: Mapping[int, str] = {}
+    whole: bool = False
+
+
+ANY: Final = Selection()
+"""Whatever nodes are best."""
+
+
+def allocate(pool: Pool, inventory: Inventory, policy: Policy, selection: Selection = ANY) -> Allocation:
+    """The hosts of a sized or literal pool: its present hosts at their indices, completed from the eligible nodes."""
     if over := surplus(pool, inventory, policy.pool_quota):
         return Allocation((), 0, str(over), over.remedy)
     if pool.hosts is not None:
-        return _literal(pool, inventory, policy, excluded)
-    return _created(pool, inventory, policy, excluded, whole=whole)
+        return _literal(pool, inventory, policy, selection.excluded)
+    return _created(pool, inventory, policy, selection)
 
 
 def eligible(pool: Pool, inventory: Inventory, policy: Policy) -> Bits:
@@ -160,38 +170,50 @@ def _literal(pool: Pool, inventory: Inventory, policy: Policy, excluded: Bits) -
     return Allocation(hosts, len(hosts), "" if len(hosts) == wanted else reason)
 
 
-def _created(pool: Pool, inventory: Inventory, policy: Policy, excluded: Bits, *, whole: bool) -> Allocation:
+def _created(pool: Pool, inventory: Inventory, policy: Policy, selection: Selection) -> Allocation:
     size = pool.size or 0
     standing = inventory.pools.hosts(pool)
     kept = {host.index: host for host in pool.assigned if host.index < size and standing.get(host.index)}
     held = 0
     for index in kept:
         held |= standing[index]
-    able = eligible(pool, inventory, policy) & ~excluded
+    able = eligible(pool, inventory, policy) & ~selection.excluded
     count = (able | held).bit_count()
     over = excess(pool, inventory, policy.quota) if len(kept) < size else None
     if over:
         return Allocation(tuple(kept[index] for index in sorted(kept)), count, str(over), MORE)
-    if whole and count < size:
+    if selection.whole and count < size:
         return Allocation((), count, _shortage(size, count))
+    for index, name in selection.planned.items():
+        node = inventory.nodes.named(name) & able & ~held
+        if index < size and index not in kept and node:
+            kept[index] = _host(index, name, inventory)
+            held |= node
     free, taken = able & ~held, _of_others(pool, inventory)
     fresh = chain.from_iterable(
         _cheapest(nodes, size - len(kept), inventory) for nodes in (free & ~taken, free & taken)
     )
     for index in range(size):
         if index not in kept:
-            name = next(fresh, None)
-            if name is None:
+            found = next(fresh, None)
+            if found is None:
                 break
-            kept[index] = _host(index, name, inventory)
+            kept[index] = _host(index, found, inventory)
     reason = "" if len(kept) == size else _shortage(size, count)
     return Allocation(tuple(kept[index] for index in sorted(kept)), count, reason)
 
 
 def _of_others(pool: Pool, inventory: Inventory) -> Bits:
-    """Nodes with the label of another pool, which would have to share them or, if this one is exclusive, leave them."""
+    """Nodes of another pool, which would have to share them or, if this one is exclusive, leave them.
+
+    They have its label, or are listed by a pool of the namespace that has no hosts yet.
+    """
     once, twice = inventory.pools.marked()
-    return once & ~inventory.nodes.with_key(keys.membership(pool.namespace, pool.name)) | twice
+    found = once & ~inventory.nodes.with_key(keys.membership(pool.namespace, pool.name)) | twice
+    for other in inventory.pools.of_namespace(pool.namespace).values() if pool.exclusive else ():
+        if other.hosts is not None and not other.served:
+            found |= union(nodes_of_host(text, inventory.nodes) for text in other.hosts)
+    return found
 
 
 def _cheapest(nodes: Bits, count: int, inventory: Inventory) -> Iterator[str]:

@@ -5,7 +5,8 @@ marks on it. A claim of a controller that died before the pool's status was writ
 (``docs/hostpool.md``).
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,8 +17,10 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.quota import closed_for
 from webhook.placement.kube.bits import Bits, slots, union
-from webhook.placement.pools.allocation import Allocation, allocate, eligible
+from webhook.placement.pools.allocation import ANY, Allocation, Selection, allocate, eligible
 from webhook.placement.text import keys
+
+_NOWHERE: Final[Mapping[int, str]] = {}
 
 
 class PoolPlan(Struct, frozen=True):
@@ -35,35 +38,39 @@ class PoolPlan(Struct, frozen=True):
 
 
 def plan(
-    pool: Pool, inventory: Inventory, policy: Policy, *, excluded: Bits = 0, dismissed: Collection[int] = ()
-) -> PoolPlan:
-    """The plan for the pool.
-
-    ``excluded`` are nodes that cannot be claimed at the moment, although the inventory has no reason for that.
-    ``dismissed`` are the indices of hosts that are to be replaced although their nodes exist.
-    """
-    whole = not published(pool)
-    allocation = granted(pool, inventory, policy, excluded=excluded, dismissed=dismissed, whole=whole)
-    hosts = () if allocation.reason and whole else allocation.hosts
-    return PoolPlan(hosts, allocation.eligible, allocation.reason, _stray(pool, hosts, inventory))
-
-
-def granted(
     pool: Pool,
     inventory: Inventory,
     policy: Policy,
     *,
     excluded: Bits = 0,
     dismissed: Collection[int] = (),
-    whole: bool = False,
-) -> Allocation:
-    """The hosts that the pool has or would get; nodes that carry its label already are taken first.
+    planned: Mapping[int, str] = _NOWHERE,
+) -> PoolPlan:
+    """The plan for the pool.
 
-    ``whole`` is that of :func:`allocate`, ``excluded`` and ``dismissed`` are those of :func:`plan`.
+    ``excluded`` are nodes that cannot be claimed at the moment, although the inventory has no reason for that.
+    ``dismissed`` are the indices of hosts that are to be replaced although their nodes exist. ``planned`` are nodes, by
+    index, that a pool without hosts is to get if it can.
     """
+    whole = not published(pool)
+    selection = Selection(excluded, planned if whole else _NOWHERE, whole)
+    allocation = _granted(pool, inventory, policy, selection, dismissed)
+    hosts = () if allocation.reason and whole else allocation.hosts
+    return PoolPlan(hosts, allocation.eligible, allocation.reason, _stray(pool, hosts, inventory))
+
+
+def granted(pool: Pool, inventory: Inventory, policy: Policy) -> Allocation:
+    """The hosts that the pool has or would get; nodes that carry its label already are taken first."""
+    return _granted(pool, inventory, policy, ANY, ())
+
+
+def _granted(
+    pool: Pool, inventory: Inventory, policy: Policy, selection: Selection, dismissed: Collection[int]
+) -> Allocation:
+    """The same with a selection; the hosts with ``dismissed`` indices are replaced."""
     assigned = tuple(host for host in pool.assigned if host.index not in dismissed)
-    known = replace(pool, assigned=(*assigned, *_claimed(pool, assigned, inventory, policy, excluded)))
-    return allocate(known, inventory, policy, excluded=excluded, whole=whole)
+    known = replace(pool, assigned=(*assigned, *_claimed(pool, assigned, inventory, policy, selection.excluded)))
+    return allocate(known, inventory, policy, selection)
 
 
 def hopeless(pool: Pool, inventory: Inventory) -> bool:

@@ -1,0 +1,1 @@
+"""Random scenarios on a real control plane: the product's verdicts against what the real scheduler does."""

@@ -1,0 +1,50 @@
+"""``python -m tests.e2e.fidelity``: random scenarios on a real control plane; ``make fidelity`` calls it.
+
+Prints how often the product's verdict and the scheduler agree, and writes what they disagree about. The exit code is 1
+if something was refused that runs, or bound where it must not be.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tests.e2e import binaries
+from tests.e2e.fidelity.run import FidelityRun
+from tests.e2e.plane import ControlPlane
+from tests.e2e.progress import say
+from tests.fidelity.comparison import FALSE_REFUSAL, MISPLACED
+from tests.fidelity.journal import Journal
+from tests.fidelity.report import page
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Play, print, and write."""
+    parser = argparse.ArgumentParser("python -m tests.e2e.fidelity", description="Compare verdicts with the scheduler.")
+    parser.add_argument("--count", type=int, default=1000, help="how many scenarios")
+    parser.add_argument("--seed", type=int, default=2026, help="which ones")
+    parser.add_argument("--journal", type=Path, help="file of what was played, to which a run is added that goes on")
+    parser.add_argument("--results", type=Path, help="file for the page about the run")
+    parser.add_argument("--manifests", type=Path, help="folder for the smallest disagreements")
+    chosen = parser.parse_args(argv)
+    binaries.programs()
+    journal = Journal(chosen.journal, chosen.seed)
+    with tempfile.TemporaryDirectory(prefix="fidelity-") as folder, ControlPlane(Path(folder)) as plane:
+        run = FidelityRun(plane.admin, chosen.seed, journal)
+        run.all(chosen.count, loud=True)
+        if chosen.manifests:
+            chosen.manifests.mkdir(parents=True, exist_ok=True)
+            for one, file in run.manifests(chosen.manifests):
+                journal.add([replace(one, manifest=file.name)])
+                say(f"{one.outcome}, scenario {one.number}: {file}")
+    found = page(journal, chosen.seed)
+    sys.stdout.write(found)
+    if chosen.results:
+        chosen.results.write_text(found)
+    return int(any(one.outcome in {FALSE_REFUSAL, MISPLACED} for one in journal.wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

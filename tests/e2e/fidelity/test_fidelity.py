@@ -1,0 +1,40 @@
+"""Random scenarios: nothing is refused that the real scheduler binds, and nothing bound where it must not be.
+
+``make fidelity`` plays many more of them (``docs/verdicts.md``).
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.e2e.fidelity.run import FidelityRun
+from tests.e2e.plane import ControlPlane
+from tests.fidelity.comparison import AGREED, FALSE_REFUSAL, MISPLACED
+from tests.fidelity.journal import Journal
+from tests.fidelity.judges import refusing
+
+SEED = 7
+CASES = 100
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """A control plane of its own, without nodes."""
+    with ControlPlane(tmp_path_factory.mktemp("fidelity")) as plane:
+        yield plane.admin
+
+
+def test_nothing_is_refused_that_runs_and_nothing_is_misplaced(api: Api) -> None:
+    journal = Journal(None, SEED)
+    FidelityRun(api, SEED, journal).all(CASES)
+    assert len(journal.entries) == CASES
+    assert not [one for one in journal.wrong if one.outcome in {FALSE_REFUSAL, MISPLACED}]
+    admitted = [one for one in journal.entries.values() if one.admitted and one.outcome == AGREED]
+    assert len(admitted) > CASES / 5
+
+
+def test_a_judge_that_refuses_everything_is_found_out(api: Api) -> None:
+    journal = Journal(None, SEED)
+    FidelityRun(api, SEED, journal, refusing).all(10)
+    assert any(one.outcome == FALSE_REFUSAL for one in journal.wrong)

@@ -1,0 +1,90 @@
+"""Two Jobs at the same moment for the last room or the last hosts: one runs, the other fails with the reason."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import pytest
+
+from tests.e2e.api import Api, Object
+from tests.e2e.jobs.streams_jobs import ELEMENTS, JOBS, POOLS, TEMPLATE, Jobs, conditions
+from tests.e2e.polling import until
+from tests.e2e.workloads import namespace
+
+ROUNDS: Final = 25
+
+LARGE: Final = {"requests": {"cpu": "5"}}
+"""A node has 8 cores, and six nodes are there: of two Jobs with four such elements one fits."""
+
+
+@pytest.fixture
+def rivals(admin: Api) -> Iterator[tuple[Jobs, Jobs]]:
+    """Two namespaces whose tenants know nothing of each other."""
+    found = Jobs(admin, namespace(admin, "t-race-one")), Jobs(admin, namespace(admin, "t-race-two"))
+    yield found
+    clear(found)
+    for each in found:
+        admin.delete(f"/api/v1/namespaces/{each.space}")
+    until(lambda: not any(admin.find(f"/api/v1/namespaces/{each.space}") for each in found), "they are gone", 60)
+
+
+def clear(rivals: tuple[Jobs, Jobs]) -> None:
+    """Nothing is left of the Jobs, and nodes are nobody's."""
+    for jobs in rivals:
+        jobs.api.delete(jobs.path(JOBS))
+    for jobs in rivals:
+        jobs.api.delete(f"/api/v1/namespaces/{jobs.space}/pods", gracePeriodSeconds="0")
+        jobs.gone(JOBS, ELEMENTS, POOLS)
+    until(lambda: not marks(rivals[0].api), "no node is marked", 30)
+
+
+def marks(api: Api) -> list[str]:
+    """Nodes with a label or taint of a HostPool."""
+    return [
+        found["metadata"]["name"]
+        for found in api.get("/api/v1/nodes")["items"]
+        if any("/hostpool." in key for key in found["metadata"]["labels"])
+        or any(taint["key"] == "streams.ibm.com/exclusive" for taint in found["spec"].get("taints", ()))
+    ]
+
+
+def race(rivals: tuple[Jobs, Jobs], submit: Callable[[Jobs], object]) -> list[str]:
+    """Submit a Job in both namespaces at the same moment; the phases once both are decided about."""
+    start = threading.Barrier(len(rivals))
+
+    def run(jobs: Jobs) -> None:
+        start.wait()
+        submit(jobs)
+
+    with ThreadPoolExecutor(len(rivals)) as threads:
+        list(threads.map(run, rivals))
+
+    def phases() -> list[str] | None:
+        found = [jobs.job("j").get("status", {}).get("phase") for jobs in rivals]
+        return found if set(found) <= {"Running", "Failed"} else None
+
+    return until(phases, "both Jobs are decided about", 30)
+
+
+@pytest.mark.parametrize("last", ["room", "hosts"])
+def test_one_wins_and_the_other_leaves_nothing(rivals: tuple[Jobs, Jobs], last: str) -> None:
+    pool = {"name": "P", "tags": ["source"], "size": 2, "mode": "Exclusive"}
+    on_pool = [{"name": "on", "template": TEMPLATE, "operators": [{"name": "A", "placement": "host(P)"}]}]
+
+    def submit(jobs: Jobs) -> Object:
+        if last == "hosts":
+            return jobs.submit("j", on_pool, hostPools=[pool])
+        return jobs.submit("j", [{"name": f"e{at}", "template": TEMPLATE, "resources": LARGE} for at in range(4)])
+
+    for _ in range(ROUNDS):
+        outcome = race(rivals, submit)
+        assert sorted(outcome) == ["Failed", "Running"]
+        loser = rivals[outcome.index("Failed")]
+        said = conditions(loser.job("j"))["Submitted"]
+        assert said["reason"] == "Unsatisfiable"
+        words = "HostPool P (2 hosts, Exclusive) cannot have its hosts" if last == "hosts" else "cpu 5"
+        assert words in said["message"], said["message"]
+        assert not loser.pods()
+        assert not any(loser.api.get(loser.path(resource))["items"] for resource in (ELEMENTS, POOLS))
+        clear(rivals)

@@ -1,0 +1,147 @@
+"""Members whose own anti-affinity is about pods of other members: who is apart, and when nobody knows."""
+
+from typing import Any
+
+import pytest
+
+from tests.builders import NAMESPACE, cluster, node, nodes, pod, typed
+from tests.placement.planning.at_once import AtOnce
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.planning.group import Group
+from webhook.placement.planning.group_refusal import refuse_group
+from webhook.placement.planning.members import Member, member_of
+from webhook.placement.planning.solver import finished
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+
+ONE = cluster(nodes(1))
+TWO = cluster(nodes(2))
+
+
+def away(key: str = keys.HOSTNAME, *, selector: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:
+    about = {"matchLabels": {"app": "web"}} if selector is None else selector
+    term = {"topologyKey": key, "labelSelector": about, **fields}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def group(inventory: Inventory, *pods: dict[str, Any], names: tuple[tuple[str, ...], ...] = ()) -> Group:
+    """A group of single pods, or of the elements with these names."""
+    world = World(inventory, Policy())
+    members = []
+    for at, found in enumerate(pods):
+        mine = names[at] if names else (f"pe-{at}",)
+        member = member_of(mine, len(mine), typed(found), found["metadata"]["namespace"], world, ())
+        assert isinstance(member, Member), member
+        members.append(member)
+    return Group(members, world, (), AtOnce())
+
+
+def fits(inventory: Inventory, *pods: dict[str, Any], names: tuple[tuple[str, ...], ...] = ()) -> bool:
+    return finished(group(inventory, *pods, names=names).place()).placed is not None
+
+
+SHY = pod(labels={"app": "db"}, affinity=away())
+WEB = pod(pe="parallel-1", labels={"app": "web"})
+OTHER = pod(pe="parallel-1", labels={"app": "other"})
+
+
+def test_those_that_a_term_is_about_are_elsewhere() -> None:
+    assert not fits(ONE, SHY, WEB)
+    assert not fits(ONE, WEB, SHY)
+    assert fits(TWO, SHY, WEB)
+    assert fits(ONE, SHY, OTHER)
+    assert fits(ONE, WEB, OTHER)
+
+
+def test_the_refusal_names_the_field() -> None:
+    text = finished(refuse_group(group(ONE, SHY, WEB), (), "pod")).text
+    assert text == (
+        "the pod's own anti-affinity on kubernetes.io/hostname cannot hold: 1 of 2 pods fits (pe-0, pe-1).\n"
+        "Nearest fix: add a node, or drop the pod's own anti-affinity on kubernetes.io/hostname (all 2 would fit), "
+        "or run 1 of these 2."
+    )
+
+
+FREE = {
+    "another topology": pod(affinity=away("zone")),
+    "no selector": pod(
+        affinity={
+            "podAntiAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": keys.HOSTNAME}]
+            }
+        }
+    ),
+    "another namespace": pod(affinity=away(namespaces=["elsewhere"])),
+    "its own node": pod(nodeName="node-a", affinity=away()),
+    "another value": pod(labels={"color": "red"}, affinity=away(matchLabelKeys=["color"])),
+    "the same value": pod(labels={"color": "blue"}, affinity=away(mismatchLabelKeys=["color"])),
+    "a preference": pod(
+        affinity={
+            "podAntiAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {"weight": 1, "podAffinityTerm": {"topologyKey": keys.HOSTNAME, "labelSelector": {}}}
+                ]
+            }
+        }
+    ),
+}  # fmt: skip
+
+BLUE = pod(pe="parallel-1", labels={"app": "web", "color": "blue"})
+
+
+@pytest.mark.parametrize("case", FREE)
+def test_what_keeps_nobody_away(case: str) -> None:
+    assert fits(ONE, FREE[case], BLUE)
+
+
+@pytest.mark.parametrize(
+    "shy",
+    [
+        pod(labels={"color": "blue"}, affinity=away(matchLabelKeys=["color", "size"])),
+        pod(labels={"color": "red"}, affinity=away(mismatchLabelKeys=["color", "size"])),
+        pod(affinity=away(namespaces=[NAMESPACE])),
+        pod(affinity=away(namespaceSelector={})),
+    ],
+    ids=["the same value", "another value", "the namespace", "every namespace"],
+)
+def test_what_keeps_them_away(shy: dict[str, Any]) -> None:
+    assert not fits(ONE, shy, BLUE)
+
+
+def test_who_is_bound_outright_is_kept_from_nowhere() -> None:
+    bound = pod('host("node-a")', pe="parallel-1", labels={"app": "web"}, annotations={keys.HOST_BINDING: "nodeName"})
+    assert fits(ONE, SHY, bound)
+
+
+def test_pods_of_another_namespace_are_not_meant() -> None:
+    elsewhere = {**WEB, "metadata": {**WEB["metadata"], "namespace": "elsewhere"}}
+    assert fits(ONE, SHY, elsewhere)
+    assert not fits(ONE, pod(affinity=away(namespaces=["elsewhere"])), elsewhere)
+
+
+def test_a_term_that_is_also_about_the_pod_itself_keeps_others_away() -> None:
+    shy = pod(labels={"app": "web"}, affinity=away())
+    assert not fits(ONE, shy, WEB)
+    assert not fits(ONE, shy, shy)
+    assert fits(TWO, shy, shy)
+
+
+def test_labels_of_elements_are_known_of_single_ones_only() -> None:
+    shy = pod(affinity=away(selector={"matchLabels": {keys.PE: "parallel-1"}}))
+    assert not fits(ONE, shy, WEB)
+    assert fits(ONE, shy, WEB, names=(("parallel-0",), ("parallel-1", "parallel-2")))
+
+
+def test_the_pods_of_one_member_are_for_its_own_constraint() -> None:
+    shy = pod(labels={"app": "web"}, affinity=away())
+    assert not fits(ONE, shy, names=(("parallel-0", "parallel-1"),))
+    assert fits(TWO, shy, names=(("parallel-0", "parallel-1"),))
+
+
+@pytest.mark.parametrize(
+    "hostnames", [("node-a", None), ("node-a", "node-a")], ids=["a node without a name", "one name for two nodes"]
+)
+def test_where_nodes_have_no_names_of_their_own_nobody_knows(hostnames: tuple[str | None, str | None]) -> None:
+    some = cluster([node("node-a", hostname=hostnames[0]), node("node-b", hostname=hostnames[1], pods=0)])
+    assert fits(some, SHY, WEB)

@@ -1,0 +1,117 @@
+"""``JobJudge``: whether a Job can run as a whole by what is true now, one Job at a time.
+
+Admission has judged the Job before, by what was true then. The controller judges it again before it makes anything, and
+while it runs, with the room counted as taken that other Jobs were promised (``docs/jobs.md``, "What was promised").
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.cluster.queries.job_verdicts import AtOnce
+from webhook.controller.jobs.reservations import Reservations
+from webhook.controller.jobstore.records import StoredJob
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.job_spec import JobSpec
+from webhook.placement.inventory.objects import Phase, Pool, PoolHost
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.element_status import UNKNOWN, Said
+from webhook.placement.jobs.job_progress import UNSATISFIABLE
+from webhook.placement.jobs.planned_nodes import PlannedNodes, planned_nodes, stand_ins
+from webhook.placement.jobs.whole_job import judge_job, members_of_job, pools_of_job
+from webhook.placement.planning.members import Member
+from webhook.placement.planning.plan import cheapest
+from webhook.placement.planning.solver import Solving
+from webhook.placement.text.problem import counted
+
+FORGET: Final = 5.0
+"""Seconds between two looks at what has been kept for too long."""
+
+SATISFIABLE: Final = "Satisfiable"
+
+
+class Judgement(Struct, frozen=True):
+    """What was found out about a Job: the condition Satisfiable, and the plan if it is promised anything."""
+
+    satisfiable: Said = UNKNOWN
+    plan: PlannedNodes | None = None
+    members: tuple[Member, ...] = ()
+
+    @property
+    def refused(self) -> bool:
+        """Whether the Job cannot run as a whole."""
+        return self.satisfiable.reason == UNSATISFIABLE
+
+
+class JobJudge:
+    """Judges Jobs by the inventory; whoever writes what follows from a verdict keeps ``turn`` from before to after."""
+
+    def __init__(
+        self, inventory: Inventory, policy: Policy, kept: Reservations, solving: Callable[[], Solving] = AtOnce
+    ) -> None:
+        self.turn = asyncio.Lock()
+        """Held from a verdict until what it promises is stored, so that the next one counts it."""
+        self.audit = policy.audit
+        self._inventory = inventory
+        self._policy = policy
+        self._kept = kept
+        self._solving = solving
+
+    async def judge(self, job: StoredJob, spec: JobSpec) -> Judgement:
+        """Find out whether the whole Job can run, if its own pods were all started anew."""
+        if job.namespace in self._policy.excluded:
+            return Judgement()  # the webhook changes no pod there, so no constraint holds
+        self._kept.expire()
+        inventory, solving = self._promised_to_others(job.key), self._solving()
+        verdict = await judge_job(*job.key, spec, inventory, self._policy, solving)
+        if verdict.refused:
+            return Judgement(Said(holds=False, reason=UNSATISFIABLE, message=verdict.line))
+        if verdict.group is None or verdict.answer is None or verdict.answer.placed is None:
+            return Judgement()
+        plan = await cheapest(verdict.group, verdict.answer.placed, exact=False)
+        count = sum(verdict.group.counts)
+        said = Said(
+            holds=True, reason=SATISFIABLE, message=f"{counted(count, 'processing element')} can run at the same time"
+        )
+        return Judgement(said, planned_nodes(verdict.group, plan.placed), verdict.group.members)
+
+    def keep(self, job: StoredJob, spec: JobSpec, judged: Judgement) -> None:
+        """Keep the room that the Job is promised by the plan which it was stored with."""
+        if judged.plan is not None:
+            pods = stand_ins(job.key, judged.members, judged.plan)
+            self._kept.hold(job.key, pods, self._pools(job.key, spec, judged.plan), job.judged)
+
+    async def forget(self) -> None:
+        """Give up, until cancelled, what has been kept for too long."""
+        while True:
+            self._kept.expire()
+            await asyncio.sleep(FORGET)
+
+    async def resume(self, job: StoredJob) -> None:
+        """Keep the room that a former controller has promised the Job."""
+        spec, plan = job.stated(), job.planned()
+        if spec is not None and plan.nodes:
+            members = await members_of_job(*job.key, spec, self._inventory, self._policy, self._solving())
+            self.keep(job, spec, Judgement(plan=plan, members=members))
+            self._kept.expire()
+
+    def _promised_to_others(self, job: Name) -> Inventory:
+        """The inventory in which pools of other Jobs have the hosts that they were promised."""
+        pools = list(self._kept.pools_but(job))
+        return self._inventory.with_pools(pools) if pools else self._inventory
+
+    def _pools(self, job: Name, spec: JobSpec, plan: PlannedNodes) -> Iterator[Pool]:
+        """The pools of the Job whose hosts are planned, as if they had these hosts."""
+        for pool in pools_of_job(*job, spec):
+            nodes = plan.hosts_of(pool.name)
+            if nodes:
+                hosts = [PoolHost(at, name, self._uid(name)) for at, name in nodes.items()]
+                yield replace(pool, phase=Phase.READY, assigned=tuple(hosts))
+
+    def _uid(self, node: str) -> str:
+        found = self._inventory.nodes.get(node)
+        return found.uid if found else ""

@@ -1,0 +1,71 @@
+"""HostPools that a Job declares and that cannot all be had, whatever runs where: quotas, and lists of hosts.
+
+A Job waits until all of its pools are ready, so one that can never be keeps the Job from running. Pools with a size get
+their hosts together with the processing elements (``whole_job``).
+"""
+
+from collections.abc import Iterable, Sequence
+
+from webhook.placement.checks.completion import complete
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Pool
+from webhook.placement.inventory.quota import wanted
+from webhook.placement.kube.bits import Bits, union
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import counted
+
+
+def cannot_be_had(pools: Sequence[Pool], world: World) -> str:
+    """Why the pools of one Job, which are in the inventory, cannot all be had; empty if these reasons do not hold."""
+    if not pools:
+        return ""
+    return _too_many(pools, world) or _too_many_hosts(pools, world) or _lists(pools, world)
+
+
+def settled_hosts(pools: Iterable[Pool], world: World) -> Bits:
+    """The hosts of those pools whose hosts are not to be chosen: they are listed, or the pool has all of them."""
+    settled = [pool for pool in pools if pool.hosts is not None or (pool.size is not None and world.complete(pool))]
+    return union(host for pool in settled for host in world.hosts(pool).values())
+
+
+def _too_many(pools: Sequence[Pool], world: World) -> str:
+    namespace = pools[0].namespace
+    limit, others = world.policy.pool_quota.of(namespace), len(_others(pools, world.inventory))
+    if limit is None or others + len(pools) <= limit or all(pool.served for pool in pools):
+        return ""
+    may = f"namespace {namespace} may have {counted(limit, 'HostPool')}"
+    delete = "delete a HostPool that is not needed, or " if others else ""
+    return (
+        f"The HostPools of the Job cannot all be made: {may}, has {others} besides, and the Job declares {len(pools)}."
+        f"\nNearest fix: {delete}ask for a larger quota of HostPools."
+    )
+
+
+def _too_many_hosts(pools: Sequence[Pool], world: World) -> str:
+    namespace, inventory = pools[0].namespace, world.inventory
+    limit, own = world.policy.quota.of(namespace), [pool for pool in pools if pool.exclusive]
+    if limit is None or all(map(world.complete, own)):
+        return ""
+    taken = sum(wanted(pool, inventory) for pool in _others(pools, inventory) if pool.exclusive)
+    asked = sum(wanted(pool, inventory) for pool in own)
+    if taken + asked <= limit:
+        return ""
+    may = f"namespace {namespace} may have {counted(limit, 'exclusive host')}"
+    lower = f", or ask for {left}" if (left := limit - taken) > 0 else ""
+    return (
+        f"The HostPools of the Job cannot be completed: {may}, its other HostPools have {taken}, "
+        f"and those of the Job ask for {asked}."
+        f"\nNearest fix: ask for a larger quota of exclusive hosts{lower}."
+    )
+
+
+def _lists(pools: Sequence[Pool], world: World) -> str:
+    """The refusal of the first pool that lists what is no node, one node twice, or hosts of an exclusive pool."""
+    texts = (complete(pool, world).refusal for pool in pools if pool.hosts is not None and not world.complete(pool))
+    return next(filter(None, texts), "")
+
+
+def _others(pools: Sequence[Pool], inventory: Inventory) -> list[Pool]:
+    """The other pools of the namespace; those that are being deleted count until they are gone."""
+    names = {pool.name for pool in pools}
+    return [pool for name, pool in inventory.pools.of_namespace(pools[0].namespace).items() if name not in names]

@@ -1,0 +1,79 @@
+"""Members of a group whose own required ``podAntiAffinity`` is about pods of other members.
+
+Terms by host name count, if each node has a host name label of its own; a term by another topology key is left to the
+scheduler, and so is one about labels that are not known before the pods are made.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from webhook.placement.constraints.own_anti_affinity import OwnAntiAffinity, applies
+from webhook.placement.inventory.template_pods import TemplatePods, template_pods_of
+from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
+from webhook.placement.kube.selector import requirements_of
+from webhook.placement.planning.members import Demand, Member
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+
+
+def avoiding(members: Sequence[Member], world: World) -> tuple[Member, ...]:
+    """The members, with what their own terms demand of each other."""
+    terms = [(at, term) for at, member in enumerate(members) for term in _terms(member)]
+    if not terms or not _all_named(world):
+        return tuple(members)
+    more: dict[int, list[Demand]] = {}
+    for number, (at, term) in enumerate(terms):
+        matched = [to for to, other in enumerate(members) if _matches(term, members[at], other)]
+        if not any(to != at for to in matched):
+            continue
+        key = f"term {number}"
+        anti = OwnAntiAffinity(keys.HOSTNAME, world, growing=False)
+        more.setdefault(at, []).append(Demand(anti.clause, world.everything, anti, avoids=(key,)))
+        for to in matched:
+            if to != at:
+                more.setdefault(to, []).append(Demand("", world.everything, anti, marks=(key,)))
+    return tuple(
+        replace(member, conditions=(*member.conditions, *more.get(at, ()))) for at, member in enumerate(members)
+    )
+
+
+def _terms(member: Member) -> Iterator[PodTerm]:
+    spec = member.pod.spec
+    affinity = spec.affinity.pod_anti_affinity if spec and spec.affinity else None
+    if affinity is not None and not _skips_scheduler(member):
+        yield from (term for term in affinity.required or () if term.topology_key == keys.HOSTNAME)
+
+
+def _skips_scheduler(member: Member) -> bool:
+    """Whether the pods are bound by ``nodeName``, so that nobody looks at terms, whoever was first."""
+    annotations = (member.pod.metadata and member.pod.metadata.annotations) or {}
+    bound = member.pod.spec is not None and bool(member.pod.spec.node_name)
+    return bound or annotations.get(keys.HOST_BINDING) == "nodeName"
+
+
+def _all_named(world: World) -> bool:
+    """Whether each node has a host name label of its own: what is apart by host name is then on two nodes."""
+    nodes = world.inventory.nodes
+    count = world.everything.bit_count()
+    return nodes.domains_of(keys.HOSTNAME).count == nodes.with_key(keys.HOSTNAME).bit_count() == count
+
+
+def _matches(term: PodTerm, owner: Member, other: Member) -> bool:
+    """Whether the term of the owner surely matches the pods of the other member."""
+    if term.label_selector is None or not applies(term, owner.ask.namespace, other.ask.namespace):
+        return False
+    own = _pods(owner).labels
+    same = [Requirement(key, "In", (own[key],)) for key in term.match_label_keys or () if key in own]
+    others = [Requirement(key, "NotIn", (own[key],)) for key in term.mismatch_label_keys or () if key in own]
+    needs = (*requirements_of(term.label_selector), *same, *others)
+    several = len(owner.names) > 1 or len(other.names) > 1
+    if _skips_scheduler(other) or (several and any(need.key == keys.PE for need in needs)):
+        return False  # pods of several elements differ in that label
+    return _pods(other).match(LabelSelector(match_expressions=needs)) is True
+
+
+def _pods(member: Member) -> TemplatePods:
+    metadata = member.pod.metadata
+    labels = (metadata and metadata.labels) or {}
+    return template_pods_of(labels, metadata.owner_references if metadata else None)
