@@ -47,8 +47,9 @@ async def _send(wire: Wire, pieces: Sequence[bytes], pause: float = 0.0) -> tupl
 
 
 @pytest.mark.parametrize("places", [pytest.param(places, id=name) for name, places in SPLITS.items()])
-async def test_a_body_of_any_pieces_is_answered(server: Running, places: list[int]) -> None:
-    async with server.wire() as wire:
+async def test_a_body_of_any_pieces_is_answered(settings: Settings, authority: Authority, places: list[int]) -> None:
+    bounds = limits(header_seconds=10.0)
+    async with running(settings, authority, bounds=bounds) as server, server.wire() as wire:
         for _ in range(5):
             assert await _send(wire, _cut(post(BODY), *places)) == (200, b"seen " + b"x" * 20)
 
@@ -71,15 +72,18 @@ async def test_bodies_of_fifty_connections_at_a_time_are_answered(
         assert server.figure("connection_failures_total", cause="capacity") is None
 
 
-async def test_a_refusal_reaches_a_client_that_still_sends_its_body(server: Running) -> None:
-    async with server.wire() as wire:
+async def test_a_refusal_reaches_a_client_that_still_sends_its_body(settings: Settings, authority: Authority) -> None:
+    async with (
+        running(settings, authority, bounds=limits(header_seconds=10.0, farewell_seconds=10.0)) as server,
+        server.wire() as wire,
+    ):
         wire.send(post(b"", "/nowhere", Content_Length="200000"))
         for _ in range(10):
             await asyncio.sleep(0.01)
             wire.send(b"x" * 20_000)
         assert (await wire.reply()).status == 404
-        assert await asyncio.wait_for(wire.closed(), 2)
-    assert server.figure("connection_failures_total", cause="capacity") is None
+        assert await asyncio.wait_for(wire.closed(), 5)
+        assert server.figure("connection_failures_total", cause="capacity") is None
 
 
 @pytest.mark.parametrize("sent", [0, 1000, 39_999])

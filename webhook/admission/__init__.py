@@ -5,5 +5,6 @@ Read in this order: ``review`` (the request, read once), ``responses`` (the answ
 kinds that are checked: ``pods`` (with Bindings), ``workloads``, ``nodes``, ``custom_resources``, ``daemon_sets``.
 
 Shared by these: ``opt_in`` (which pods are decided about), ``pool_use`` (the right to use HostPools), ``templates``
-(the pods that an object describes), ``replicas`` (how many of them), ``unstructured`` (an object of any kind).
+(the pods that an object describes), ``replicas`` (how many of them), ``job_workloads`` (the question about the other
+workloads of a job), ``unstructured`` (an object of any kind).
 """

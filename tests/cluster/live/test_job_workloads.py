@@ -9,7 +9,7 @@ from aiohttp import web
 
 from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ObjectClient
-from tests.answers import refused, response
+from tests.answers import refused, response, warnings
 from tests.apiserver.server import ApiServer, Seen
 from tests.apiserver.server import refused as said_no
 from tests.builders import JOB, NAMESPACE, Json, cluster, nodes, review
@@ -22,6 +22,7 @@ from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.job_workloads import UNDECIDED
 from webhook.placement.text import keys
 
 pytestmark = pytest.mark.integration
@@ -205,6 +206,21 @@ async def test_it_is_allowed_where_nobody_knows(objects: ApiServer, connection: 
     objects.missing.add("deployments")
     assert response(await answered(connection, SINK, unknown))["allowed"]
     assert unknown == {"failed": 1}
+
+
+async def test_the_time_of_listing_them_is_time_of_the_verdict(
+    objects: ApiServer, connection: Connection, unknown: Unknown
+) -> None:
+    async def slow(_: Seen) -> None:
+        await asyncio.sleep(0.2)
+
+    stored(objects, workload("Deployment", APART, count=2, name="source"))
+    objects.before = slow
+    live: LiveCluster[Inventory] = LiveCluster(connection, THREE)
+    validating = validator(live, Policy(), queries_of(live, unknown=unknown, job_seconds=0.1))
+    answer = validating(review(SINK, kind="Deployment", group="apps"))
+    assert not isinstance(answer, Answer)
+    assert warnings(await answer) == [UNDECIDED]
 
 
 async def test_a_workload_of_no_job_costs_no_question(

@@ -28,23 +28,27 @@ class JobVerdicts:
         self._turn = asyncio.Lock()
         self._searches = ThreadSearches(seconds)
 
-    async def find(self, question: WholeQuestion) -> Answer:
-        """The answer to the review that the question belongs to."""
-        search = self._searches()
+    async def find(self, question: WholeQuestion, *, since: float | None = None) -> Answer:
+        """The answer to the review that the question belongs to; the time counts from ``since``, or else from now."""
+        search = self._searches(since)
         async with self._turn:
             return await question.resume(search)
 
 
 class ThreadSearches:
-    """Searches in a thread of its own: called, it begins a search of at most so many ``seconds``."""
+    """Searches in a thread of its own: called, it begins a search of at most so many ``seconds``.
+
+    The time counts from ``since`` on the monotonic clock, or else from the call.
+    """
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
         self._thread = concurrent.futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="programs")
 
-    def __call__(self) -> "InThread":
+    def __call__(self, since: float | None = None) -> "InThread":
         """The search that begins now."""
-        return InThread(time.monotonic() + self._seconds, self._thread)
+        begun = time.monotonic() if since is None else since
+        return InThread(begun + self._seconds, self._thread)
 
 
 class InThread:

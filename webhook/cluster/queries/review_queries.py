@@ -1,5 +1,6 @@
 """``ReviewQueries``: asks the API server the question that an answer carries, and completes the answer."""
 
+import time
 from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
@@ -157,9 +158,13 @@ async def _of_job(queries: ReviewQueries, answer: Answer, question: JobQuestion,
 async def _beside(
     answer: Answer, question: WorkloadsQuestion, workloads: JobWorkloads, verdicts: JobVerdicts
 ) -> Answer:
-    """The answer about a workload beside those of its job; the one there is if there are none, or nobody knows."""
+    """The answer about a workload beside those of its job; the one there is if there are none, or nobody knows.
+
+    Listing them counts as time of the verdict, so that both fit into what the API server gives a review.
+    """
+    since = time.monotonic()
     others = await workloads.find(question.namespace, question.job)
-    return await verdicts.find(question.resume(others)) if others else answer
+    return await verdicts.find(question.resume(others), since=since) if others else answer
 
 
 def _unknown(what: str, failure: ApiError) -> Answer:

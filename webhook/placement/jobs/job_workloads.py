@@ -140,4 +140,4 @@ async def _refused(group: Group, answer: GroupAnswer, job: Name, running: int) -
 def _member(found: WorkloadPods, count: int, job: Name, world: World) -> Member | None:
     """So many pods of the workload; ``None`` if not even one could run: such pods take nothing from others."""
     member = member_of((found.origin,), count, found.pod, job[0], world, ())
-    return member if isinstance(member, Member) and member.open() else None
+    return member if isinstance(member, Member) and member.verdict.candidates else None
