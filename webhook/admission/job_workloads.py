@@ -55,8 +55,7 @@ def with_others(
         return answer
     if (review.kind.group, review.kind.kind) not in _JUDGED or not _demanding(review):
         return answer
-    submitted = WorkloadPods(found.origin, msgspec.convert(found.pod, Pod), found.replicas)
-    beside = _Submission(review, submitted, decision, inventory, policy)
+    beside = _Submission(review, found, decision, inventory, policy)
     question = WorkloadsQuestion(review.namespace, ask.job, beside.question)
     rights = answer.question
     return replace(answer, question=replace(rights, then=question) if isinstance(rights, RightsQuestion) else question)
@@ -64,6 +63,8 @@ def with_others(
 
 def _demanding(review: Review) -> bool:
     """Whether the workload is no part of a Deployment, and is new or demands more than before."""
+    if review.operation != "UPDATE" and review.kind.kind != REPLICA_SET.name:
+        return True  # large objects are not decoded once more for nothing
     document = msgspec.json.decode(review.object) | {"kind": review.kind.kind}
     owners = sequence(mapping(document, "metadata"), "ownerReferences")
     if any(owner.get("controller") and owner.get("kind") == DEPLOYMENT.name for owner in owners):
@@ -76,21 +77,22 @@ class _Submission(Struct, frozen=True, eq=False):
     """A workload under review that could run by itself, and what it is judged against."""
 
     review: Review
-    pods: WorkloadPods
+    found: DescribedPod
     decision: Decision
     inventory: Inventory
     policy: Policy
 
     def question(self, documents: Sequence[Unstructured]) -> WholeQuestion:
         """The question whether the workload can run beside the workloads of its job that there are."""
-        others = [other for other in live_workloads(documents) if other.origin != self.pods.origin]
+        others = [other for other in live_workloads(documents) if other.origin != self.found.origin]
         return WholeQuestion(functools.partial(self._beside, others))
 
     async def _beside(self, others: Sequence[WorkloadPods], solving: Solving) -> Answer:
         """The answer to the review."""
         review, policy, warnings = self.review, self.policy, self.decision.warnings
         job = review.namespace, self.decision.ask.job
-        verdict = await judge_workload(self.pods, others, job, self.inventory, policy, solving)
+        pods = WorkloadPods(self.found.origin, msgspec.convert(self.found.pod, Pod), self.found.replicas)
+        verdict = await judge_workload(pods, others, job, self.inventory, policy, solving)
         noted = audit_annotations(self.decision)
         if not verdict.refused:
             return allowed(review, (*warnings, *verdict.warnings), noted)

@@ -24,6 +24,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_workloads import UNDECIDED
 from webhook.placement.text import keys
+from webhook.server.metrics import Metrics
 
 pytestmark = pytest.mark.integration
 
@@ -238,3 +239,9 @@ async def test_nobody_is_asked_by_those_who_ask_nobody(connection: Connection, u
     assert isinstance(answer, Answer)
     assert response(answer)["allowed"]
     assert unknown == {}
+
+
+def test_workloads_that_are_not_known_are_counted() -> None:
+    metrics = Metrics()
+    metrics.workloads_unknown("busy")
+    assert b'streams_placement_unknown_workloads_total{cause="busy"} 1.0' in metrics.text()
