@@ -39,7 +39,7 @@ async def test_others_go_on_while_a_hard_job_is_decided_about_and_the_time_is_ke
     while not deciding.done():
         await asyncio.sleep(0.001)
         turns += 1
-    assert (told, turns > 50, time.monotonic() - begun < 5) == ([False], True, True)
+    assert (told, turns > 20, time.monotonic() - begun < 5) == ([False], True, True)
 
 
 async def test_a_job_that_waits_too_long_for_its_turn_is_not_decided_about() -> None:

@@ -204,6 +204,7 @@ async def test_figures(server: ApiServer) -> None:
         "host_pools_failed": 1,
         "host_pools_releasing": 0,
         **dict.fromkeys((f"jobs_{phase.lower()}" for phase in JobPhase), 0),
+        "jobs_unsatisfiable": 0,
         **dict.fromkeys((f"processing_elements_{phase.lower()}" for phase in ElementPhase), 0),
         "job_queue_depth": 0,
         "element_queue_depth": 0,

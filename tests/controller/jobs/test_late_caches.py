@@ -16,6 +16,7 @@ from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.job_reports import JobReports
 from webhook.controller.jobs.reconciler import Jobs
 from webhook.controller.jobs.reservations import Reservations
+from webhook.controller.jobs.satisfiable_review import SatisfiableReview
 from webhook.controller.jobs.stored_job_status import status_of_job
 from webhook.controller.jobstore.pod_reader import read_element_pod
 from webhook.controller.jobstore.records import read_element, read_job
@@ -54,6 +55,7 @@ class Passes:
         steering = Steering(self.store, watched.inventory)
         self.elements = ProcessingElements(self.line, self.store, elements, steering, image="image", now=self.now)
         judge = JobJudge(watched.inventory, Policy(), Reservations(watched, self.store, self.now))
+        self.review = SatisfiableReview(watched, self.store, judge, jobs, self.now)
         self.jobs = Jobs(self.line, self.store, jobs, problems_of_job, judge, self.now)
         job = self.kube.create(JOB, spec={"bundle": {"name": "app.sab"}, "processingElements": [{}]})
         self.kube.create(PE, metadata=self.owned(job), spec={"job": "pe", "launchCount": 1})
@@ -250,3 +252,9 @@ def test_a_status_of_a_job_that_breaks_rules_counts_as_none(passes: Passes) -> N
     stored = passes.store.jobs.all["default", "pe"]
     assert (status_of_job(stored).phase, status_of_job(stored).since) == (JobPhase.SUBMITTING, None)
     assert stored.phase is JobPhase.SUBMITTING
+
+
+async def test_a_job_that_is_gone_before_its_turn_is_not_judged(passes: Passes) -> None:
+    before = passes.line.requests
+    assert await passes.review.look(("default", "gone")) is None
+    assert passes.line.requests == before

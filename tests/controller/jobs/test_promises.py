@@ -32,7 +32,7 @@ def plan_of(cluster: JobCluster, name: str = "parallel") -> dict[str, str]:
 async def test_a_job_is_promised_nodes_before_anything_is_made(cluster: JobCluster) -> None:
     cluster.binds = lambda _: ""
     cluster.job(
-        hostPools=[{"name": "P", "size": 2}],
+        hostPools=[{"name": "P", "size": 2}, {"name": "Any"}],
         processingElements=[{"operators": [{"name": "A", "placement": "host(P)"}]}, *apart(1)],
     )
     await cluster.lead()
@@ -90,6 +90,32 @@ async def test_of_two_jobs_for_the_last_exclusive_hosts_one_runs_and_the_other_i
     await cluster.lead(2)
     assert sorted(cluster.status(name)["phase"] for name in ("one", "two")) == ["Failed", "Submitting"]
     assert len(cluster.names(POOLS)) == 1
+
+
+async def test_hosts_that_a_pool_has_got_are_its_own_in_the_usual_way(cluster: JobCluster) -> None:
+    cluster.binds = lambda _: ""
+    cluster.job("one", hostPools=[{"name": "P", "size": 1, "mode": "Exclusive"}], processingElements=[])
+    cluster.job("held", processingElements=[needing("1")], hostPools=[{"name": "P", "size": 1, "mode": "Exclusive"}])
+    await cluster.lead()
+    cluster.job("two", hostPools=[{"name": "P", "size": 2, "mode": "Exclusive"}], processingElements=[{}])
+    cluster.job("three", processingElements=[needing("8")])
+    await cluster.wait(2)
+    assert {name: cluster.status(name)["phase"] for name in ("held", "two")} == {"held": "Submitting", "two": "Failed"}
+    assert cluster.condition(cluster.found("two"), "Submitted")[1] == "Unsatisfiable"
+
+
+async def test_a_plan_that_lacks_elements_keeps_room_for_the_others(cluster: JobCluster) -> None:
+    cluster.binds = lambda _: ""
+    cluster.job("one", processingElements=[needing("5")] * 3)
+    await cluster.lead(2)
+    plan = {"judgedAt": moment(), "nodes": [{"name": "node-0", "processingElements": ["one-0"]}]}
+    cluster.kube.change(job_path("one"), {"status": {"plan": plan}})
+    await cluster.lead(1)
+    cluster.job("two", processingElements=[needing("5", name=f"two-{at}") for at in range(2)])
+    await cluster.wait(1)
+    cluster.job("three", processingElements=[needing("5")])
+    await cluster.wait(1)
+    assert [cluster.status(name)["phase"] for name in ("two", "three")] == ["Submitting", "Failed"]
 
 
 async def test_promised_room_is_given_up_after_a_minute(cluster: JobCluster) -> None:
@@ -281,11 +307,28 @@ async def test_a_running_job_that_changes_to_what_cannot_run_goes_on_and_says_so
     assert cluster.pods == [f"parallel-{at}-1" for at in range(4)]
 
 
-async def test_a_change_under_a_look_is_looked_at_again(cluster: JobCluster) -> None:
+@pytest.mark.parametrize("cause", [Cause.CONFLICT, Cause.BROKEN], ids=str)
+async def test_a_look_that_cannot_be_written_down_is_repeated(cluster: JobCluster, cause: Cause) -> None:
+    cluster.job(processingElements=apart(3))
+    await cluster.lead()
+    failures = [cause]
+
+    def fail(path: str) -> None:
+        if path.endswith("/status") and failures:
+            raise ApiError(failures.pop(), "not now")
+
+    cluster.candidate.line.before = fail
+    cluster.kube.delete(node_path("node-2"))
+    await cluster.wait(5)
+    assert (failures, cluster.condition(cluster.found(), "Satisfiable")[0]) == ([], "False")
+
+
+async def test_a_job_that_ends_before_its_turn_is_not_looked_at(cluster: JobCluster) -> None:
     cluster.job(processingElements=apart(3))
     await cluster.lead()
     cluster.kube.delete(node_path("node-2"))
-    await cluster.wait(1.99)
-    cluster.kube.change(job_path("parallel"), {"metadata": {"labels": {"a": "b"}}})
+    await cluster.wait(1)
+    cluster.delete(job_path("parallel"), "Background")
     await cluster.wait(3)
-    assert cluster.condition(cluster.found(), "Satisfiable")[0] == "False"
+    assert cluster.owned == []
+    assert "Unsatisfiable" not in [reason for reason, _ in cluster.said]

@@ -17,6 +17,7 @@ from webhook.controller.jobs.stored_job_status import status_of_job
 from webhook.controller.jobstore.records import StoredJob
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.workqueue.queue import Queue
+from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.element_status import UNKNOWN
 from webhook.placement.jobs.job_progress import JobPhase
@@ -68,9 +69,10 @@ class SatisfiableReview:
             return None
         begun = self._clock()
         job = self._store.jobs.all.get(name)
+        spec = job.stated() if job is not None and job.phase in _REVIEWED else None
         try:
-            if job is not None and job.phase in _REVIEWED and not job.deleting:
-                await self._review(job)
+            if job is not None and spec is not None:
+                await self._review(job, spec)
         except ApiError as failure:
             if failure.cause is not Cause.CONFLICT:
                 raise
@@ -79,10 +81,7 @@ class SatisfiableReview:
             await asyncio.sleep((self._clock() - begun) * IDLE)
         return None
 
-    async def _review(self, job: StoredJob) -> None:
-        spec = job.stated()
-        if spec is None:
-            return
+    async def _review(self, job: StoredJob, spec: JobSpec) -> None:
         async with self._judge.turn:
             judged = await self._judge.judge(job, spec)
         if judged.satisfiable != UNKNOWN:
