@@ -1,5 +1,6 @@
 """The page about a run: how often verdict and scheduler agree, by constraint family, and every disagreement."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -20,10 +21,12 @@ _MEANING: Final = (
     "  scheduler bound pods, or HostPools got hosts, in another way, and some pod waits.",
 )
 
+_PLAN: Final = re.compile(r"^by the verdict's own plan \S+ cannot be on \S+: ([^;,]*)")
+
 _SHOWN: Final = 40
 """Disagreements that are listed one by one."""
 
-_WORDS: Final = 300
+_WORDS: Final = 160
 """Characters of what is said about one."""
 
 
@@ -44,6 +47,8 @@ def page(journal: Journal, seed: int) -> str:
             *_outcomes(entries),
             "",
             *_families(entries),
+            "",
+            *_causes(journal.wrong),
             "",
             *_disagreements(journal.wrong),
             "",
@@ -91,6 +96,16 @@ def _families(entries: Iterable[JournalEntry]) -> Iterator[str]:
             counts.setdefault(family, Counter())[one.outcome] += 1
     for family, found in sorted(counts.items()):
         yield f"| {family} | {' | '.join(str(found[column]) for column in columns)} |"
+
+
+def _causes(wrong: Sequence[JournalEntry]) -> Iterator[str]:
+    yield "## Missed refusals, by what the verdict's own plan does not keep"
+    yield ""
+    found = [_PLAN.search(one.why) for one in wrong if one.outcome == MISSED_REFUSAL]
+    counts = Counter(cause[1] if cause else "something else" for cause in found)
+    yield from (f"- {count}: {cause}" for cause, count in counts.most_common())
+    if not counts:
+        yield "None."
 
 
 def _disagreements(wrong: Sequence[JournalEntry]) -> Iterator[str]:

@@ -60,6 +60,13 @@ def test_the_page_counts_outcomes_and_lists_disagreements() -> None:
     assert summary([one(0), one(1), one(2, CORNERED)]) == "2 agreed, 1 cornered"
 
 
+def test_missed_refusals_are_counted_by_their_causes() -> None:
+    journal = Journal(None, SEED)
+    plan = "by the verdict's own plan s1-pe0 cannot be on s1-n2: its pod affinity; s1-pe0-1 waits: no"
+    journal.add([one(0, MISSED_REFUSAL, why=plan), one(1, MISSED_REFUSAL, why=plan), one(2, MISSED_REFUSAL, why="no")])
+    assert "\n- 2: its pod affinity\n- 1: something else\n" in page(journal, SEED)
+
+
 def test_a_page_without_disagreements_says_so_and_many_are_counted() -> None:
     journal = Journal(None, SEED)
     journal.add([one(0)])
