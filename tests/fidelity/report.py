@@ -115,7 +115,11 @@ def _disagreements(wrong: Sequence[JournalEntry]) -> Iterator[str]:
         yield "None."
     for one in wrong[:_SHOWN]:
         file = f" ({one.manifest})" if one.manifest else ""
-        words = " ".join(one.why.split())
-        yield f"- {one.outcome}, {one.kind} {one.number}{file}: {words[:_WORDS]}{' ...' * (len(words) > _WORDS)}"
+        yield f"- {one.outcome}, {one.kind} {one.number}{file}: {_short(' '.join(one.why.split()))}"
     if len(wrong) > _SHOWN:
         yield f"- and {len(wrong) - _SHOWN} more"
+
+
+def _short(text: str) -> str:
+    """The text, or as many words of it as there is room for."""
+    return text if len(text) <= _WORDS else f"{text[:_WORDS].rpartition(' ')[0]} ..."
