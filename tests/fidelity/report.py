@@ -1,5 +1,6 @@
 """The page about a run: how often verdict and scheduler agree, by constraint family, and every disagreement."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -20,10 +21,12 @@ _MEANING: Final = (
     "  scheduler bound pods, or HostPools got hosts, in another way, and some pod waits.",
 )
 
+_PLAN: Final = re.compile(r"^by the verdict's own plan \S+ cannot be on \S+: ([^;,]*)")
+
 _SHOWN: Final = 40
 """Disagreements that are listed one by one."""
 
-_WORDS: Final = 300
+_WORDS: Final = 160
 """Characters of what is said about one."""
 
 
@@ -44,6 +47,8 @@ def page(journal: Journal, seed: int) -> str:
             *_outcomes(entries),
             "",
             *_families(entries),
+            "",
+            *_causes(journal.wrong),
             "",
             *_disagreements(journal.wrong),
             "",
@@ -93,6 +98,16 @@ def _families(entries: Iterable[JournalEntry]) -> Iterator[str]:
         yield f"| {family} | {' | '.join(str(found[column]) for column in columns)} |"
 
 
+def _causes(wrong: Sequence[JournalEntry]) -> Iterator[str]:
+    yield "## Missed refusals, by what the verdict's own plan does not keep"
+    yield ""
+    found = [_PLAN.search(one.why) for one in wrong if one.outcome == MISSED_REFUSAL]
+    counts = Counter(cause[1] if cause else "something else" for cause in found)
+    yield from (f"- {count}: {cause}" for cause, count in counts.most_common())
+    if not counts:
+        yield "None."
+
+
 def _disagreements(wrong: Sequence[JournalEntry]) -> Iterator[str]:
     yield "## Disagreements"
     yield ""
@@ -100,7 +115,11 @@ def _disagreements(wrong: Sequence[JournalEntry]) -> Iterator[str]:
         yield "None."
     for one in wrong[:_SHOWN]:
         file = f" ({one.manifest})" if one.manifest else ""
-        words = " ".join(one.why.split())
-        yield f"- {one.outcome}, {one.kind} {one.number}{file}: {words[:_WORDS]}{' ...' * (len(words) > _WORDS)}"
+        yield f"- {one.outcome}, {one.kind} {one.number}{file}: {_short(' '.join(one.why.split()))}"
     if len(wrong) > _SHOWN:
         yield f"- and {len(wrong) - _SHOWN} more"
+
+
+def _short(text: str) -> str:
+    """The text, or as many words of it as there is room for."""
+    return text if len(text) <= _WORDS else f"{text[:_WORDS].rpartition(' ')[0]} ..."

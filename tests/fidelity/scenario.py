@@ -82,7 +82,8 @@ class FidelityScenario:
 
     def manifest(self) -> str:
         """Everything in YAML, as ``explain --snapshot`` and ``kubectl`` read it."""
-        return manifests([*self.nodes, *self.pools, *self.pods, self.subject])
+        plain = self.decoded(self.encoded())  # nothing is in it twice, which YAML would say by references
+        return manifests([*plain.nodes, *plain.pools, *plain.pods, plain.subject])
 
     def families(self) -> frozenset[str]:
         """The constraint families that it has something of."""

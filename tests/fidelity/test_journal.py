@@ -47,7 +47,7 @@ def test_only_what_is_wrong_says_why() -> None:
 
 def test_the_page_counts_outcomes_and_lists_disagreements() -> None:
     journal = Journal(None, SEED)
-    journal.add([one(0), one(1, kind="pod"), one(2, FALSE_REFUSAL, why="bound\n  although " + "x" * 400)])
+    journal.add([one(0), one(1, kind="pod"), one(2, FALSE_REFUSAL, why="bound\n  although " + "xxx " * 99)])
     journal.add([one(3, CORNERED, why="HostPools P have others"), one(4, CORNERED)])
     text = page(journal, SEED)
     assert "5 scenarios of seed 3, 20 seconds of playing." in text
@@ -56,8 +56,15 @@ def test_the_page_counts_outcomes_and_lists_disagreements() -> None:
     assert "| cornered | 2 | 0 | 0 | 2 |\n| ... by hosts of pools | 1 | 0 | 0 | 1 |" in text
     assert "| host | 2 | 0 | 1 | 0 | 0 | 2 |" in text
     assert "- false refusal, job 2: bound although xxx" in text
-    assert "xxx ...\n- cornered, job 3: HostPools P have others" in text
+    assert " xxx xxx ...\n- cornered, job 3: HostPools P have others" in text
     assert summary([one(0), one(1), one(2, CORNERED)]) == "2 agreed, 1 cornered"
+
+
+def test_missed_refusals_are_counted_by_their_causes() -> None:
+    journal = Journal(None, SEED)
+    plan = "by the verdict's own plan s1-pe0 cannot be on s1-n2: its pod affinity; s1-pe0-1 waits: no"
+    journal.add([one(0, MISSED_REFUSAL, why=plan), one(1, MISSED_REFUSAL, why=plan), one(2, MISSED_REFUSAL, why="no")])
+    assert "\n- 2: its pod affinity\n- 1: something else\n" in page(journal, SEED)
 
 
 def test_a_page_without_disagreements_says_so_and_many_are_counted() -> None:
