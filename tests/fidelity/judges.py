@@ -13,7 +13,9 @@ from tests.scheduling.passing_conditions import told_to_wait
 from tests.scheduling.product_answers import POLICY, Ruling
 from webhook.admission.jobs import problems_of
 from webhook.placement.inventory.job_spec import JobSpec
-from webhook.placement.jobs.whole_job import JobVerdict, judge_job
+from webhook.placement.jobs.whole_job import judge_job
+from webhook.placement.planning.group import Group, Placed
+from webhook.placement.planning.plan import cheapest
 from webhook.placement.planning.solver import finished
 from webhook.placement.text.problem import render
 
@@ -72,25 +74,23 @@ def _of_job(scenario: FidelityScenario) -> CaseVerdict:
     verdict = finished(judge_job(scenario.space, name, spec, world, POLICY, AtOnce(SECONDS)))
     if verdict.refused:
         return CaseVerdict(admitted=False, text=verdict.text)
-    return CaseVerdict(admitted=True, hedged=bool(verdict.warnings), places=_places(verdict), hosts=_hosts(verdict))
-
-
-def _places(verdict: JobVerdict) -> dict[str, str]:
     if verdict.group is None or verdict.answer is None or verdict.answer.placed is None:
-        return {}
-    names = verdict.group.world.inventory.nodes.names
+        return CaseVerdict(admitted=True, hedged=bool(verdict.warnings))
+    # As the controller does it: a plan that spreads load.
+    placed = finished(cheapest(verdict.group, verdict.answer.placed, exact=False)).placed
+    hedged, group = bool(verdict.warnings), verdict.group
+    return CaseVerdict(admitted=True, hedged=hedged, places=_places(group, placed), hosts=_hosts(group, placed))
+
+
+def _places(group: Group, placed: Placed) -> dict[str, str]:
+    names = group.world.inventory.nodes.names
     return {
         element: names[slot]
-        for member, slots in zip(verdict.group.members, verdict.answer.placed.slots, strict=True)
+        for member, slots in zip(group.members, placed.slots, strict=True)
         for element, slot in zip(member.names, slots, strict=True)
     }
 
 
-def _hosts(verdict: JobVerdict) -> dict[str, dict[int, str]]:
-    if verdict.group is None or verdict.answer is None or verdict.answer.placed is None:
-        return {}
-    names = verdict.group.world.inventory.nodes.names
-    return {
-        name: {index: names[slot] for index, slot in hosts.items()}
-        for (_, name), hosts in verdict.answer.placed.hosts.items()
-    }
+def _hosts(group: Group, placed: Placed) -> dict[str, dict[int, str]]:
+    names = group.world.inventory.nodes.names
+    return {name: {index: names[slot] for index, slot in hosts.items()} for (_, name), hosts in placed.hosts.items()}

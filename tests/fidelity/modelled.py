@@ -4,10 +4,10 @@ from tests.fidelity.comparison import FidelityResult, compared
 from tests.fidelity.judges import Judge, product
 from tests.fidelity.model_batch import ModelBatch
 from tests.fidelity.play import cases, play
-from tests.fidelity.preparation import Controller
+from tests.fidelity.preparation import Controller, unsteered
 from tests.fidelity.scenario import FidelityScenario
 
-_PLAIN = Controller()
+_PLAIN = Controller(unsteered, planned_hosts=False)
 
 
 def modelled(scenario: FidelityScenario, judge: Judge = product, controller: Controller = _PLAIN) -> FidelityResult:

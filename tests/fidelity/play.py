@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from tests.e2e.api import Answer
 from tests.fidelity.judges import CaseVerdict, Judge
-from tests.fidelity.preparation import Controller, Preparation, mark_hosts, unmark
+from tests.fidelity.preparation import Controller, Preparation, mark_hosts, unmark, unsteered
 from tests.fidelity.scenario import MARK, FidelityScenario
 from tests.scheduling import product_answers
 from tests.scheduling.clause_meaning import broken
@@ -29,7 +29,7 @@ PATIENCE: Final = 15.0
 """Seconds in which pods that can be bound have to be: the scheduler tries them again after up to ten."""
 
 _CREATED: Final = 201
-_PLAIN: Final = Controller()
+_PLAIN: Final = Controller(unsteered, planned_hosts=False)
 
 
 class SideBySide(Protocol):

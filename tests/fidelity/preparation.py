@@ -18,7 +18,9 @@ from tests.scheduling.product_answers import POLICY
 from tests.scheduling.state import Cluster
 from tests.scheduling.workloads import count_of, pod_of
 from webhook.placement.inventory.job_spec import JobSpec, element_name
+from webhook.placement.inventory.objects import Taint
 from webhook.placement.jobs.element_order import most_constrained_first
+from webhook.placement.jobs.pe_pod import steered
 from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.jobs.whole_job import element_pod
 from webhook.placement.pools.pool_plan import plan
@@ -27,8 +29,8 @@ from webhook.placement.text import keys
 Json = Mapping[str, Any]
 Object = dict[str, Any]
 
-Steer: TypeAlias = Callable[[Object, str], Object]
-"""A pod as the controller makes it, given the node that the plan has for it; empty if it has none."""
+Steer: TypeAlias = Callable[[Object, Json | None], Object]
+"""A pod as the controller makes it, given the node that the plan has for it, if it has one."""
 
 PlannedHosts: TypeAlias = Mapping[str, Mapping[int, str]]
 """Nodes of HostPools, by name of the object and index."""
@@ -36,9 +38,17 @@ PlannedHosts: TypeAlias = Mapping[str, Mapping[int, str]]
 _NOT_PLANNED: PlannedHosts = {}
 
 
-def unsteered(pod: Object, node: str) -> Object:  # noqa: ARG001 -- whatever the plan says
+def unsteered(pod: Object, node: Json | None) -> Object:  # noqa: ARG001 -- whatever the plan says
     """The pod as it is."""
     return pod
+
+
+def steered_as_planned(pod: Object, node: Json | None) -> Object:
+    """The pod as the product's controller makes it."""
+    if node is None:
+        return pod
+    taints = [msgspec.convert(taint, Taint) for taint in node["spec"].get("taints", ())]
+    return steered(pod, node["metadata"]["name"], [taint for taint in taints if taint.effect == "PreferNoSchedule"])
 
 
 @dataclass(frozen=True)
@@ -54,8 +64,8 @@ class Preparation:
 class Controller:
     """What the controller does with the plan of a Job: pods are steered, and pools may get the hosts of the plan."""
 
-    steer: Steer = unsteered
-    planned_hosts: bool = False
+    steer: Steer = steered_as_planned
+    planned_hosts: bool = True
 
     def prepare(self, scenario: FidelityScenario, verdict: CaseVerdict) -> Preparation:
         """The scenario when its pods are about to be created."""
@@ -73,7 +83,8 @@ def prepared(
         return Preparation(cluster, tuple(pod_of(scenario.subject, at) for at in range(count_of(scenario.subject))))
     cluster, lacking = _with_pools(scenario, hosts)
     cluster = replace(cluster, jobs=(scenario.subject,))
-    made = [steer(pod, verdict.places.get(pod["metadata"]["labels"][keys.PE], "")) for pod in job_pods(scenario)]
+    places = {name: cluster.by_name.get(place) for name, place in verdict.places.items()}
+    made = [steer(pod, places.get(pod["metadata"]["labels"][keys.PE])) for pod in job_pods(scenario)]
     return Preparation(cluster, tuple(made), lacking)
 
 

@@ -152,3 +152,52 @@ def test_the_pods_of_one_member_are_for_its_own_constraint() -> None:
 def test_where_nodes_have_no_names_of_their_own_nobody_knows(hostnames: tuple[str | None, str | None]) -> None:
     some = cluster([node("node-a", hostname=hostnames[0]), node("node-b", hostname=hostnames[1], pods=0)])
     assert fits(some, SHY, WEB)
+
+
+# What is left to the scheduler
+
+
+def near(key: str = keys.HOSTNAME, **fields: Any) -> dict[str, Any]:
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": "web"}}, **fields}
+    return {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def spread(when: str = "DoNotSchedule") -> dict[str, Any]:
+    about = {"matchLabels": {"app": "web"}}
+    one = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": when, "labelSelector": about}
+    return {"topologySpreadConstraints": [one]}
+
+
+@pytest.mark.parametrize(
+    ("one", "left"),
+    [
+        (pod(labels={"app": "db"}), []),
+        (SHY, []),
+        (pod(labels={"app": "db"}, affinity=away("zone")), ["pe-0"]),
+        (pod(labels={"app": "db"}, affinity=near()), ["pe-0"]),
+        (pod(labels={"app": "db"}, affinity=near(namespaces=["elsewhere"])), ["pe-0"]),
+        (pod(labels={"app": "db"}, affinity=near(labelSelector=None)), []),
+        (pod(labels={"app": "db"}, affinity={"podAffinity": {}, "podAntiAffinity": {}}), []),
+        (pod(labels={"app": "db"}, **spread()), ["pe-0"]),
+        (pod(labels={"app": "db"}, **spread("ScheduleAnyway")), []),
+        (pod(labels={"app": "db"}, affinity=near(), nodeName="node-a"), []),
+    ],
+    ids=[
+        "no terms", "planned", "by zone", "affinity", "other namespaces", "about nobody", "empty", "spread",
+        "soft spread", "bound",
+    ],
+)  # fmt: skip
+def test_terms_about_others_that_are_not_planned_are_known(one: dict[str, Any], left: list[str]) -> None:
+    found = group(TWO, one, WEB)
+    assert mutual_avoidance.unplanned(found.members, found.world) == left
+
+
+def test_nodes_without_host_names_leave_every_term_to_the_scheduler() -> None:
+    found = group(cluster([node(), node("node-b", hostname=None)]), SHY, WEB)
+    assert mutual_avoidance.unplanned(found.members, found.world) == ["pe-0"]
+
+
+def test_equal_elements_that_seek_each_other_are_left_to_the_scheduler() -> None:
+    seeking = pod(labels={"app": "web"}, affinity=near())
+    assert mutual_avoidance.unplanned(group(TWO, seeking, names=(("a", "b"),)).members, World(TWO, Policy())) == ["a"]
+    assert mutual_avoidance.unplanned(group(TWO, seeking).members, World(TWO, Policy())) == []

@@ -28,12 +28,16 @@ from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
 from webhook.placement.planning.members import Member, member_of
+from webhook.placement.planning.mutual_avoidance import unplanned
 from webhook.placement.planning.solver import Solving
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
-from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, fault_of, render
+from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, enumerated, fault_of, render
 
 NOUN: Final = "processing element"
+
+_SAID: Final = 3
+"""Names in a warning."""
 
 UNDECIDED: Final = (
     "whether all processing elements can run at a time was not decided in time: some of them may have to wait"
@@ -138,13 +142,22 @@ async def _judged(
     group = Group(members, world, choices, solving, ((namespace, name),), taken)
     answer = await group.place()
     if answer.placed is not None:
-        return JobVerdict(group, answer)
+        return JobVerdict(group, answer, warnings=tuple(_hedges(unplanned(members, world))))
     if not answer.decided:
         return JobVerdict(group, answer, warnings=(UNDECIDED,))
     refusal = await refuse_group(group, answer.short, NOUN)
     if refusal.fault is Fault.FORBIDDEN and any(member.ask.elastic for member in members):
         return JobVerdict(group, answer, refusal, warnings=(f"no room yet: {refusal.headline}",))
     return JobVerdict(group, answer, refusal, refusal.text, refusal.fault)
+
+
+def _hedges(names: Sequence[str]) -> Iterator[str]:
+    """The warning about elements whose own terms about pods of the Job are left to the scheduler."""
+    if names:
+        yield (
+            f"{enumerated(names, _SAID)}: podAffinity, podAntiAffinity or topologySpreadConstraints about other pods "
+            "of the Job are left to the scheduler: some processing elements may have to wait"
+        )
 
 
 async def _members(

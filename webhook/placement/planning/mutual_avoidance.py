@@ -42,6 +42,52 @@ def avoiding(members: Sequence[Member], world: World) -> tuple[Member, ...]:
     )
 
 
+def unplanned(members: Sequence[Member], world: World) -> list[str]:
+    """Names of members whose own required terms may be about pods of the group, and do not count where they are placed.
+
+    These are ``podAffinity``, ``podAntiAffinity`` that :func:`avoiding` leaves to the scheduler, and spread constraints
+    about pods of other members. All members are in one namespace.
+    """
+    named = _all_named(world)
+    found = []
+    for at, member in enumerate(members):
+        others = [(to, other) for to, other in enumerate(members) if to != at or other.count > 1]
+        near, away, spread = _own(member)
+        if (
+            any(_concerns(term, other) for term in near for _, other in others)
+            or any(
+                _concerns(term, other)
+                and not (named and term.topology_key == keys.HOSTNAME and _matches(term, member, other))
+                for term in away
+                for to, other in others
+                if to != at
+            )
+            or any(_pods(other).match(each) is not False for each in spread for to, other in others if to != at)
+        ):
+            found.append(member.names[0])
+    return found
+
+
+def _own(member: Member) -> tuple[Sequence[PodTerm], Sequence[PodTerm], Sequence[LabelSelector | None]]:
+    """The required terms of its pod affinity and anti-affinity, and the selectors of its hard spread constraints."""
+    spec = member.pod.spec
+    if spec is None or _skips_scheduler(member):
+        return (), (), ()
+    near = spec.affinity.pod_affinity if spec.affinity else None
+    away = spec.affinity.pod_anti_affinity if spec.affinity else None
+    spread = [
+        each.label_selector
+        for each in spec.topology_spread_constraints or ()
+        if each.when_unsatisfiable == "DoNotSchedule"
+    ]
+    return (near.required or ()) if near else (), (away.required or ()) if away else (), spread
+
+
+def _concerns(term: PodTerm, other: Member) -> bool:
+    """Whether the term may be about the pods of the other member, which are in the same namespace."""
+    return _pods(other).match(term.label_selector) is not False
+
+
 def _terms(member: Member) -> Iterator[PodTerm]:
     spec = member.pod.spec
     affinity = spec.affinity.pod_anti_affinity if spec and spec.affinity else None
