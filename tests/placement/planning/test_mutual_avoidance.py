@@ -176,14 +176,14 @@ def spread(when: str = "DoNotSchedule") -> dict[str, Any]:
         (pod(labels={"app": "db"}, affinity=away("zone")), ["pe-0"]),
         (pod(labels={"app": "db"}, affinity=near()), ["pe-0"]),
         (pod(labels={"app": "db"}, affinity=near(namespaces=["elsewhere"])), ["pe-0"]),
-        (pod(labels={"app": "db"}, affinity=near(labelSelector=None)), []),
+        (pod(labels={"app": "db"}, affinity=away(selector={"matchLabels": {"app": "elsewhere"}})), ["pe-0"]),
         (pod(labels={"app": "db"}, affinity={"podAffinity": {}, "podAntiAffinity": {}}), []),
         (pod(labels={"app": "db"}, **spread()), ["pe-0"]),
         (pod(labels={"app": "db"}, **spread("ScheduleAnyway")), []),
         (pod(labels={"app": "db"}, affinity=near(), nodeName="node-a"), []),
     ],
     ids=[
-        "no terms", "planned", "by zone", "affinity", "other namespaces", "about nobody", "empty", "spread",
+        "no terms", "planned", "by zone", "affinity", "other namespaces", "about others", "empty", "spread",
         "soft spread", "bound",
     ],
 )  # fmt: skip
@@ -197,7 +197,9 @@ def test_nodes_without_host_names_leave_every_term_to_the_scheduler() -> None:
     assert mutual_avoidance.unplanned(found.members, found.world) == ["pe-0"]
 
 
-def test_equal_elements_that_seek_each_other_are_left_to_the_scheduler() -> None:
-    seeking = pod(labels={"app": "web"}, affinity=near())
-    assert mutual_avoidance.unplanned(group(TWO, seeking, names=(("a", "b"),)).members, World(TWO, Policy())) == ["a"]
-    assert mutual_avoidance.unplanned(group(TWO, seeking).members, World(TWO, Policy())) == []
+def test_colocation_with_those_who_only_prefer_it_is_left_to_the_scheduler() -> None:
+    firm = pod(placement='hostColocation("t")')
+    soft = pod(pe="parallel-1", placement='hostColocation("t")', annotations={keys.PREFERRED: "hostColocation"})
+    found = group(TWO, firm, soft)
+    assert mutual_avoidance.unplanned(found.members, found.world) == ["pe-0"]
+    assert mutual_avoidance.unplanned(group(TWO, firm, firm).members, found.world) == []

@@ -152,11 +152,11 @@ async def _judged(
 
 
 def _hedges(names: Sequence[str]) -> Iterator[str]:
-    """The warning about elements whose own terms about pods of the Job are left to the scheduler."""
+    """The warning about elements with conditions on other pods that are left to the scheduler."""
     if names:
         yield (
-            f"{enumerated(names, _SAID)}: podAffinity, podAntiAffinity or topologySpreadConstraints about other pods "
-            "of the Job are left to the scheduler: some processing elements may have to wait"
+            f"{enumerated(names, _SAID)}: what podAffinity, podAntiAffinity, topologySpreadConstraints or "
+            "hostColocation say of other pods is left to the scheduler: some processing elements may have to wait"
         )
 
 

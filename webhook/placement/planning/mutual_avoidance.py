@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from webhook.placement.constraints.colocation import Colocated
 from webhook.placement.constraints.own_anti_affinity import OwnAntiAffinity, applies
 from webhook.placement.inventory.template_pods import TemplatePods, template_pods_of
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
@@ -43,26 +44,23 @@ def avoiding(members: Sequence[Member], world: World) -> tuple[Member, ...]:
 
 
 def unplanned(members: Sequence[Member], world: World) -> list[str]:
-    """Names of members whose own required terms may be about pods of the group, and do not count where they are placed.
+    """Names of members some of whose conditions about other pods do not count where they are placed.
 
-    These are ``podAffinity``, ``podAntiAffinity`` that :func:`avoiding` leaves to the scheduler, and spread constraints
-    about pods of other members. All members are in one namespace.
+    These are required ``podAffinity``; ``podAntiAffinity`` that :func:`avoiding` leaves to the scheduler, or that is
+    about nobody of the group, as labels of other pods are not known; spread constraints about pods of other members;
+    and a colocation with pods that only prefer it. All members are in one namespace.
     """
     named = _all_named(world)
+    preferred = {token for member in members for token in _preferred(member)}
     found = []
     for at, member in enumerate(members):
-        others = [(to, other) for to, other in enumerate(members) if to != at or other.count > 1]
         near, away, spread = _own(member)
+        others = [other for to, other in enumerate(members) if to != at]
         if (
-            any(_concerns(term, other) for term in near for _, other in others)
-            or any(
-                _concerns(term, other)
-                and not (named and term.topology_key == keys.HOSTNAME and _matches(term, member, other))
-                for term in away
-                for to, other in others
-                if to != at
-            )
-            or any(_pods(other).match(each) is not False for each in spread for to, other in others if to != at)
+            near
+            or not all(named and term.topology_key == keys.HOSTNAME and _about(term, member, members) for term in away)
+            or any(_pods(other).match(each) is not False for each in spread for other in others)
+            or not preferred.isdisjoint(_tokens(member))
         ):
             found.append(member.names[0])
     return found
@@ -83,9 +81,23 @@ def _own(member: Member) -> tuple[Sequence[PodTerm], Sequence[PodTerm], Sequence
     return (near.required or ()) if near else (), (away.required or ()) if away else (), spread
 
 
-def _concerns(term: PodTerm, other: Member) -> bool:
-    """Whether the term may be about the pods of the other member, which are in the same namespace."""
-    return _pods(other).match(term.label_selector) is not False
+def _about(term: PodTerm, owner: Member, members: Sequence[Member]) -> bool:
+    """Whether the term of the owner surely matches pods of the group."""
+    return any(_matches(term, owner, member) for member in members)
+
+
+def _tokens(member: Member) -> Iterator[str]:
+    """The tokens of its colocation."""
+    for found in member.conditions:
+        if isinstance(found.constraint, Colocated):
+            yield from found.constraint.tokens
+
+
+def _preferred(member: Member) -> Iterator[str]:
+    """The tokens of the colocation that it only prefers."""
+    for judged in member.verdict.soft:
+        if isinstance(judged.constraint, Colocated):
+            yield from judged.constraint.tokens
 
 
 def _terms(member: Member) -> Iterator[PodTerm]:
