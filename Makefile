@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser e2e e2e-long fidelity cluster cluster-down format bench bench-e2e crds image lock clean
+.PHONY: run serve test unit integration check golden histories browser e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs crds image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -84,6 +84,10 @@ bench-e2e: $(VENV)/dev.stamp            ## through a real API server: what admis
 	$(BIN)/python -m bench.e2e
 	$(BIN)/python -m bench.e2e.bystanders --results bench/RESULTS-bystanders.md
 	$(BIN)/python -m bench.e2e.jobs --results bench/RESULTS-jobs.md
+
+bench-jobs: $(VENV)/dev.stamp           ## decisions about whole Jobs, hard ones too, and what they cost other reviews; five minutes
+	$(BIN)/python -m bench.wholejobs --results bench/RESULTS-wholejobs.md
+	$(BIN)/python -m bench.beside --results bench/RESULTS-beside.md
 
 crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python
 	$(BIN)/python -m tools.crds

@@ -160,7 +160,7 @@ def _validating(url: str) -> str:
 
 
 def _page(rows: Sequence[str], nodes: int) -> str:
-    when, where = f"{datetime.now(UTC):%Y-%m-%d}", machine.describe()
+    when, where = f"{datetime.now(UTC):%Y-%m-%d}", ", ".join(f"{name} {value}" for name, value in machine.describe())
     return f"""# Reviews of pods beside whole Jobs
 
 Measured on {when} by `python -m bench.beside --results bench/RESULTS-beside.md`: {where}. The server has one core, both

@@ -116,9 +116,11 @@ class Reviews:
     ) -> web.Response:
         """The answer to a request whose body has to arrive by ``latest``, or else by ``give_up``."""
         body = await self._body(request, give_up if latest is None else latest)
-        if not isinstance(body, HttpFault):
-            return await self._answer(request, path, body, arrived, give_up)
-        return self._refuse(request, body)
+        return (
+            self._refuse(request, body)
+            if isinstance(body, HttpFault)
+            else await self._answer(request, path, body, arrived, give_up)
+        )
 
     async def _answer(
         self, request: web.BaseRequest, path: str, body: bytes, arrived: float, give_up: float

@@ -202,4 +202,5 @@ def test_colocation_with_those_who_only_prefer_it_is_left_to_the_scheduler() -> 
     soft = pod(pe="parallel-1", placement='hostColocation("t")', annotations={keys.PREFERRED: "hostColocation"})
     found = group(TWO, firm, soft)
     assert mutual_avoidance.unplanned(found.members, found.world) == ["pe-0"]
-    assert mutual_avoidance.unplanned(group(TWO, firm, firm).members, found.world) == []
+    apart = pod(pe="parallel-1", placement='hostExlocation("t")', annotations={keys.PREFERRED: "hostExlocation"})
+    assert mutual_avoidance.unplanned(group(TWO, firm, firm, apart).members, found.world) == []
