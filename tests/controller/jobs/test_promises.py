@@ -298,6 +298,22 @@ async def test_a_job_that_could_not_be_started_again_says_so_until_it_could_be(c
     assert cluster.said[-1] == ("Satisfiable", "3 processing elements can run at the same time")
 
 
+async def test_a_node_that_is_not_ready_for_now_will_be_there_for_a_restart(cluster: JobCluster) -> None:
+    cluster.job(processingElements=apart(3))
+    await cluster.lead()
+    taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+    cluster.kube.change(node_path("node-2"), {"spec": {"taints": [taint]}})
+    await cluster.wait(4)
+    assert cluster.condition(cluster.found(), "Satisfiable") == (
+        "True",
+        "Satisfiable",
+        (
+            "3 processing elements can run at the same time; not all at a time now: "
+            'hostExlocation("apart") cannot hold: 2 of 3 processing elements fit (parallel-0, parallel-1, parallel-2).'
+        ),
+    )
+
+
 async def test_a_running_job_that_changes_to_what_cannot_run_goes_on_and_says_so(cluster: JobCluster) -> None:
     cluster.job(processingElements=apart(3))
     await cluster.lead()

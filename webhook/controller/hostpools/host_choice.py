@@ -157,7 +157,7 @@ class Choices:
         lost = {host.index for host in pool.assigned if host.name in excluded}
         unwanted, due = self._dismissals.of(pool, self._inventory) if published(pool) else (set[int](), None)
         waits = [*excluded.values(), *(() if due is None else (due,))]
-        wanted = self.planned(pool)
+        wanted = {} if published(pool) else self.planned(pool)
         found = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost | unwanted, planned=wanted)
         if unwanted and found.reason:
             # A host in trouble is kept while no other node can replace it.

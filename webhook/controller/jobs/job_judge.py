@@ -74,9 +74,8 @@ class JobJudge:
             return Judgement()
         plan = await cheapest(verdict.group, verdict.answer.placed, exact=False)
         count = sum(verdict.group.counts)
-        said = Said(
-            holds=True, reason=SATISFIABLE, message=f"{counted(count, 'processing element')} can run at the same time"
-        )
+        words = (f"{counted(count, 'processing element')} can run at the same time", *verdict.warnings)
+        said = Said(holds=True, reason=SATISFIABLE, message="; ".join(words))
         return Judgement(said, planned_nodes(verdict.group, plan.placed), verdict.group.members)
 
     def keep(self, job: StoredJob, spec: JobSpec, judged: Judgement) -> None:
@@ -93,11 +92,10 @@ class JobJudge:
 
     async def resume(self, job: StoredJob) -> None:
         """Keep the room that a former controller has promised the Job."""
-        spec, plan = job.stated(), job.planned()
-        if spec is not None and plan.nodes:
+        spec = job.stated() if self._kept.lasts(job.judged) else None
+        if spec is not None:
             members = await members_of_job(*job.key, spec, self._inventory, self._policy, self._solving())
-            self.keep(job, spec, Judgement(plan=plan, members=members))
-            self._kept.expire()
+            self.keep(job, spec, Judgement(plan=job.planned(), members=members))
 
     def _promised_to_others(self, job: Name) -> Inventory:
         """The inventory in which pools of other Jobs have the hosts that they were promised."""

@@ -52,6 +52,10 @@ class Reservations:
         for pod in kept:
             self._inventory.set_pod(pod)
 
+    def lasts(self, judged: float) -> bool:
+        """Whether what was promised at that time is kept still."""
+        return judged + SECONDS > self._now()
+
     def release(self, job: Name) -> None:
         """Give up what is kept for the Job."""
         promise = self._promises.pop(job, None)

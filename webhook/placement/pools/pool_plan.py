@@ -50,10 +50,10 @@ def plan(
 
     ``excluded`` are nodes that cannot be claimed at the moment, although the inventory has no reason for that.
     ``dismissed`` are the indices of hosts that are to be replaced although their nodes exist. ``planned`` are nodes, by
-    index, that a pool without hosts is to get if it can.
+    index, that a pool is to get if it can.
     """
     whole = not published(pool)
-    selection = Selection(excluded, planned if whole else _NOWHERE, whole)
+    selection = Selection(excluded, planned, whole)
     allocation = _granted(pool, inventory, policy, selection, dismissed)
     hosts = () if allocation.reason and whole else allocation.hosts
     return PoolPlan(hosts, allocation.eligible, allocation.reason, _stray(pool, hosts, inventory))
