@@ -9,6 +9,8 @@ from tests.cluster.objects import PLACEMENT, pod
 from webhook.cluster.objects import translate, wire
 from webhook.cluster.objects.translate import MalformedError
 from webhook.placement.inventory.objects import Guest, PodInfo, Waiting
+from webhook.placement.inventory.repelling import RepellingTerm
+from webhook.placement.kube.pod import Requirement
 from webhook.placement.text.keys import EXCLUSIVE
 
 JOB = {"streams.ibm.com/job": "parallel"}
@@ -307,3 +309,47 @@ def test_a_pod_that_was_let_in_to_wait_is_known_to_wait_until_it_has_a_node() ->
     assert bound(source).waits == Waiting("web-1", "no node yet: why")
     source["metadata"]["annotations"] = {"streams.ibm.com/waits": ""}
     assert bound(source).waits is None
+
+
+# podAntiAffinity
+
+
+WEB = {"matchLabels": {"app": "web"}}
+NEEDS = (Requirement("app", "In", ("web",)),)
+
+
+def shuns(**term: Any) -> tuple[RepellingTerm, ...]:
+    """What is kept of a required term of a pod in the namespace ``default``."""
+    stated = {"topologyKey": "zone", "labelSelector": WEB, **term}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [stated]}}
+    return bound(pod(spec={"nodeName": "node-a", "affinity": affinity})).shuns
+
+
+def test_a_term_is_about_the_pods_own_namespace_or_those_that_it_names() -> None:
+    assert shuns() == (RepellingTerm("zone", NEEDS, frozenset({"default"})),)
+    assert shuns(namespaces=["a", "b"]) == (RepellingTerm("zone", NEEDS, frozenset({"a", "b"})),)
+    assert shuns(namespaceSelector={}) == (RepellingTerm("zone", NEEDS, None),)
+    named = {"matchLabels": {"kubernetes.io/metadata.name": "c"}}
+    assert shuns(namespaces=["a"], namespaceSelector=named) == (RepellingTerm("zone", NEEDS, frozenset({"a", "c"})),)
+
+
+def test_of_labels_of_namespaces_nothing_is_known() -> None:
+    assert shuns(namespaceSelector={"matchLabels": {"team": "t"}}) == (RepellingTerm("zone", NEEDS, frozenset()),)
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        {"labelSelector": None},
+        {"matchLabelKeys": ["pod-template-hash"]},
+        {"mismatchLabelKeys": ["tenant"]},
+        {"labelSelector": {"matchLabels": {**JOB, "app": "web"}}},
+    ],
+    ids=["no selector", "keys", "other keys", "of a job"],
+)
+def test_terms_that_are_not_kept(term: dict[str, Any]) -> None:
+    assert shuns(**term) == ()
+
+
+def test_a_pod_without_such_terms_keeps_nobody_away() -> None:
+    assert bound(pod(spec={"nodeName": "node-a", "affinity": {"nodeAffinity": {}}})).shuns == ()

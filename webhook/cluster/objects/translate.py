@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from webhook.cluster.objects import wire
 from webhook.placement.annotations.placement_text import PlacementText, read_placement
 from webhook.placement.checks.unbound_pods import opening
+from webhook.placement.constraints.own_anti_affinity import NAMESPACE_NAME
 from webhook.placement.inventory.objects import (
     Guest,
     Node,
@@ -26,8 +27,9 @@ from webhook.placement.inventory.objects import (
     Tally,
     Waiting,
 )
+from webhook.placement.inventory.repelling import RepellingTerm
 from webhook.placement.kube.owner import DAEMON_SET, is_daemon_set, owner_of
-from webhook.placement.kube.pod import Affinity, Amount, LabelSelector, PodSpec, Toleration, required_terms
+from webhook.placement.kube.pod import Affinity, Amount, LabelSelector, PodSpec, PodTerm, Toleration, required_terms
 from webhook.placement.kube.quantity import milli, parse_quantity, whole
 from webhook.placement.kube.requests import pod_requests
 from webhook.placement.kube.selector import requirements_of
@@ -106,6 +108,7 @@ def bound_pod(source: wire.PodObject) -> tuple[PodInfo | None, Notes]:
         owner=_owner(metadata, spec, job, daemons),
         demand=demand_of(name, spec) if waiting and (job or _sleeps(spec, daemons)) else None,
         guards=_guards(spec.affinity) if spec.affinity else (),
+        shuns=_shuns(spec.affinity, metadata.namespace or NAMESPACE) if spec.affinity else (),
         waits=_waits(name, told) if waiting else None,
         guest=None if job or pools else _guest(name, metadata, spec, daemons),
     )
@@ -225,6 +228,28 @@ def _guards(affinity: Affinity) -> tuple[str, ...]:
     away = affinity.pod_anti_affinity
     terms = (away.required if away else None) or ()
     return tuple(dict.fromkeys(sys.intern(term.topology_key) for term in terms))
+
+
+def _shuns(affinity: Affinity, own: str) -> tuple[RepellingTerm, ...]:
+    """The terms of the required podAntiAffinity that users write, and that surely apply to what they match."""
+    away = affinity.pod_anti_affinity
+    return tuple(found for term in (away and away.required) or () if (found := _shunning(term, own)) is not None)
+
+
+def _shunning(term: PodTerm, own: str) -> RepellingTerm | None:
+    """The term of a pod of the namespace ``own``; ``None`` if it is not kept."""
+    needs = requirements_of(term.label_selector) if term.label_selector else ()
+    if not needs or term.match_label_keys or term.mismatch_label_keys or any(need.key == keys.JOB for need in needs):
+        return None
+    spaces = frozenset(term.namespaces or ())
+    if term.namespace_selector is None:
+        return RepellingTerm(term.topology_key, tuple(needs), spaces or frozenset({own}))
+    named = requirements_of(term.namespace_selector)
+    if not named:
+        return RepellingTerm(term.topology_key, tuple(needs), None)
+    if [(need.key, need.operator) for need in named] == [(NAMESPACE_NAME, "In")]:
+        spaces |= {*(named[0].values or ())}
+    return RepellingTerm(term.topology_key, tuple(needs), spaces)
 
 
 def _waits(name: str, told: wire.Annotations) -> Waiting | None:

@@ -5,7 +5,7 @@ The inventory does no input or output. The watch of the cluster, or the loader o
 """
 
 import copy
-from collections.abc import Collection, Iterator, KeysView, Sequence
+from collections.abc import Collection, Iterator, KeysView, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -18,7 +18,8 @@ from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob, Tally
 from webhook.placement.inventory.pool_index import Name, PoolIndex
-from webhook.placement.kube.bits import slots
+from webhook.placement.inventory.repelling import Repelling
+from webhook.placement.kube.bits import Bits, slots
 
 _NO_PODS = JobPods()
 
@@ -47,8 +48,9 @@ class Inventory:
     """
 
     __slots__ = (
-        "_change_count", "_guarding", "_guards", "_held", "_job_pods", "foreign_pods", "guests", "intents", "jobs",
-        "jobs_version", "leaving", "leaving_changed", "nodes", "pools", "sleepers", "visitors", "waiting",
+        "_change_count", "_guarding", "_guards", "_held", "_job_pods", "_repelling", "foreign_pods", "guests",
+        "intents", "jobs", "jobs_version", "leaving", "leaving_changed", "nodes", "pools", "sleepers", "visitors",
+        "waiting",
     )  # fmt: skip
 
     def __init__(self, spared: Collection[str] | None = None, guests: Guests | None = None) -> None:
@@ -74,6 +76,7 @@ class Inventory:
         """Uids of pods with required podAntiAffinity, by topology key and slot."""
         self._guarding: dict[str, tuple[str, ...]] = {}
         """``PodInfo.guards`` by uid of the pod."""
+        self._repelling = Repelling()
         self._change_count = 0
         self._held: dict[str, _Foreign | PodInfo] = {}
         """Pods by uid; all that is known of a bound pod of a job."""
@@ -122,6 +125,8 @@ class Inventory:
             self._guarding[pod.uid] = pod.guards
             for key in pod.guards:
                 self._guards.setdefault(key, {}).setdefault(slot, set()).add(pod.uid)
+        if pod.shuns:
+            self._repelling.add(pod.uid, slot, pod.shuns)
         self.guests.add(slot, pod)
         if not pod.job:
             named_pools = self.foreign_pods.add(slot, pod)
@@ -172,6 +177,7 @@ class Inventory:
                 self.foreign_pods.remove(slot, held.named_pools)
         self.nodes.capacity.take(slot, requests, -1)
         self.guests.remove(uid)
+        self._repelling.remove(uid)
         for key in self._guarding.pop(uid, ()):
             self._unguard(key, slot, uid)
         self.nodes.release(slot)
@@ -192,6 +198,18 @@ class Inventory:
             if slot in guards or not guards.keys().isdisjoint(slots(domain)):
                 return True
         return False
+
+    def repelled(self, namespace: str, labels: Mapping[str, str], but: Collection[str] = ()) -> Bits:
+        """Nodes where required podAntiAffinity of pods keeps away a pod with these labels, as far as that is certain.
+
+        Pods whose uids are in ``but`` count as gone.
+        """
+        found = 0
+        for key, where in self._repelling.slots(namespace, labels, but).items():
+            for slot in slots(where):
+                value = self.nodes.nodes[slot].labels.get(key) if slot in self.nodes.nodes else None
+                found |= 0 if value is None else self.nodes.with_label(key, (value,))
+        return found
 
     def _leave(self, slot: int, pod: PodInfo) -> None:
         if pod.terminating:

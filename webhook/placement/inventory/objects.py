@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from webhook.placement.inventory.repelling import RepellingTerm
 from webhook.placement.kube.pod import LabelSelector, NodeTerm, Requirement, Resources, Toleration
 
 Tally = Mapping[str, int]
@@ -83,8 +84,9 @@ class PodInfo(Struct, frozen=True, gc=False):
     """A pod that has not finished; much of it is kept only for pods of a job (label ``streams.ibm.com/job``).
 
     Of every pod: ``node`` is its node, empty while it has none; ``requests`` are its effective requests; ``pools`` the
-    SPL names of the pools in its placement; ``guards`` the topology keys of its required podAntiAffinity; ``waits`` is
-    set while it has no node if no node could run it when it was admitted.
+    SPL names of the pools in its placement; ``guards`` the topology keys of its required podAntiAffinity, ``shuns``
+    those of its terms that users write; ``waits`` is set while it has no node if no node could run it when it was
+    admitted.
 
     Of pods of a job: ``job`` and ``pe``; ``labels`` under the product's prefix; ``isolated``, the operators with
     ``hostIsolation``; ``cpu_bound``, whether the pod is bound to cpus; ``repels``, the labels under the product's
@@ -112,6 +114,7 @@ class PodInfo(Struct, frozen=True, gc=False):
     repels: tuple[tuple[str, str], ...] = ()
     guest: Guest | None = None
     waits: Waiting | None = None
+    shuns: tuple[RepellingTerm, ...] = ()
 
     @property
     def of_node(self) -> bool:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.constraints.colocation import Colocated
-from webhook.placement.constraints.constraint import Constraint, Spread
+from webhook.placement.constraints.constraint import Constraint, NodeSet, Spread
 from webhook.placement.constraints.exlocation import Exlocated
 from webhook.placement.constraints.hostpool import PoolHosts
 from webhook.placement.constraints.isolation import OwnHost
@@ -28,6 +28,7 @@ from webhook.placement.kube.size_limits import oversized
 from webhook.placement.planning.assignment import Key
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
+from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, enumerated
 
 _SAID: Final = 2
@@ -102,7 +103,7 @@ def member_of(
     parsed = constraints_of(ask, world)
     if problems or parsed.problems:
         return (*problems, *parsed.problems)
-    verdict = judge(parsed.constraints, world)
+    verdict = judge((*parsed.constraints, *_repelled(names, pod, ask, world)), world)
     conditions = [_condition(judged, ask, names, count, world, choices) for judged in verdict.hard]
     if ask.job:
         marks = (_all_of(ask), *_marked(verdict.soft, ask))
@@ -112,6 +113,17 @@ def member_of(
     lenient = all(key == _all_of(ask) for found in conditions for key in found.avoids)
     kin = f"{ask.namespace}/{ask.job}/{ask.pe}" if ask.pe and count > len(names) and lenient else ""
     return Member(tuple(names), count, pod, ask, verdict, tuple(conditions), kin)
+
+
+def _repelled(names: Sequence[str], pod: Pod, ask: Ask, world: World) -> Iterator[Constraint]:
+    """The standing condition that no pod that runs keeps away this one, whose label ``pe`` differs among several."""
+    stated = (pod.metadata and pod.metadata.labels) or {}
+    labels = {key: value for key, value in stated.items() if key != keys.PE or len(names) == 1}
+    restarting = world.leavers(ask.namespace, ask.job)
+    nodes = world.inventory.repelled(ask.namespace, labels, restarting.pods.keys() if restarting else ())
+    if nodes:
+        what = "whose podAntiAffinity keeps this one away"
+        yield NodeSet("", world.everything & ~nodes, f"runs a pod {what}", f"run pods {what}")
 
 
 def _condition(
