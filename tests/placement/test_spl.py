@@ -284,6 +284,13 @@ def test_neighbours_of_one_operator_are_written_as_a_group() -> None:
 def test_repeated_text_is_not_read_again() -> None:
     text = 'hostColocation("repeated")'
     assert parse_placement(text, FIELD) is parse_placement(text, FIELD)
+    assert parse_placement(text, FIELD) is parse_placement(text, "elsewhere")
+
+
+def test_problems_say_where_the_text_is() -> None:
+    _, (here,) = parse_placement("hostIsolated", FIELD)
+    _, (there,) = parse_placement("hostIsolated", "elsewhere")
+    assert (here.field, there.field) == (FIELD, "elsewhere")
 
 
 def test_long_text_is_not_kept() -> None:

@@ -36,6 +36,9 @@ from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, enumerated, fau
 
 NOUN: Final = "processing element"
 
+_STEP: Final = 50
+"""Elements that are looked at in some tenths of a millisecond."""
+
 _SAID: Final = 3
 """Names in a warning."""
 
@@ -166,8 +169,11 @@ async def _members(
     """The members of the Job; the verdict if one of its elements cannot run by itself, or there is no time."""
     chosen = frozenset((pool.namespace, pool.name) for pool in choices)
     members: list[Member] = []
-    for names, pod in element_pods(name, spec):
+    for found in element_steps(name, spec):
         await solving.rest()
+        if found is None:
+            continue
+        names, pod = found
         if solving.left() <= 0:
             return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
         member = member_of(names, len(names), pod, namespace, world, chosen)
@@ -210,8 +216,15 @@ def _demands(name: str, spec: JobSpec) -> Iterator[bytes]:
 
 def element_pods(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod]]:
     """The names of equal elements, and the pod of the first of them; in the order of the Job."""
+    return (found for found in element_steps(name, spec) if found is not None)
+
+
+def element_steps(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod] | None]:
+    """The same; ``None`` after each of the steps that it takes to find out which elements are equal."""
     alike: dict[bytes, list[tuple[str, ElementSpec]]] = {}
     for at, element in enumerate(spec.processing_elements or ()):
+        if at % _STEP == 0:
+            yield None
         pe = element_name(name, at, element)
         alike.setdefault(_shape(element, pe), []).append((pe, element))
     for found in alike.values():

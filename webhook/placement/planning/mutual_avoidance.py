@@ -53,13 +53,12 @@ def unplanned(members: Sequence[Member], world: World) -> list[str]:
     named = _all_named(world)
     preferred = {token for member in members for token in _preferred(member)}
     found = []
-    for at, member in enumerate(members):
+    for member in members:
         near, away, spread = _own(member)
-        others = [other for to, other in enumerate(members) if to != at]
         if (
             near
             or not all(named and term.topology_key == keys.HOSTNAME and _about(term, member, members) for term in away)
-            or any(_pods(other).match(each) is not False for each in spread for other in others)
+            or any(_pods(other).match(each) is not False for each in spread for other in members if other is not member)
             or not preferred.isdisjoint(_tokens(member))
         ):
             found.append(member.names[0])

@@ -54,7 +54,12 @@ def parse_placement(text: str, field: str) -> tuple[tuple[Clause, ...], tuple[Pr
     """
     if problem := unreadable(text, field, limit=TEXT_LIMIT):
         return (), (problem,)
-    return _remembered(text, field) if len(text) <= _CACHED_LENGTH else _parse(text, field)
+    if len(text) <= _CACHED_LENGTH:
+        # Elements of a Job have the same texts at a thousand paths; only problems say the path.
+        found = _remembered(text, "")
+        if not found[1]:
+            return found
+    return _parse(text, field)
 
 
 def format_placement(clauses: Iterable[Clause]) -> str:
