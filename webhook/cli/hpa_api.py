@@ -43,7 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_storage(settings: RestSettings) -> None:
-    """Raise :class:`WrongUse` if flags about a cluster are given together with a file."""
+    """Raise :class:`WrongUse` if flags about a cluster are given together with a file, or two about who may ask."""
+    if settings.token_file is not None and settings.authorize:
+        raise WrongUse("--token-file and --authorize are both given: tokens are those of the file, or of the cluster")
     if settings.store is None:
         return
     if settings.context is not None:

@@ -106,7 +106,7 @@ class RestApi:
         except StorageError as error:
             reply = refused(error.status, "storage", str(error)).response()
         except StaleTokenError as error:
-            reply = refused(400, "continue", str(error)).response()
+            reply = refused(error.status, "query continue", str(error)).response()
         except TimeoutError:
             reply = refused(503, "request", "was not answered in time, and may have been carried out").response()
         if request.method not in _READS or reply.status >= web.HTTPBadRequest.status_code:

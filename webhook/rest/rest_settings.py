@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from webhook.rest.cluster_store import NamespaceMap
 from webhook.settings import Settings
 
 
@@ -31,3 +32,9 @@ class RestSettings(Settings):
     max_rate: float = Field(
         5000.0, ge=0, le=1_000_000, description="Requests that one address may make in a second; 0 for any number."
     )
+
+    @field_validator("namespace")
+    @classmethod
+    def _is_a_namespace(cls, text: str) -> str:
+        NamespaceMap(text)
+        return text

@@ -1,6 +1,6 @@
 """The protocol of storage: whole intents, read, listed and changed by operations; and the errors of storage."""
 
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from msgspec import Struct
 
@@ -17,7 +17,13 @@ class StorageError(Exception):
 
 
 class StaleTokenError(Exception):
-    """A ``continue`` token of a list is none that storage has made, or is too old; the text says which."""
+    """A ``continue`` token of a list is none that storage has made (400), or is too old (410); the text says which."""
+
+    BAD_REQUEST: ClassVar = 400
+
+    def __init__(self, text: str, *, status: int = BAD_REQUEST) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 class IntentPage(Struct, frozen=True):
