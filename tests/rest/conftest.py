@@ -15,9 +15,11 @@ from webhook.rest.cluster_store import ClusterStore, NamespaceMap
 @contextlib.asynccontextmanager
 async def serving_cluster(api: ApiServer, namespace: str = "edge") -> AsyncIterator[RestClient]:
     """A client of a server over the cluster of that API server."""
-    async with Connection(api.configuration()) as connection:
-        async with serving(ClusterStore(connection, NamespaceMap(namespace))) as client:
-            yield client
+    async with (
+        Connection(api.configuration()) as connection,
+        serving(ClusterStore(connection, NamespaceMap(namespace))) as client,
+    ):
+        yield client
 
 
 @pytest.fixture

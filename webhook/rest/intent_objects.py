@@ -53,7 +53,7 @@ class EmcoNames(Struct, frozen=True, rename="camel", omit_defaults=True):
     user_data2: str = field(name="userData2", default="")
 
 
-class ObjectMetadata(Struct, frozen=True):
+class StoredMetadata(Struct, frozen=True):
     """The part of an object's metadata that is used."""
 
     name: str
@@ -66,7 +66,7 @@ class ObjectMetadata(Struct, frozen=True):
 class StoredHPAIntent(Struct, frozen=True):
     """``streams.ibm.com/v1 HPAIntent`` as it is stored."""
 
-    metadata: ObjectMetadata
+    metadata: StoredMetadata
     spec: dict[str, Any] | None = None
 
 
