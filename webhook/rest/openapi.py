@@ -15,7 +15,7 @@ from webhook.rest.routes import GROUP, LEVELS, NAME, Collection, group_template,
 
 Json = dict[str, Any]
 
-_MODE: Final[Literal["validation"]] = "validation"
+_MODE: Final = "validation"
 _REF: Final = "#/components/schemas/{model}"
 
 
@@ -97,7 +97,9 @@ def openapi_document(
 ) -> Json:
     """The document; ``queries`` has the OpenAPI operation of each query about a group, ``schemas`` their models."""
     models: list[type[BaseModel]] = [*BODIES.values(), *ANSWERS.values(), ProblemBody, *schemas]
-    adapters = [(model.__name__, _MODE, TypeAdapter(model)) for model in models]
+    adapters: list[tuple[str, Literal["validation"], TypeAdapter[Any]]] = [
+        (model.__name__, "validation", TypeAdapter(model)) for model in models
+    ]
     _, made = TypeAdapter.json_schemas(adapters, ref_template=_REF)
     paths: Json = {}
     for collection in Collection:
