@@ -162,9 +162,12 @@ def near(key: str = keys.HOSTNAME, **fields: Any) -> dict[str, Any]:
     return {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
-def spread(when: str = "DoNotSchedule") -> dict[str, Any]:
+OF_JOB = {"matchLabels": {"app": "web", keys.JOB: "parallel"}}
+
+
+def spread(when: str = "DoNotSchedule", **fields: Any) -> dict[str, Any]:
     about = {"matchLabels": {"app": "web"}}
-    one = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": when, "labelSelector": about}
+    one = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": when, "labelSelector": about, **fields}
     return {"topologySpreadConstraints": [one]}
 
 
@@ -172,19 +175,26 @@ def spread(when: str = "DoNotSchedule") -> dict[str, Any]:
     ("one", "left"),
     [
         (pod(labels={"app": "db"}), []),
-        (SHY, []),
+        (SHY, ["pe-0"]),
+        (pod(labels={"app": "db"}, affinity=away(selector=OF_JOB)), []),
+        (pod(labels={"app": "db"}, affinity=away(matchLabelKeys=[keys.JOB])), []),
         (pod(labels={"app": "db"}, affinity=away("zone")), ["pe-0"]),
         (pod(labels={"app": "db"}, affinity=near()), ["pe-0"]),
         (pod(labels={"app": "db"}, affinity=near(namespaces=["elsewhere"])), ["pe-0"]),
         (pod(labels={"app": "db"}, affinity=away(selector={"matchLabels": {"app": "elsewhere"}})), ["pe-0"]),
         (pod(labels={"app": "db"}, affinity={"podAffinity": {}, "podAntiAffinity": {}}), []),
         (pod(labels={"app": "db"}, **spread()), ["pe-0"]),
+        (pod(labels={"app": "db"}, **spread(matchLabelKeys=[keys.JOB])), ["pe-0"]),
+        (pod(labels={"app": "db"}, **spread(labelSelector=None)), []),
+        (pod(labels={"app": "db"}, **spread(labelSelector={"matchLabels": {"app": "db"}})), ["pe-0"]),
+        (pod(labels={"app": "db"}, **spread(labelSelector={"matchLabels": {"app": "db", keys.JOB: "parallel"}})), []),
         (pod(labels={"app": "db"}, **spread("ScheduleAnyway")), []),
         (pod(labels={"app": "db"}, affinity=near(), nodeName="node-a"), []),
     ],
     ids=[
-        "no terms", "planned", "by zone", "affinity", "other namespaces", "about others", "empty", "spread",
-        "soft spread", "bound",
+        "no terms", "about pods of any job", "planned", "planned by keys", "by zone", "affinity", "other namespaces",
+        "about others", "empty", "spread", "spread about another element", "spread about nobody",
+        "spread about pods of any job", "spread of its own", "soft spread", "bound",
     ],
 )  # fmt: skip
 def test_terms_about_others_that_are_not_planned_are_known(one: dict[str, Any], left: list[str]) -> None:

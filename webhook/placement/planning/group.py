@@ -213,7 +213,8 @@ class Group:
         each = {at: 1 if one else counts[at] for at in members}
         conditions = [found for at in members for found in kept[at]]
         nodes = self._nodes_for(each, kept, change, one=one)
-        joining = change.joining.issuperset(members) and bool(nodes >> change.like & 1)
+        new = self._nodes_for(each, kept, change, one=one, new=True) if change.added else 0
+        joining = change.joining.issuperset(members) and bool(new >> change.like & 1)
         kins = {self.members[at].kin for at in members}
         requests = [requests_of(kept[at]) for at in members]
         block = Block(
@@ -243,8 +244,11 @@ class Group:
             self._masks[nodes] = _mask(nodes, self._slots)
         return self._masks[nodes]
 
-    def _nodes_for(self, each: Mapping[int, int], kept: _Kept, change: Change, *, one: bool) -> Bits:
-        """The nodes that can run so many pods of ``each`` of these members at a time, by all but room and others."""
+    def _nodes_for(self, each: Mapping[int, int], kept: _Kept, change: Change, *, one: bool, new: bool = False) -> Bits:
+        """The nodes that can run so many pods of ``each`` of these members at a time, by all but room and others.
+
+        ``new`` asks for those that could if nothing ran on them.
+        """
         together = [(self.members[at], count, kept[at]) for at, count in each.items()]
         if split(together) or not self._welcome([*each], kept, change).issuperset(named(kept, each)):
             return 0
@@ -252,7 +256,8 @@ class Group:
         for at, count in each.items():
             nodes &= self._left_by(at, kept[at], change) & ~(change.opened if at in change.closed else 0)
             for found in kept[at]:
-                nodes &= found.nodes | (change.opened if found.clause == change.opening else 0)
+                mine = found.new_nodes(self.world.everything) if new else found.nodes
+                nodes &= mine | (change.opened if found.clause == change.opening else 0)
                 if found.host is not None and not self._has(found.host, change):
                     return 0
                 if found.limit is not None and not one:
