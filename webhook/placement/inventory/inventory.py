@@ -277,7 +277,7 @@ class Inventory:
         self.jobs_version += 1
         self.jobs[job.namespace, job.name] = JobModel(job)
 
-    def with_job(self, job: StreamsJob, pools: Sequence[Pool] = ()) -> "Inventory":
+    def with_job(self, job: JobModel, pools: Sequence[Pool] = ()) -> "Inventory":
         """A view of the inventory with that Job, and these HostPools, in place of those with their names.
 
         No kept answer is about the view.
@@ -286,7 +286,7 @@ class Inventory:
         tell again. Callers must not change the view.
         """
         found = copy.copy(self)
-        found.jobs = {**self.jobs, (job.namespace, job.name): JobModel(job)}
+        found.jobs = {**self.jobs, (job.source.namespace, job.name): job}
         if pools:
             found.pools = self.pools.with_pools(pools)
         return found

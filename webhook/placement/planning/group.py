@@ -113,7 +113,7 @@ class Group:
         )
         self._free = _free(world, self.resources, self._slots, restarting)
         self._known: dict[object, GroupAnswer] = {}
-        self._masks: dict[Bits, npt.NDArray[np.bool_]] = {}
+        self._masks: dict[tuple[Bits, int, bool], npt.NDArray[np.bool_]] = {}
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -157,6 +157,7 @@ class Group:
             return GroupAnswer(None, decided=False)
         problem, owners, _ = await self.problem(counts, change)
         answer: Assigned = await assign(problem, self.solving)
+        await self.solving.rest()
         if answer.found is None:
             short = {member for at in answer.short or () for pods in owners[at] for member, _ in pods}
             return GroupAnswer(None, answer.decided, tuple(sorted(short)))
@@ -182,7 +183,9 @@ class Group:
         self, counts: Sequence[int], change: Change = SAME, prices: Sequence[Row] = ()
     ) -> tuple[tuple[Block, ...], list[Sets]]:
         """The blocks, and the pods of each; equal blocks are one."""
+        await self.solving.rest()
         kept = [self._kept(at, change) if counts[at] else () for at in range(len(self.members))]
+        await self.solving.rest()
         merged: dict[object, tuple[Block, Sets]] = {}
         for number, together in enumerate(_united([at for at, count in enumerate(counts) if count], kept)):
             await self.solving.rest()
@@ -219,7 +222,7 @@ class Group:
         requests = [requests_of(kept[at]) for at in members]
         block = Block(
             count=counts[members[0]] if one else 1,
-            nodes=np.append(self._mask(nodes), np.full(change.added, joining)),
+            nodes=self._mask(nodes, change.added, new=joining),
             requests=tuple(
                 min(sum(own.get(resource, 0) * each[at] for at, own in zip(members, requests, strict=True)), MOST)
                 for resource in self.resources
@@ -238,11 +241,16 @@ class Group:
         sets: Sets = [((members[0], 1),)] * block.count if one else [tuple(each.items())]
         return (number if block.limits else shape), block, sets
 
-    def _mask(self, nodes: Bits) -> npt.NDArray[np.bool_]:
-        """For each node whether it is in the set, to be changed by nobody; most members may use the same nodes."""
-        if nodes not in self._masks:
-            self._masks[nodes] = _mask(nodes, self._slots)
-        return self._masks[nodes]
+    def _mask(self, nodes: Bits, added: int = 0, *, new: bool = False) -> npt.NDArray[np.bool_]:
+        """For each node whether it is in the set, to be changed by nobody; ``new`` is that for all nodes ``added``.
+
+        Most members may use the same nodes, and share the mask.
+        """
+        key = nodes, added, new and bool(added)
+        if key not in self._masks:
+            self._masks[key] = np.append(_mask(nodes, self._slots), np.full(added, new))
+            self._masks[key].setflags(write=False)
+        return self._masks[key]
 
     def _nodes_for(self, each: Mapping[int, int], kept: _Kept, change: Change, *, one: bool, new: bool = False) -> Bits:
         """The nodes that can run so many pods of ``each`` of these members at a time, by all but room and others.
@@ -292,7 +300,7 @@ class Group:
             for index, nodes in self.world.inventory.pools.hosts(pool).items()
             if nodes and index < size
         }
-        mask = np.append(self._mask(able), np.full(change.added, bool(able >> change.like & 1)))
+        mask = self._mask(able, change.added, new=bool(able >> change.like & 1))
         return PoolChoice(size, mask, pool.exclusive, tuple(sorted(standing.items())))
 
     # Nodes

@@ -15,6 +15,7 @@ from webhook.placement.inventory.template_pods import TemplatePods, template_pod
 from webhook.placement.kube.pod import HARD, LabelSelector, PodTerm, Requirement, SpreadConstraint
 from webhook.placement.kube.selector import requirements_of
 from webhook.placement.planning.members import Demand, Member
+from webhook.placement.planning.steps import Steps
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 
@@ -43,7 +44,7 @@ def avoiding(members: Sequence[Member], world: World) -> tuple[Member, ...]:
     )
 
 
-def unplanned(members: Sequence[Member], world: World) -> list[str]:
+def unplanned(members: Sequence[Member], world: World) -> Steps[list[str]]:
     """Names of members some of whose conditions about other pods do not count where they are placed.
 
     These are required ``podAffinity``; ``podAntiAffinity`` that :func:`avoiding` leaves to the scheduler; spread
@@ -51,9 +52,13 @@ def unplanned(members: Sequence[Member], world: World) -> list[str]:
     known; and a colocation with pods that only prefer it. All members are in one namespace.
     """
     named = _all_named(world)
-    preferred = {token for member in members for token in _preferred(member)}
+    preferred: set[str] = set()
+    for member in members:
+        preferred.update(_preferred(member))
+        yield
     found = []
     for member in members:
+        yield
         near, away, spread = _own(member)
         if (
             near
