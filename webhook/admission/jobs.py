@@ -29,7 +29,13 @@ from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.inventory.objects import StreamsJob
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.named_pools import foreign_pools, pool_clauses, pools_of_element, undeclared_pools
+from webhook.placement.jobs.named_pools import (
+    foreign_pools,
+    pool_clause_steps,
+    pool_clauses,
+    pools_of_element,
+    undeclared_pools,
+)
 from webhook.placement.jobs.problems import problem_steps, problems_of_element, problems_of_job
 from webhook.placement.jobs.whole_job import demands_more, judge_job
 from webhook.placement.kube.pod import Metadata
@@ -82,7 +88,7 @@ async def _checked(review: Review, inventory: Inventory, policy: Policy, new: Su
     """The answer by the Job's own rules; if it keeps them, with the questions that are left."""
     known = _open_pools(review.namespace, inventory)
     problems = await taken(_problems(new), solving)
-    clauses = await taken(pool_clauses(new.spec), solving)
+    clauses = await taken(pool_clause_steps(new.spec), solving)
     problems += undeclared_pools(clauses, new.spec, known.keys())
     uses = [(known[pool], clause.text) for pool, clause in foreign_pools(clauses, new.spec) if pool in known]
     answer = with_rights_to(answered(review, problems, policy), review, uses, "spec.processingElements", policy)
@@ -133,7 +139,7 @@ def problems_of(document: Unstructured, namespace: str, inventory: Inventory) ->
         new = msgspec.convert(document, SubmittedJob)
     except msgspec.ValidationError as error:
         return [Problem("spec", f"is not readable: {error}")]
-    clauses = finished(taken(pool_clauses(new.spec), Restless()))
+    clauses = pool_clauses(new.spec)
     known = _open_pools(namespace, inventory)
     own = problems_of_job(new.metadata.name or "", new.spec)
     return [*own, *undeclared_pools(clauses, new.spec, known.keys())]

@@ -15,7 +15,7 @@ from webhook.convert.findings import InputLine, Manifest, RefusedInputError, Rem
 from webhook.convert.streams_application import StreamsApplication, StreamsOperator
 from webhook.placement.annotations.placement_text import contradictions
 from webhook.placement.inventory.job_spec import JobSpec
-from webhook.placement.jobs.named_pools import undeclared_pools
+from webhook.placement.jobs.named_pools import pool_clauses, undeclared_pools
 from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
 from webhook.placement.spl.host_pools import PoolDeclaration
@@ -148,7 +148,7 @@ def _problems(
     """What is wrong with the Job, at the lines that said it."""
     job = msgspec.convert(spec, JobSpec)
     known: Iterable[str] = () if application.bundle else {pool for pool, _ in _pools_named(elements)}
-    for problem in (*problems_of_job(name, job), *undeclared_pools(job, frozenset(known))):
+    for problem in (*problems_of_job(name, job), *undeclared_pools(pool_clauses(job), job, frozenset(known))):
         yield Problem(str(_line(problem.field, application, elements)), problem.message)
     for element in elements:
         clauses = element.clauses

@@ -61,8 +61,17 @@ def pools_of_element(spec: ProcessingElementSpec) -> Iterator[tuple[str, Clause,
     return ((path, clause, pool.name, text) for path, clause, pool, text in _of_element(spec, "spec"))
 
 
-def pool_clauses(spec: JobSpec) -> Steps[list[PoolClause]]:
+def pool_clauses(spec: JobSpec) -> list[PoolClause]:
     """Every clause of the Job about a pool; texts with syntax errors are left out."""
+    return [
+        clause
+        for place, element in enumerate(spec.processing_elements or ())
+        for clause in _of_element(element, f"spec.processingElements[{place}]")
+    ]
+
+
+def pool_clause_steps(spec: JobSpec) -> Steps[list[PoolClause]]:
+    """The same, found in steps."""
     found: list[PoolClause] = []
     for place, element in enumerate(spec.processing_elements or ()):
         found += _of_element(element, f"spec.processingElements[{place}]")
