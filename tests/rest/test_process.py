@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.blackbox.rest_process import rest_process
+from tests.rest.rest_process import rest_process
 from tests.rest.rest_server import INTENTS, intent
 
 pytestmark = pytest.mark.integration
