@@ -4,22 +4,29 @@ Each cluster is read and examined in a thread of its own, and then forgotten: as
 same time. One that does not answer in time, or cannot be read, is reported, and no app goes there.
 """
 
+import asyncio
 import queue
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError
+from kubeapi.client.kubeconfig import servers_of_contexts
+from kubeapi.client.object_client import ObjectClient
 from webhook.admission.templates import is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
+from webhook.app.cluster_source import configuration_of
 from webhook.app.explain import Manifests, applied, explaining
 from webhook.cluster.objects import custom_resources, wire
 from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.queries.cluster_profiles import ClusterProfile, read_profiles
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.clusters.answer import ClustersAnswer, answer
 from webhook.placement.clusters.application import AppWorkload, ClusterApp, apps_of
@@ -30,6 +37,7 @@ from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.solver import finished
 from webhook.placement.text.api_kinds import HPA_INTENT
 from webhook.placement.text.problem import quote
+from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
 TIMEOUT: Final = 30.0
@@ -51,10 +59,14 @@ Warn = Callable[[str], object]
 
 
 class ClusterSource(Struct, frozen=True):
-    """Where one cluster is read from: its name in answers, and the settings with its folder or context."""
+    """Where one cluster is read from: its name in answers, and the settings with its folder or context.
+
+    ``trouble`` says why it cannot be read, if that is known without trying.
+    """
 
     name: str
     settings: Settings
+    trouble: str = ""
 
 
 def folders(parent: Path, settings: Settings) -> list[ClusterSource]:
@@ -80,6 +92,42 @@ def contexts(text: str, settings: Settings) -> list[ClusterSource]:
             raise ValueError(f"{quote(text)} names {quote(name)} twice")
         found[name] = ClusterSource(name, settings.model_copy(update={"snapshot": None, "context": context}))
     return list(found.values())
+
+
+async def profiles(namespace: str, settings: Settings) -> list[ClusterSource]:
+    """The clusters of the ClusterProfile objects in a namespace, or in all of them, of the hub that settings name.
+
+    Their credentials are those of the context of the kubeconfig that has the cluster's name, or else its server. Raises
+    :class:`FatalError` if the hub cannot be asked, ``ValueError`` if it has no profiles.
+    """
+    configuration = await asyncio.to_thread(configuration_of, settings)
+    try:
+        async with Connection(configuration) as connection:
+            found = await read_profiles(ObjectClient(connection), namespace)
+    except (ApiError, msgspec.ValidationError) as failure:
+        raise FatalError(f"the ClusterProfiles could not be read: {failure}") from failure
+    if not found:
+        raise ValueError("there is no ClusterProfile" + (f" in namespace {namespace}" if namespace else ""))
+    servers = await asyncio.to_thread(servers_of_contexts)
+    names = Counter(profile.name for profile in found)
+    return [
+        _of_profile(
+            profile.name if names[profile.name] == 1 else f"{profile.namespace}/{profile.name}",
+            profile,
+            servers,
+            settings,
+        )
+        for profile in found
+    ]
+
+
+def _of_profile(name: str, profile: ClusterProfile, servers: Mapping[str, str], settings: Settings) -> ClusterSource:
+    context = profile.name if profile.name in servers else ""
+    context = context or next((one for one, server in servers.items() if server in profile.servers), "")
+    if context:
+        return ClusterSource(name, settings.model_copy(update={"snapshot": None, "context": context}))
+    where = f" or its server {profile.servers[0]}" if profile.servers else ""
+    return ClusterSource(name, settings, f"no context of the kubeconfig has its name{where}")
 
 
 def read_apps(manifests: Manifests, warn: Warn) -> tuple[ClusterApp, ...]:
@@ -148,6 +196,8 @@ def _examined(
     source: ClusterSource, apps: Sequence[ClusterApp], manifests: Manifests, timeout: float, warn: Warn
 ) -> ExaminedCluster:
     """Read the cluster and examine it; raises any exception if it cannot be read."""
+    if source.trouble:
+        return ExaminedCluster(source.name, trouble=source.trouble)
     remarks: list[str] = []
     world = explaining(source.settings, manifests, remarks.append, timeout)
     for line in remarks:

@@ -1,25 +1,42 @@
 """``clusters``: show which of several clusters can take each app, as allow and deny lists."""
 
 import argparse
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from webhook.app.clusters import PARALLEL, TIMEOUT, ClusterReading, ClusterSource, contexts, folders, placed, read_apps
+from webhook.app.clusters import (
+    PARALLEL,
+    TIMEOUT,
+    ClusterReading,
+    ClusterSource,
+    contexts,
+    folders,
+    placed,
+    profiles,
+    read_apps,
+)
 from webhook.cli import COMMANDS, Subparsers, flags, warn
+from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explain import FORMS, add_manifests, manifests_of
 from webhook.cli.screen import Screen
 from webhook.placement.clusters.answer import AppList, ClustersAnswer
+from webhook.placement.clusters.application import ClusterApp
+from webhook.placement.clusters.fleet_objects import ocm_placements, propagation_policies
 from webhook.placement.text.problem import counted, enumerated, escape
 from webhook.settings import Settings
 
 _FLAGS: Final = (
-    "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "exclusive_strangers",
+    "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "exclusive_strangers",
     "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
 )  # fmt: skip
+_FLEET: Final = ("karmada", "ocm")
+"""Values of ``--output`` that stand for objects of a fleet manager."""
+
 _DESCRIPTION: Final = (
     "For each app of the manifests, the clusters that can take it now: all its pods at a time, each with all its "
     "requirements on one node. An app is what an HPAIntent names, with its workloads and its replication count; a "
@@ -45,8 +62,24 @@ def add(subparsers: Subparsers) -> None:
     where.add_argument(
         "--contexts", metavar="NAMES", help="Contexts of the kubeconfig, such as edge-1,edge-2 or name=context."
     )
+    where.add_argument(
+        "--profiles",
+        metavar="NAMESPACE",
+        nargs="?",
+        const="",
+        help="ClusterProfile objects, of a namespace or of all, in the cluster of --context.",
+    )
     parser.add_argument(
-        "-o", "--output", choices=("text", *FORMS), default="text", help="Form of the answer (default: text)."
+        "-o",
+        "--output",
+        choices=("text", *FORMS, *_FLEET),
+        default="text",
+        help="Form of the answer; karmada and ocm write objects of these fleet managers (default: text).",
+    )
+    parser.add_argument(
+        "--divide",
+        action="store_true",
+        help="With -o karmada, divide replicas between clusters by weight; without it each has all of them.",
     )
     parser.add_argument(
         "--timeout",
@@ -93,7 +126,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise WrongUse("no app in the manifests: an HPAIntent, or a workload such as a Deployment, is needed")
     reading = ClusterReading(arguments.timeout, int(arguments.parallel))
     found = placed(sources, apps, given, reading, warn)
-    if arguments.output == "text":
+    if arguments.output in _FLEET:
+        _write_objects(apps, found, arguments)
+    elif arguments.output == "text":
         _show(found, Screen())
     else:
         print(FORMS[arguments.output](msgspec.to_builtins(found)))
@@ -103,7 +138,20 @@ def run(arguments: argparse.Namespace) -> int:
 def _sources(arguments: argparse.Namespace, settings: Settings) -> list[ClusterSource]:
     if arguments.clusters is not None:
         return folders(arguments.clusters, settings)
-    return contexts(arguments.contexts, settings)
+    if arguments.contexts is not None:
+        return contexts(arguments.contexts, settings)
+    return asyncio.run(profiles(arguments.profiles, settings))
+
+
+def _write_objects(apps: Sequence[ClusterApp], found: ClustersAnswer, arguments: argparse.Namespace) -> None:
+    """Print the objects of a fleet manager, and on standard error what they do not say."""
+    for text in (*dict.fromkeys(found.refused.values()), *_remarks(found)):
+        warn(text)
+    if arguments.output == "ocm":
+        objects = list(ocm_placements(apps, found))
+    else:
+        objects = list(propagation_policies(apps, found, divide=arguments.divide))
+    print("---\n".join(as_yaml(one) for one in objects), end="")
 
 
 def _show(found: ClustersAnswer, screen: Screen) -> None:
