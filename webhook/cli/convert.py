@@ -1,0 +1,171 @@
+"""``convert``: SPL, ADL, bundles of Streams, Twister2 configurations and EMCO intents become manifests."""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from webhook.cli import COMMANDS, Subparsers
+from webhook.cli.differences import as_yaml
+from webhook.cli.exits import Exit, WrongUse
+from webhook.cluster.snapshot.manifests import STDIN, ManifestError, read_named
+from webhook.convert.bundle import BUNDLE_LIMIT
+from webhook.convert.conversion import ConvertOptions, InputKind, convert, kind_of
+from webhook.convert.findings import Conversion, Manifest, RefusedInputError
+from webhook.convert.targets import Targets
+from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.text.keys import LABEL_LIMIT
+from webhook.placement.text.problem import counted, escape, quote, render
+
+_DESCRIPTION: Final = (
+    "Convert SPL programs, ADL and application bundles (.sab) of Streams, Twister2 configurations and EMCO hardware "
+    "intents into manifests: Jobs, HostPools, workloads, HPAIntents. What no manifest can say is printed on standard "
+    "error, line by line: 'error' for an input that breaks its own rules, 'lost' for a demand that is left out, 'note' "
+    "for what should be looked at. With an error, or with something lost and without --partial, no manifest is written."
+)
+_EPILOG: Final = "Exit codes: 0 done, 1 refused or something is lost, 2 wrong use, 3 trouble."
+_DASH: Final = "-"
+
+Inputs = Sequence[tuple[str, Conversion]]
+"""The results with the names of their files, in the order of the command line."""
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the command."""
+    parser = subparsers.add_parser(
+        "convert", help=COMMANDS["convert"], description=_DESCRIPTION, epilog=_EPILOG, allow_abbrev=False
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="Files to convert, or - for standard input.")
+    parser.add_argument(
+        "--from",
+        dest="kind",
+        choices=[kind.value for kind in InputKind],
+        help="Kind of all files (default: told from the content of each).",
+    )
+    parser.add_argument(
+        "--onto",
+        nargs="+",
+        action="extend",
+        metavar="MANIFEST",
+        help="Add annotations to the pods and workloads of these manifests, in place of making Jobs, workloads and "
+        "HPAIntents.",
+    )
+    parser.add_argument("--name", metavar="NAME", help="Name of the Job or workload (default: made of the input's).")
+    parser.add_argument("-n", "--namespace", metavar="NAME", help="Namespace of what is made (default: none stated).")
+    parser.add_argument("--partial", action="store_true", help="Write manifests although demands are lost.")
+    parser.add_argument("-o", "--output", choices=("yaml", "json"), default="yaml", help="Form (default: yaml).")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Convert the files; returns ``Exit.REFUSED`` if one breaks its own rules, or if a demand is lost."""
+    for flag in ("name", "namespace"):
+        _check_name(f"--{flag}", getattr(arguments, flag))
+    targets = _targets(arguments.onto)
+    options = ConvertOptions(arguments.name, arguments.namespace, targets)
+    found: Inputs = [_converted(name, arguments.kind, options) for name in arguments.files]
+    _check_one_name(arguments.name, found)
+    broken, lost = _report(found)
+    if broken or (lost and not arguments.partial):
+        what = f"{counted(broken, 'error')}" if broken else f"{counted(lost, 'demand')} lost"
+        advice = "" if broken else "; --partial writes the rest"
+        print(f"streams-placement: no manifest is written: {what}{advice}", file=sys.stderr)
+        return Exit.REFUSED
+    _write(found, [] if targets is None else [document for _, document in targets.documents], arguments.output)
+    return Exit.OK
+
+
+def _check_name(flag: str, name: str | None) -> None:
+    if name is not None and (not is_node_name(name) or len(name) > LABEL_LIMIT):
+        raise WrongUse(f"{flag} {quote(name)} is no name: a-z, 0-9, '-' and '.', at most {LABEL_LIMIT} characters")
+
+
+def _check_one_name(name: str | None, found: Inputs) -> None:
+    """``--name`` is for one object; two of them with one name would be the same object."""
+    named = [
+        (manifest["kind"], manifest["metadata"]["name"]) for _, conversion in found for manifest in conversion.manifests
+    ]
+    twice = next((one for at, one in enumerate(named) if one in named[:at]), None)
+    if twice is not None:
+        advice = "convert the files one by one, each with a --name of its own"
+        raise WrongUse(f"there would be two objects {twice[0]} {twice[1]}: {advice}")
+    if name is not None and named and name not in {own for _, own in named}:
+        raise WrongUse("--name is for one application: these have several, or none")
+
+
+def _targets(names: list[str] | None) -> Targets | None:
+    """The objects that get annotations."""
+    if names is None:
+        return None
+    try:
+        return Targets(list(read_named(names)))
+    except ManifestError as error:
+        raise WrongUse(str(error)) from error
+    except RefusedInputError as refused:
+        raise WrongUse(render(refused.problems)) from refused
+
+
+def _converted(name: str, kind: str | None, options: ConvertOptions) -> tuple[str, Conversion]:
+    shown = STDIN if name == _DASH else name
+    content = _content(name)
+    found = InputKind(kind) if kind is not None else kind_of(content)
+    if found is None:
+        kinds = ", ".join(InputKind)
+        raise WrongUse(f"{shown}: cannot tell what this is: say --from with one of {kinds}")
+    return shown, convert(shown, content, found, options)
+
+
+def _content(name: str) -> bytes:
+    """The content of a file, or of standard input; of a larger one so much that it is seen to be too large."""
+    if name == _DASH:
+        return sys.stdin.buffer.read(BUNDLE_LIMIT + 1)
+    try:
+        with Path(name).open("rb") as file:
+            return file.read(BUNDLE_LIMIT + 1)
+    except (OSError, ValueError) as error:
+        raise WrongUse(f"{escape(name)}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _report(found: Inputs) -> tuple[int, int]:
+    """Print problems and remarks on standard error; returns how many problems and lost demands there are."""
+    broken = lost = 0
+    for _, conversion in found:
+        for problem in conversion.problems:
+            place, _, rest = render([problem]).partition(": ")
+            print(f"{place}: error: {rest}", file=sys.stderr)
+        for line in _remark_lines(conversion):
+            print(line, file=sys.stderr)
+        broken += len(conversion.problems)
+        lost += sum(remark.demand for remark in conversion.remarks)
+    return broken, lost
+
+
+def _remark_lines(conversion: Conversion) -> Iterator[str]:
+    """The remarks, each on one line, with the place in front as compilers have it."""
+    for remark in conversion.remarks:
+        label = "lost" if remark.demand else "note"
+        yield escape(f"{remark.at}: {label}: {remark.what}: {remark.why}; {remark.instead}")
+
+
+def _write(found: Inputs, onto: Sequence[Manifest], form: str) -> None:
+    manifests = [manifest for _, conversion in found for manifest in conversion.manifests]
+    if form == "json":
+        whole = {"apiVersion": "v1", "kind": "List", "items": [*manifests, *onto]}
+        print(msgspec.json.format(msgspec.json.encode(whole), indent=2).decode())
+        return
+    texts = [*_documents(found), *map(as_yaml, onto)]
+    print("---\n".join(texts), end="")
+
+
+def _documents(found: Inputs) -> Iterable[str]:
+    """The manifests as YAML; the first of each input has comments with the input's name and the remarks."""
+    pending = ""
+    for name, conversion in found:
+        pending += "".join(f"# {line}\n" for line in (escape(f"Converted from {name}."), *_remark_lines(conversion)))
+        for manifest in conversion.manifests:
+            yield pending + as_yaml(manifest)
+            pending = ""
+    if pending:
+        yield pending

@@ -1,0 +1,172 @@
+"""Converts one input of another system into manifests: what kind of input it is, and the way from it to manifests."""
+
+import enum
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from webhook.convert.adl import read_adl
+from webhook.convert.bundle import adl_of_bundle, is_bundle
+from webhook.convert.emco import intent_objects, read_emco
+from webhook.convert.findings import Conversion, Manifest, RefusedInputError, Remark, object_name
+from webhook.convert.source_text import decoded
+from webhook.convert.spl import read_spl
+from webhook.convert.streams_application import StreamsApplication
+from webhook.convert.streams_job import job_of, pool_objects
+from webhook.convert.targets import Targets
+from webhook.convert.twister2 import read_twister2, workers_of
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Problem, quote
+
+
+class InputKind(enum.StrEnum):
+    """The kinds of inputs, as the command line names them."""
+
+    SPL = "spl"
+    ADL = "adl"
+    SAB = "sab"
+    TWISTER2 = "twister2"
+    EMCO = "emco"
+
+
+class ConvertOptions(Struct, frozen=True):
+    """What a user says beside the input.
+
+    ``name`` is that of the Job or workload, ``namespace`` that of all manifests. ``targets`` are objects that get
+    annotations, in place of new Jobs, workloads and HPAIntents.
+    """
+
+    name: str | None = None
+    namespace: str | None = None
+    targets: Targets | None = None
+
+
+_SIGNS: Final = (
+    (InputKind.ADL, re.compile(r"\A\s*+<(?:\?xml|!DOCTYPE|!--|applicationSet|\w++:applicationSet)")),
+    (
+        InputKind.TWISTER2,
+        re.compile(r"^[ \t]*+(?:twister2\.|kubernetes\.(?:bind|worker|namespace|image)\b)", re.MULTILINE),
+    ),
+    (
+        InputKind.EMCO,
+        re.compile(
+            r"\A\s*+[\[{]\s*+[\"{\]}]|^[ \t-]*+[\"']?[Mm]etadata[\"']?[ \t]*+:[ \t\r]*+$|/hpa-intents", re.MULTILINE
+        ),
+    ),
+    (
+        InputKind.SPL,
+        re.compile(
+            r"\bcomposite\s++\w|\bconfig\s++\w++\s*+:|\bhostPool\s*+:|\bcreatePool\s*+\(|\bstream\s*+<"
+            r"|\bhost(?:Colocation|Exlocation)?\s*+\(|\b(?:host|partition)Isolation\b|\bpartition(?:Col|Exl)ocation\b"
+        ),
+    ),
+)
+"""What the content of each kind looks like; the first that matches is it."""
+
+_TOLD_BY: Final = 1024 * 1024
+"""Characters of an input by which its kind is told."""
+
+
+def kind_of(content: bytes) -> InputKind | None:
+    """The kind of an input by its content; ``None`` if it looks like none."""
+    if is_bundle(content):
+        return InputKind.SAB
+    encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    text = content[:_TOLD_BY].decode(encoding, "replace")
+    return next((kind for kind, sign in _SIGNS if sign.search(text)), None)
+
+
+def convert(name: str, content: bytes, kind: InputKind, options: ConvertOptions) -> Conversion:
+    """The manifests of an input; never raises for what is in it. ``name`` is that of its file, for messages."""
+    try:
+        manifests, remarks = _CONVERTERS[kind](name, content, options)
+    except RefusedInputError as refused:
+        return Conversion(problems=refused.problems)
+    for manifest in manifests:
+        if options.namespace is not None:
+            manifest["metadata"]["namespace"] = options.namespace
+    # Written to JSON and read again, no two manifests share a part that YAML would write as an alias.
+    return Conversion(tuple(msgspec.json.decode(msgspec.json.encode(manifests))), tuple(sorted(remarks, key=_line)))
+
+
+def _line(remark: Remark) -> tuple[str, int]:
+    return remark.at.file, remark.at.line
+
+
+_Converted = tuple[list[Manifest], list[Remark]]
+
+
+def _spl(name: str, content: bytes, options: ConvertOptions) -> _Converted:
+    return _streams(*read_spl(decoded(name, content)), options)
+
+
+def _adl(name: str, content: bytes, options: ConvertOptions) -> _Converted:
+    return _streams(*read_adl(name, content), options)
+
+
+def _sab(name: str, content: bytes, options: ConvertOptions) -> _Converted:
+    path, adl = adl_of_bundle(name, content)
+    return _streams(*read_adl(f"{name}/{path}", adl), options)
+
+
+def _streams(applications: list[StreamsApplication], remarks: list[Remark], options: ConvertOptions) -> _Converted:
+    """A Job for each application, or only its pools where pods get the clauses or no operator is in the input."""
+    manifests: list[Manifest] = []
+    names: set[str] = set()
+    if not applications:
+        raise RefusedInputError(Problem("input", "there is no application in the input"))
+    for application in applications:
+        name = _name(options, object_name(application.name), several=len(applications) > 1)
+        if name in names:
+            message = f"two applications would be the Job {quote(name)}: convert them one by one, with --name"
+            raise RefusedInputError(Problem(str(application.at), message))
+        names.add(name)
+        if options.targets is not None:
+            remarks += options.targets.put_streams(application, name)
+            manifests += pool_objects(application)
+        elif not application.operators and not application.bundle:
+            manifests += pool_objects(application)
+        else:
+            job, more = job_of(application, name)
+            manifests.append(job)
+            remarks += more
+    return manifests, remarks
+
+
+def _twister2(name: str, content: bytes, options: ConvertOptions) -> _Converted:
+    workers, remarks = read_twister2(decoded(name, content))
+    stem = _name(options, object_name(name.rpartition("/")[2].partition(".")[0]), several=False)
+    if options.targets is not None:
+        return [], [*remarks, *options.targets.put_workers(workers, stem)]
+    manifests, more = workers_of(workers, stem)
+    return manifests, [*remarks, *more]
+
+
+def _emco(name: str, content: bytes, options: ConvertOptions) -> _Converted:
+    intents, remarks = read_emco(decoded(name, content))
+    objects = list(intent_objects(intents, options.namespace))
+    if options.targets is not None:
+        return [], [*remarks, *options.targets.put_intents(intents)]
+    for intent in intents:
+        what = f"HPAIntent {intent.name} is for the workloads of its namespace"
+        why = f"it applies where the namespace has the label {keys.INJECT}={keys.ENABLED}"
+        instead = f"label the namespace, or name the intent in the annotation {keys.INTENT}"
+        remarks.append(Remark(intent.at, what, why, instead))
+    return objects, remarks
+
+
+def _name(options: ConvertOptions, made: str, *, several: bool) -> str:
+    """The name that the user gives, else the one that was made; two applications cannot have one name."""
+    return made if options.name is None or several else options.name
+
+
+_CONVERTERS: Final[Mapping[InputKind, Callable[[str, bytes, ConvertOptions], _Converted]]] = {
+    InputKind.SPL: _spl,
+    InputKind.ADL: _adl,
+    InputKind.SAB: _sab,
+    InputKind.TWISTER2: _twister2,
+    InputKind.EMCO: _emco,
+}

@@ -1,0 +1,190 @@
+"""Makes a Job of Streams, or HostPools alone, of a Streams application (``docs/coming-from.md``).
+
+Fusion, which is part of submission in Streams, is done here in the simplest way that its clauses allow: operators with
+the same token of ``partitionColocation`` are one processing element, every other operator is one by itself.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from webhook.convert.findings import InputLine, Manifest, RefusedInputError, Remark, object_name
+from webhook.convert.streams_application import StreamsApplication, StreamsOperator
+from webhook.placement.annotations.placement_text import contradictions
+from webhook.placement.inventory.job_spec import JobSpec
+from webhook.placement.jobs.named_pools import pool_clauses, undeclared_pools
+from webhook.placement.jobs.problems import problems_of_job
+from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
+from webhook.placement.spl.host_pools import PoolDeclaration
+from webhook.placement.spl.placement import format_placement
+from webhook.placement.text.api_kinds import HOST_POOL, STREAMS_JOB
+from webhook.placement.text.problem import Problem, quote
+
+_PATH: Final = re.compile(
+    r"spec\.(?P<part>processingElements|hostPools)\[(?P<at>\d+)\](?:\.operators\[(?P<operator>\d+)\])?"
+)
+_PARTITION: Final = frozenset(
+    {ClauseName.PARTITION_COLOCATION, ClauseName.PARTITION_EXLOCATION, ClauseName.PARTITION_ISOLATION}
+)
+
+
+class StreamsElement(Struct, frozen=True, gc=False):
+    """Operators that are fused into one processing element."""
+
+    operators: tuple[StreamsOperator, ...]
+
+    @property
+    def clauses(self) -> list[Clause]:
+        """The clauses about hosts of all of its operators, each with the name of its operator."""
+        return [_of(clause, one.name) for one in self.operators for clause in host_clauses(one)]
+
+
+def host_clauses(operator: StreamsOperator) -> Iterator[Clause]:
+    """The clauses that say something about hosts; those of fusion, and the pool of all hosts, do not."""
+    for clause in operator.clauses:
+        everywhere = clause.argument == PoolName(DEFAULT_POOL)
+        if clause.name not in _PARTITION and not everywhere:
+            yield clause
+
+
+def fused(application: StreamsApplication) -> list[StreamsElement]:
+    """The processing elements of an application. Raises :class:`RefusedInputError` if clauses of fusion contradict."""
+    groups: dict[int, list[StreamsOperator]] = {}
+    group_of: dict[str, int] = {}
+    for place, operator in enumerate(application.operators):
+        tokens = [str(one.argument) for one in operator.clauses if one.name is ClauseName.PARTITION_COLOCATION]
+        known = sorted({group_of[token] for token in tokens if token in group_of})
+        group = known[0] if known else place
+        for other in known[1:]:
+            groups[group] += groups.pop(other)
+            group_of = {token: group if at == other else at for token, at in group_of.items()}
+        groups.setdefault(group, []).append(operator)
+        group_of |= dict.fromkeys(tokens, group)
+    problems = [problem for members in groups.values() for problem in _unfusible(members)]
+    if problems:
+        raise RefusedInputError(*problems)
+    return [StreamsElement(tuple(members)) for members in groups.values()]
+
+
+def _unfusible(members: Sequence[StreamsOperator]) -> Iterator[Problem]:
+    """A problem for each clause that keeps an operator out of the processing element that it has to be in."""
+    apart: dict[str, StreamsOperator] = {}
+    for operator in members:
+        for clause in operator.clauses:
+            if clause.name is ClauseName.PARTITION_ISOLATION and len(members) > 1:
+                other = next(one for one in members if one is not operator)
+                message = f"{quote(operator.name)} has {clause}, and is fused with {quote(other.name)}"
+                yield Problem(str(operator.at), message)
+            elif clause.name is ClauseName.PARTITION_EXLOCATION:
+                first = apart.setdefault(str(clause.argument), operator)
+                if first is not operator:
+                    message = f"{quote(operator.name)} has {clause} as {quote(first.name)} has, and is fused with it"
+                    yield Problem(str(operator.at), message)
+
+
+def job_of(application: StreamsApplication, name: str) -> tuple[Manifest, list[Remark]]:
+    """The Job of that name. Raises :class:`RefusedInputError` if it breaks a rule, at the lines of the input."""
+    elements = fused(application)
+    spec: dict[str, Any] = {"bundle": {"name": application.bundle or f"{name}.sab"}}
+    spec["fusion"] = {"manual": len(elements)}
+    if application.pools:
+        spec["hostPools"] = [pool_fields(declared.pool) for declared in application.pools]
+    spec["processingElements"] = [{"operators": list(map(_operator, element.operators))} for element in elements]
+    problems = list(_problems(application, name, elements, spec))
+    if problems:
+        raise RefusedInputError(*problems)
+    manifest = {
+        "apiVersion": STREAMS_JOB.api_version,
+        "kind": STREAMS_JOB.name,
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+    return manifest, list(_remarks(application, elements))
+
+
+def pool_fields(pool: PoolDeclaration) -> dict[str, Any]:
+    """The fields of a HostPool's spec."""
+    fields: dict[str, Any] = {"name": pool.name}
+    if pool.hosts is not None:
+        return {**fields, "hosts": list(pool.hosts)}
+    if pool.size is not None:
+        fields["size"] = pool.size
+    if pool.tags:
+        fields["tags"] = list(pool.tags)
+    if pool.mode != "Shared":
+        fields["mode"] = pool.mode
+    return fields
+
+
+def pool_objects(application: StreamsApplication) -> Iterator[Manifest]:
+    """The pools as HostPool objects, for pods of the namespace that belong to no Job object."""
+    for declared in application.pools:
+        yield {
+            "apiVersion": HOST_POOL.api_version,
+            "kind": HOST_POOL.name,
+            "metadata": {"name": object_name(declared.pool.name)},
+            "spec": pool_fields(declared.pool),
+        }
+
+
+def _operator(operator: StreamsOperator) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": operator.name}
+    if text := format_placement(_of(clause, "") for clause in host_clauses(operator)):
+        found["placement"] = text
+    return found if operator.restartable else {**found, "restartable": False}
+
+
+def _of(clause: Clause, operator: str) -> Clause:
+    """The clause as one of that operator, without the offset that it had."""
+    return Clause(clause.name, clause.argument, operator)
+
+
+def _problems(
+    application: StreamsApplication, name: str, elements: Sequence[StreamsElement], spec: dict[str, Any]
+) -> Iterator[Problem]:
+    """What is wrong with the Job, at the lines that said it."""
+    job = msgspec.convert(spec, JobSpec)
+    known: Iterable[str] = () if application.bundle else {pool for pool, _ in _pools_named(elements)}
+    for problem in (*problems_of_job(name, job), *undeclared_pools(pool_clauses(job), job, frozenset(known))):
+        yield Problem(str(_line(problem.field, application, elements)), problem.message)
+    for element in elements:
+        clauses = element.clauses
+        for problem in contradictions(clauses, "", ""):
+            yield Problem(str(element.operators[0].at), problem.message)
+
+
+def _line(path: str, application: StreamsApplication, elements: Sequence[StreamsElement]) -> InputLine:
+    """The line of the input that the field at the path was made of."""
+    found = _PATH.match(path)
+    if found is None:
+        return application.at
+    if found["part"] == "hostPools":
+        return application.pools[int(found["at"])].at
+    return elements[int(found["at"])].operators[int(found["operator"] or 0)].at
+
+
+def _pools_named(elements: Sequence[StreamsElement]) -> Iterator[tuple[str, InputLine]]:
+    """The pools that operators name, each with the operator's line."""
+    for element in elements:
+        for one in element.operators:
+            for clause in host_clauses(one):
+                if isinstance(clause.argument, PoolName):
+                    yield clause.argument.name, one.at
+
+
+def _remarks(application: StreamsApplication, elements: Sequence[StreamsElement]) -> Iterator[Remark]:
+    """What a person should look at: where the bundle comes from, pools that are declared elsewhere."""
+    if application.bundle:
+        why = f"Kubernetes fetches {application.bundle} from where the Job says"
+        yield Remark(application.at, "the place of the bundle is not known", why, "add bundle.http, file or github")
+    else:
+        why = "this is only a piece of a program"
+        yield Remark(application.at, "the name of the bundle is made up", why, "write the name of yours")
+        declared = {*application.named_pools, DEFAULT_POOL}
+        for name, at in dict.fromkeys(_pools_named(elements)):
+            if name not in declared:
+                why = "it is not declared in this text"
+                yield Remark(at, f"host pool {name}", why, f"a HostPool {name} has to be in the namespace")
