@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,6 +41,17 @@ def test_all_maximal_sets_are_found(conflicts: list[frozenset[int]]) -> None:
 def test_apps_of_which_each_excludes_all_others_are_one_by_one() -> None:
     found = sets(30, lambda chosen: len(chosen) < 2)
     assert found == CompatibleSets(tuple((at,) for at in range(30)), complete=False)
+
+
+def test_steps_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compatible_sets, "STEPS", 10)
+    assert not sets(8, lambda chosen: len(chosen) < 2).complete
+
+
+def test_a_set_within_one_that_fits_is_not_asked_about() -> None:
+    found = sets(4, without([frozenset((0, 1)), frozenset((2, 3))]))
+    assert found.maximal == ((0, 2), (0, 3), (1, 2), (1, 3))
+    assert sets(3, without([frozenset((0, 1)), frozenset((1, 2))])).maximal == ((0, 2), (1,))
 
 
 def test_questions_are_bounded() -> None:
