@@ -35,8 +35,8 @@ class _Provider(Struct, frozen=True):
 
 
 class _ProfileStatus(Struct, frozen=True, rename="camel"):
-    access_providers: list[_Provider] = []
-    credential_providers: list[_Provider] = []
+    access_providers: list[_Provider] | None = None
+    credential_providers: list[_Provider] | None = None
 
 
 class _Profile(Struct, frozen=True):
@@ -45,7 +45,7 @@ class _Profile(Struct, frozen=True):
 
 
 class _ProfileList(Struct, frozen=True):
-    items: list[_Profile] = []
+    items: list[_Profile] | None = None
 
 
 async def read_profiles(client: ObjectClient, namespace: str = "") -> list[ClusterProfile]:
@@ -55,11 +55,11 @@ async def read_profiles(client: ObjectClient, namespace: str = "") -> list[Clust
     """
     where = f"/namespaces/{namespace}" if namespace else ""
     answer = await client.read(f"{_PATH}{where}/clusterprofiles")
-    found = msgspec.json.decode(answer, type=_ProfileList).items
+    found = msgspec.json.decode(answer, type=_ProfileList).items or ()
     return sorted((_read(one) for one in found), key=lambda profile: (profile.namespace, profile.name))
 
 
 def _read(one: _Profile) -> ClusterProfile:
-    providers = (*one.status.access_providers, *one.status.credential_providers)
+    providers = (*(one.status.access_providers or ()), *(one.status.credential_providers or ()))
     servers = dict.fromkeys(provider.cluster.server.rstrip("/") for provider in providers if provider.cluster.server)
     return ClusterProfile(one.metadata.namespace, one.metadata.name, tuple(servers))
