@@ -1,9 +1,9 @@
 """The command line program ``streams-placement``: the entry point ``main``, and one file for each command.
 
-A command's file (``controller``, ``convert``, ``explain``, ``hpa_api``, ``plan``, ``release``, ``serve``, ``status``,
-``tour``, ``version``) has ``add(subparsers)``, which declares its flags, and ``run(arguments)``, which returns the exit
-code. ``main`` imports the file of the chosen command only, so that ``version`` need not wait for the import of a web
-server.
+A command's file (``clusters``, ``controller``, ``convert``, ``explain``, ``hpa_api``, ``plan``, ``release``, ``serve``,
+``status``, ``tour``, ``version``) has ``add(subparsers)``, which declares its flags, and ``run(arguments)``, which
+returns the exit code. ``main`` imports the file of the chosen command only, so that ``version`` need not wait for the
+import of a web server.
 
 What commands share: ``exits`` (exit codes), ``flags`` (flags for settings), ``explanation`` and ``pool_explanation``
 (one pod, or HostPool, explained), ``planpage`` (a plan as one value and as one HTML page), ``client`` (sends reviews to
@@ -27,6 +27,7 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  #
 """Type of what ``add_subparsers`` returns; argparse has no public name for it, and cannot subscript it at run time."""
 
 COMMANDS: Final[Mapping[str, str]] = {
+    "clusters": "show which of several clusters can take which apps",
     "controller": "give host pools their hosts",
     "convert": "make manifests of SPL, Streams bundles, Twister2 and EMCO files",
     "explain": "show what admission would make of a manifest, and why",
