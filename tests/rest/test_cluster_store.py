@@ -321,6 +321,12 @@ async def test_answers_that_cannot_be_read(api: ApiServer, store: ClusterStore) 
         await store.page(GROUP, 5, "")
 
 
+async def test_an_api_server_in_trouble_while_it_is_read(api: ApiServer, store: ClusterStore) -> None:
+    api.answers["streamshpaintents", "GET"].append(answer(500, "etcd is slow"))
+    with pytest.raises(StorageError, match="the API server answers 500: etcd is slow"):
+        await store.read(GROUP, "fwall")
+
+
 async def test_tokens_of_lists(api: ApiServer, store: ClusterStore) -> None:
     api.answers["streamshpaintents", "page"].extend(
         [answer(410, "too old"), answer(400, "continue key is not valid"), answer(500, "down")]

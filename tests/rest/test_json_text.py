@@ -45,6 +45,10 @@ def test_as_deep_as_allowed() -> None:
     assert json.dumps(value) == "[" * DEPTH + "]" * DEPTH
 
 
+def test_numbers_are_numbers() -> None:
+    assert read_json(b"[1, -2.5, 1e3]") == [1, -2.5, 1000.0]
+
+
 def test_a_pair_of_surrogates_is_a_character() -> None:
     assert read_json(b'"\\ud83d\\ude00"') == "\U0001f600"
 

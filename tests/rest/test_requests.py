@@ -163,6 +163,30 @@ def creation(name: str) -> Change:
     return lambda _: IntentEntity(EntityMetadata(name), "a")
 
 
+class Sparse(SqliteStore):
+    """A store whose parts of lists may be empty, as those of a cluster of which others have spoilt objects."""
+
+    async def page(self, group: IntentGroup, limit: int, token: str) -> IntentPage:  # noqa: ARG002 -- of the protocol
+        parts = {"": ("a", "1"), "1": ("", "2"), "2": ("b", "")}
+        name, following = parts[token]
+        return IntentPage((IntentEntity(EntityMetadata(name)),) if name else (), following)
+
+
+async def test_a_part_without_intents_leaves_no_trace(tmp_path: Path) -> None:
+    async with serving(Sparse(tmp_path / "x")) as client:
+        assert [each["metadata"]["name"] for each in (await client.get(INTENTS)).json] == ["a", "b"]
+
+
+async def test_whose_turn_does_not_come_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def wait(*_: object) -> None:
+        """The time is over."""
+
+    monkeypatch.setattr("webhook.rest.api.FairQueue.free", False)
+    monkeypatch.setattr("webhook.rest.api.FairQueue.wait", wait)
+    async with serving_file(tmp_path / "x") as client:
+        assert (await client.get(INTENTS)).status == 503
+
+
 class Failing:
     """Storage that answers with a first part of a list, and fails then."""
 

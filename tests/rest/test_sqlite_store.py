@@ -209,3 +209,11 @@ async def test_files_that_cannot_be_used(path: Path, prepare: object, reason: st
     with pytest.raises(FatalError) as fatal:
         SqliteStore(path)
     assert str(fatal.value) == f"the store {path} {reason}"
+
+
+async def test_a_file_system_without_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite keeps a file of this name in memory, where there is no write-ahead log, as on a network disk."""
+    monkeypatch.chdir(tmp_path)
+    reason = "the store :memory: cannot be used: its file system has no shared memory"
+    with pytest.raises(FatalError, match=reason):
+        SqliteStore(Path(":memory:"))

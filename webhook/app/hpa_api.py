@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 from kubeapi.client.connection import Connection
 from webhook.app.cluster_source import configuration_of
@@ -22,10 +23,15 @@ async def serve_intents(settings: RestSettings, announce: Announce) -> None:
     tokens = await _tokens(settings)
     if settings.store is None:
         await _serve_cluster(settings, tokens, announce)
-        return
-    store = SqliteStore(settings.store)
+    else:
+        await _serve_file(settings.store, settings, tokens or LoopbackAccess(), announce)
+
+
+async def _serve_file(path: Path, settings: RestSettings, access: AccessControl, announce: Announce) -> None:
+    """Serve intents that are in a file."""
+    store = SqliteStore(path)
     try:
-        await run_api(RestService(store, tokens or LoopbackAccess()), settings, announce)
+        await run_api(RestService(store, access), settings, announce)
     finally:
         await store.close()
 

@@ -53,10 +53,6 @@ def _amount(value: object, inner: Callable[[object], object]) -> object:
         raise PydanticCustomError("amount", _AMOUNT_RULE) from None
 
 
-def _rule(text: str) -> dict[str, Any]:
-    return {"description": text}
-
-
 EntityName = Annotated[str, Field(pattern=f"^{NAME}$", max_length=128)]
 Note = Annotated[str, Field(max_length=_NOTE_LIMIT)]
 Amount = Annotated[
