@@ -16,9 +16,10 @@ from webhook.placement.decision.optional_hardware import granted_hardware
 from webhook.placement.decision.refusal import cannot_hold
 from webhook.placement.decision.remedy import CLAUSE_LIMIT
 from webhook.placement.kube.selector import matching
+from webhook.placement.planning.conflict import smallest
 from webhook.placement.planning.group import Change, Group
-from webhook.placement.planning.group_refusal import refuse_group
 from webhook.placement.planning.members import Member, member_of
+from webhook.placement.planning.nearest_change import cluster_changes
 from webhook.placement.planning.solver import Solving
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import enumerated, shorten
@@ -111,11 +112,13 @@ async def _fit(members: Sequence[Member], world: World, solving: Solving, *, abl
     answer = await group.place()
     if not answer.decided:
         return AppFit(fits=False, reason=UNDECIDED)
-    refusal = await refuse_group(group, answer.short, "pod")
-    start = cannot_hold(refusal.clauses) if refusal.clauses else "its pods cannot all run"
-    names = enumerated(refusal.names, _NAMED, lambda name: shorten(name, CLAUSE_LIMIT))
-    openers = [text for clause in refusal.clauses if (text := await _opener(group, clause))]
-    return AppFit(fits=False, reason=f"{start} ({names})", fix=refusal.fix, openers=tuple(openers))
+    conflict = await smallest(group, answer.short)
+    start = cannot_hold(conflict.clauses) if conflict.clauses else "its pods cannot all run"
+    members = conflict.members(group)
+    names = enumerated([shorten(member.names[0], CLAUSE_LIMIT) for member in members], _NAMED)
+    fix = await anext(aiter(cluster_changes(group, conflict, sum(conflict.counts))), "")
+    openers = [text for clause in conflict.clauses if (text := await _opener(group, clause))]
+    return AppFit(fits=False, reason=f"{start} ({names})", fix=fix, openers=tuple(openers))
 
 
 async def _opener(group: Group, clause: str) -> str:
