@@ -9,10 +9,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import perf_counter
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from aiohttp import hdrs, web
 from msgspec import Struct
+from pydantic import BaseModel
 
 from webhook.rest import answers
 from webhook.rest.access import AccessControl, Action
@@ -31,7 +32,7 @@ from webhook.server.limits import Limits
 from webhook.server.replies import SERVER
 from webhook.server.request_body import read_body
 
-GroupQuery = Callable[[IntentGroup, Mapping[str, str]], Awaitable[bytes]]
+QueryAnswer = Callable[[IntentGroup, Mapping[str, str]], Awaitable[bytes]]
 """Answers a query about a whole group with JSON; the mapping has the parameters of the request. May raise
 :class:`RequestError`."""
 
@@ -59,6 +60,14 @@ _VERBS: Final = {hdrs.METH_POST: "create", hdrs.METH_PUT: "update", hdrs.METH_DE
 """The verb of Kubernetes for each method on an intent; what changes something below an intent updates the intent."""
 
 _log = logging.getLogger(__name__)
+
+
+class GroupQuery(Struct, frozen=True):
+    """A query about a whole group: how it is answered, and its OpenAPI operation with the models that it refers to."""
+
+    answer: QueryAnswer
+    operation: dict[str, Any]
+    schemas: tuple[type[BaseModel], ...] = ()
 
 
 class ApiParts(Struct, frozen=True):
@@ -193,7 +202,7 @@ class RestApi:
     ) -> web.Response:
         """The answer to anything but a list of intents."""
         if target.query:
-            return _answer_of(await self._parts.queries[target.query](target.group, asked.parameters))
+            return _answer_of(await self._parts.queries[target.query].answer(target.group, asked.parameters))
         if request.method in _READS:
             stored = await self._store.read(target.group, target.intent)
             if target.listed:

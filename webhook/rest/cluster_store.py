@@ -126,8 +126,8 @@ class ClusterStore:
                 except ApiError as error:
                     if error.cause not in {Cause.CONFLICT, Cause.EXISTS, Cause.MISSING}:
                         raise _failure(error) from error
-                    if error.cause is Cause.MISSING and attempt:
-                        raise _failure(error) from error
+                    if error.cause is Cause.MISSING and error.request is not None and error.request.method == "POST":
+                        raise self._nowhere(group, error) from error
                 await asyncio.sleep(random.uniform(0, _BACKOFF * 1.5**attempt))  # noqa: S311 -- no secret
         raise StorageError("others change this HPA intent all the time: try again")
 
@@ -176,6 +176,12 @@ class ClusterStore:
         except ERRORS as error:
             raise StorageError(f"the API server's answer cannot be read: {error}") from error
         return stored if stored.metadata.deleted is None else None
+
+    def _nowhere(self, group: IntentGroup, error: ApiError) -> RequestError:
+        """The error of a creation where the API server has no such place: no namespace, or no definition."""
+        detail = error.request.detail if error.request is not None else str(error)
+        rule = f"needs namespace {self._namespaces.of(group)} with HPAIntents, and the cluster says: {detail}"
+        return refused(404, "project-name", rule, group.project)
 
     def _path(self, group: IntentGroup, name: str) -> str:
         return f"{HPA_INTENT.path_in(self._namespaces.of(group))}/{object_name(group, name)}"

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Final
 
+import msgspec
 from aiohttp import web
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +13,8 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from webhook.rest.access import AccessControl
 from webhook.rest.api import ApiParts, GroupQuery, PageHandler, RestApi
+from webhook.rest.docs_page import CONTENT_POLICY, docs_page
+from webhook.rest.openapi import openapi_document
 from webhook.rest.request_error import fault_response
 from webhook.rest.request_rate import RequestRate
 from webhook.rest.rest_metrics import RestMetrics
@@ -22,7 +25,7 @@ from webhook.server.connection import Connections
 from webhook.server.limits import KIB, Limits
 from webhook.server.listener import Listener, bind
 from webhook.server.metrics import Metrics
-from webhook.server.replies import SERVER, text
+from webhook.server.replies import SERVER, json, text
 from webhook.server.stop import Stop, wait
 
 LIMITS: Final = Limits(body=64 * KIB, keep_alive_seconds=75.0)
@@ -59,7 +62,7 @@ async def run_api(
         RestMetrics(metrics),
         limits,
         RequestRate(settings.max_rate),
-        _open_pages(ready),
+        {**_health_pages(ready), **_document_pages(service.queries)},
         {"/metrics": lambda: _metrics_page(metrics)},
         service.queries,
     )
@@ -107,14 +110,32 @@ def _certificate(settings: RestSettings, metrics: Metrics) -> CertificateWatcher
     return watcher
 
 
-def _open_pages(ready: Callable[[], str | None]) -> dict[str, PageHandler]:
-    """Pages that everybody may read: they say nothing about what is stored."""
+def _health_pages(ready: Callable[[], str | None]) -> dict[str, PageHandler]:
+    """Pages for probes, which everybody may read."""
 
     def readiness() -> web.Response:
         reason = ready()
         return text(200, "ok") if reason is None else text(503, reason)
 
     return {"/healthz": lambda: text(200, "ok"), "/readyz": readiness}
+
+
+def _document_pages(queries: Mapping[str, GroupQuery]) -> dict[str, PageHandler]:
+    """The OpenAPI document and the page made of it, which everybody may read: they say nothing of what is stored."""
+    operations = {name: query.operation for name, query in queries.items()}
+    document = openapi_document(operations, [schema for query in queries.values() for schema in query.schemas])
+    shown, page = msgspec.json.encode(document), docs_page(document)
+    html = {
+        "Content-Type": "text/html; charset=utf-8",
+        "Content-Security-Policy": CONTENT_POLICY,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Server": SERVER,
+    }
+    return {
+        "/openapi.json": lambda: json(200, shown),
+        "/docs": lambda: web.Response(body=page, headers=html),
+    }
 
 
 def _metrics_page(metrics: Metrics) -> web.Response:

@@ -30,7 +30,7 @@ class RestSettings(Settings):
         description="Whether the API server is asked who may do what; so it is beyond loopback without --token-file.",
     )
     max_rate: float = Field(
-        5000.0, ge=0, le=1_000_000, description="Requests that one address may make in a second; 0 for any number."
+        10_000.0, ge=0, le=1_000_000, description="Requests that one address may make in a second; 0 for any number."
     )
 
     @field_validator("namespace")

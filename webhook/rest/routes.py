@@ -111,9 +111,14 @@ class RouteTarget(Struct, frozen=True):
         return "/" + "/".join(percent_encoded(part, safe="") for part in parts)
 
 
+def group_template(query: str) -> str:
+    """The path of a query about a group, with parameters in braces."""
+    return "/" + "/".join([*(f"{{{part}}}" if part in _PARAMETERS else part for part in _WORDS), query])
+
+
 def template(collection: Collection, *, listed: bool) -> str:
     """The path of a collection, or of its elements, with parameters in braces."""
-    parts = ["v2", *(part if part not in _PARAMETERS else f"{{{part}}}" for part in _WORDS[1:])]
+    parts = [f"{{{part}}}" if part in _PARAMETERS else part for part in _WORDS]
     for level, parameter in LEVELS:
         parts.append(level.value)
         if level is collection:
