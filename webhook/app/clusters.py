@@ -5,6 +5,7 @@ same time. One that does not answer in time, or cannot be read, is reported, and
 """
 
 import asyncio
+import math
 import queue
 import threading
 import time
@@ -51,6 +52,9 @@ SECONDS: Final = 10.0
 
 _GRACE: Final = 5.0
 """Seconds after its time-out in which the thread of a cluster may still say what it waits for."""
+
+UNASKED: Final = "was not asked: others took all the time there was"
+"""The trouble of a cluster whose turn did not come."""
 
 _PART_OF: Final = "app.kubernetes.io/part-of"
 """Label of a workload with the name of its app (Kubernetes, recommended labels)."""
@@ -170,10 +174,11 @@ def _workloads(document: Unstructured) -> Iterator[tuple[str, AppWorkload]]:
 
 
 class ClusterReading(Struct, frozen=True):
-    """How clusters are read: in how many seconds each, and how many of them at the same time."""
+    """How clusters are read: in how many seconds each and all of them, and how many of them at the same time."""
 
     timeout: float = TIMEOUT
     parallel: int = PARALLEL
+    total: float = math.inf
 
 
 def placed(
@@ -224,14 +229,17 @@ class Readers:
     def run(self, sources: Iterable[ClusterSource]) -> list[ExaminedCluster]:
         """The examined clusters, in the order in which they are ready."""
         waiting, found = deque(sources), list[ExaminedCluster]()
+        end = time.monotonic() + self._reading.total
         while waiting or self._ends:
-            while waiting and len(self._ends) < self._reading.parallel:
-                self._start(waiting.popleft())
+            while waiting and len(self._ends) < self._reading.parallel and time.monotonic() < end:
+                self._start(waiting.popleft(), end)
+            if not self._ends:
+                return found + [ExaminedCluster(source.name, trouble=UNASKED) for source in waiting]
             found += self._ready() or self._overdue()
         return found
 
-    def _start(self, source: ClusterSource) -> None:
-        self._ends[source.name] = time.monotonic() + self._reading.timeout + _GRACE
+    def _start(self, source: ClusterSource, end: float) -> None:
+        self._ends[source.name] = min(end, time.monotonic() + self._reading.timeout + _GRACE)
         threading.Thread(target=self._work, args=(source,), name=f"read {source.name}", daemon=True).start()
 
     def _work(self, source: ClusterSource) -> None:
@@ -256,4 +264,5 @@ class Readers:
         late = [name for name, end in self._ends.items() if end <= now]
         for name in late:
             del self._ends[name]
-        return [ExaminedCluster(name, trouble=f"did not answer within {self._reading.timeout:g} s") for name in late]
+        seconds = min(self._reading.timeout, self._reading.total)
+        return [ExaminedCluster(name, trouble=f"did not answer within {seconds:g} s") for name in late]
