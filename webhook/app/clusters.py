@@ -56,6 +56,9 @@ _GRACE: Final = 5.0
 UNASKED: Final = "was not asked: others took all the time there was"
 """The trouble of a cluster whose turn did not come."""
 
+STUCK: Final = "has not answered since it was asked before"
+"""The trouble of a cluster that still keeps a thread from an earlier time."""
+
 _PART_OF: Final = "app.kubernetes.io/part-of"
 """Label of a workload with the name of its app (Kubernetes, recommended labels)."""
 
@@ -187,13 +190,17 @@ def placed(
     manifests: Manifests,
     reading: ClusterReading,
     warn: Warn,
+    busy: set[str] | None = None,
 ) -> ClustersAnswer:
-    """The lists of the apps over these clusters, in which the manifests count as applied."""
+    """The lists of the apps over these clusters, in which the manifests count as applied.
+
+    ``busy``, kept from call to call, has the names of clusters whose threads have been left behind and still run.
+    """
 
     def look(source: ClusterSource) -> ExaminedCluster:
         return _examined(source, apps, manifests, reading.timeout, warn)
 
-    found = Readers(look, reading).run(sources)
+    found = Readers(look, reading, busy).run(sources)
     return finished(answer(apps, found, AtOnce(SECONDS)))
 
 
@@ -217,12 +224,19 @@ def _examined(
 class Readers:
     """Runs ``look`` for every source, a bounded number at the same time, each in a thread.
 
-    A thread that takes too long is left behind: it ends with the program, and its cluster counts as not read.
+    A thread that takes too long is left behind: it ends with the program, and its cluster counts as not read. As long
+    as it runs, the name of the cluster is ``busy``, and no other thread is started for it.
     """
 
-    def __init__(self, look: Callable[[ClusterSource], ExaminedCluster], reading: ClusterReading) -> None:
+    def __init__(
+        self,
+        look: Callable[[ClusterSource], ExaminedCluster],
+        reading: ClusterReading,
+        busy: set[str] | None = None,
+    ) -> None:
         self._look = look
         self._reading = reading
+        self._busy = set() if busy is None else busy
         self._done: queue.SimpleQueue[ExaminedCluster] = queue.SimpleQueue()
         self._ends: dict[str, float] = {}
 
@@ -240,14 +254,21 @@ class Readers:
 
     def _start(self, source: ClusterSource, end: float) -> None:
         self._ends[source.name] = min(end, time.monotonic() + self._reading.timeout + _GRACE)
+        if source.name in self._busy:
+            self._done.put(ExaminedCluster(source.name, trouble=STUCK))
+            return
+        self._busy.add(source.name)
         threading.Thread(target=self._work, args=(source,), name=f"read {source.name}", daemon=True).start()
 
     def _work(self, source: ClusterSource) -> None:
         try:
-            self._done.put(self._look(source))
+            found = self._look(source)
         except Exception as error:  # noqa: BLE001 -- one cluster must not keep the others from being read
             first = str(error).partition("; ")[0]
-            self._done.put(ExaminedCluster(source.name, trouble=first or type(error).__name__))
+            found = ExaminedCluster(source.name, trouble=first or type(error).__name__)
+        # First of all: whoever gets the answer may ask again at once.
+        self._busy.discard(source.name)
+        self._done.put(found)
 
     def _ready(self) -> list[ExaminedCluster]:
         """The next cluster that is ready before any other is overdue."""

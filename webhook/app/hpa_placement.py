@@ -118,6 +118,7 @@ class HpaPlacement:
         self._sources = sources
         self._namespaces = NamespaceMap(settings.namespace)
         self._reading = ClusterReading(settings.cluster_timeout, settings.cluster_parallel, SECONDS)
+        self._busy: set[str] = set()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=QUERY)
 
     @property
@@ -172,7 +173,7 @@ class HpaPlacement:
             clusters = sources()
         except ValueError as error:
             raise StorageError(str(error)) from error
-        return placed(clusters, apps, manifests, self._reading, _log.warning)
+        return placed(clusters, apps, manifests, self._reading, _log.warning, self._busy)
 
 
 def _with_counts(apps: Sequence[ClusterApp], text: str) -> list[ClusterApp]:

@@ -93,6 +93,18 @@ def test_what_is_not_decided_in_time_is_a_no() -> None:
     assert [fit.reason for fit in found.fits] == [UNDECIDED, UNDECIDED]
 
 
+def test_time_that_is_over_while_pods_are_read_is_a_no() -> None:
+    class Ending(AtOnce):
+        """Time that ends once the pods have been read."""
+
+        def left(self) -> float:
+            self.seconds -= 1
+            return self.seconds
+
+    [fit] = examined("c", [app("one", workload("a"))], world({"cpu": 4}), Ending(2)).fits
+    assert (fit.fits, fit.reason) == (False, UNDECIDED)
+
+
 def test_several_workloads_are_named_by_three() -> None:
     many: list[AppWorkload] = [workload(f"w{at}", cpu=1) for at in range(5)]
     [fit] = examined("c", [app("one", *many)], world({"cpu": 4})).fits

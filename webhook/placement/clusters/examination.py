@@ -65,7 +65,7 @@ class ExaminedCluster(Struct, frozen=True):
 
 async def examine(name: str, apps: Sequence[ClusterApp], world: World, solving: Solving) -> ExaminedCluster:
     """Examine the cluster for the apps, as long as there is time; what is not decided counts as a no."""
-    found = [_members(app, world) for app in apps]
+    found = [_members(app, world, solving) for app in apps]
     members = [member for one in found if not isinstance(one, AppFit) for member in one]
     group = Group(members, world, (), solving)
     owners = [at for at, one in enumerate(found) if not isinstance(one, AppFit) for _ in one]
@@ -87,14 +87,16 @@ async def examine(name: str, apps: Sequence[ClusterApp], world: World, solving: 
     return ExaminedCluster(name, len(world.inventory.nodes.nodes), tuple(fits), sets)
 
 
-def _members(app: ClusterApp, world: World) -> list[Member] | AppFit:
-    """The pods of the app with what they demand; the fit if one of them is refused wherever it runs."""
+def _members(app: ClusterApp, world: World, solving: Solving) -> list[Member] | AppFit:
+    """The pods of the app with what they demand; the fit if one of them is refused anyway, or time is over."""
     if app.flaw:
         return AppFit(fits=False, reason=app.flaw)
     members = []
     for workload in app.workloads:
         if not workload.count:
             continue
+        if solving.left() <= 0:
+            return AppFit(fits=False, reason=UNDECIDED)
         member = member_of((workload.origin,), workload.count, workload.pod, workload.namespace, world, ())
         if not isinstance(member, Member):
             problem = member[0]
