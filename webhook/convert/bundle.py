@@ -9,6 +9,7 @@ import re
 import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from io import BytesIO
 from typing import IO, Final
@@ -57,12 +58,15 @@ def adl_of_bundle(name: str, content: bytes) -> tuple[str, bytes]:
     """The path of the ADL in the bundle, and the ADL. Raises :class:`RefusedInputError`."""
     try:
         return _found(name, content)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, NotImplementedError, OSError, ValueError) as error:
-        # zlib.error is no OSError: zipfile lets it through.
-        raise _refused(name, f"the bundle is damaged: {error}") from None
-    except Exception as error:
-        if type(error).__name__ != "error":
-            raise
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        OSError,
+        ValueError,
+    ) as error:
         raise _refused(name, f"the bundle is damaged: {error}") from None
 
 

@@ -51,6 +51,7 @@ class EmcoRequirement(Struct, frozen=True, gc=False):
     at: InputLine
     name: str
     spec: dict[str, Any]
+    notes: dict[str, str]
 
 
 class EmcoConsumer(Struct):
@@ -98,17 +99,22 @@ class _IntentReader:
         elif one.kind == "intent":
             self._intent(one)
         elif one.kind == "consumer":
-            self._consumer(self._parent(one), one.at, one.name, one.spec, self._notes(one))
+            self._consumer(self._parent(one), one.at, one.name, one.spec, self._notes(one.metadata))
         else:
             consumer = self._workload_of(one)
             if one.name in {known.name for known in consumer.requirements}:
                 raise refused_at(
                     one.at, f"requirement {quote(one.name)} of consumer {quote(consumer.name)} is there twice"
                 )
-            consumer.requirements.append(self._requirement(one.at, one.name, one.spec))
+            consumer.requirements.append(self._requirement(one.at, one.name, one.spec, self._notes(one.metadata)))
 
-    def _notes(self, one: EmcoObject) -> dict[str, str]:
-        return {name: one.metadata[name].text for name in _NOTES if name in one.metadata and one.metadata[name].text}
+    def _notes(self, metadata: Mapping[str, LocatedValue]) -> dict[str, str]:
+        """The free texts of an object; a remark about anything else that is not its name."""
+        for name, value in metadata.items():
+            if name not in _NOTES and name != "name":
+                why = "EMCO's objects have a name, a description and two notes"
+                self.remarks.append(Remark(value.at, f"metadata.{name} is left out", why, "write a comment"))
+        return {name: metadata[name].text for name in _NOTES if name in metadata and metadata[name].text}
 
     def _intent(self, one: EmcoObject) -> None:
         if any(known.name == one.name for known in self.intents):
@@ -122,7 +128,7 @@ class _IntentReader:
             raise refused_at(one.at, f"{' and '.join(apps.values())} mean the same, and say something else")
         intent = EmcoIntent(one.at, one.path.group, one.name, next(iter(apps), ""))
         self.intents.append(intent)
-        if notes := self._notes(one):
+        if notes := self._notes(one.metadata):
             said = ", ".join(f"{name} {quote(text)}" for name, text in notes.items())
             why = "an HPAIntent has no field for it"
             self.remarks.append(Remark(one.at, f"{said} of intent {one.name} is left out", why, "write a comment"))
@@ -140,13 +146,15 @@ class _IntentReader:
             own = {name: value for name, value in spec.items() if name not in {"requirements", "metadata"}}
             known = own.pop("name", None) if "consumer" in own else own.get("name")
             named = metadata.get("name") or known
-            consumer = self._consumer(intent, one.at, named.text if named is not None else "", own, {})
+            notes = self._notes(metadata) if metadata is not one.fields else {}
+            consumer = self._consumer(intent, one.at, named.text if named is not None else "", own, notes)
             listed = spec.get("requirements") or one.fields.get("requirements")
             for entry in listed.items if listed is not None else ():
                 inner = entry.fields["spec"].fields if "spec" in entry.fields else entry.fields
                 outer = entry.fields["metadata"].fields if "metadata" in entry.fields else entry.fields
                 title = outer["name"].text if "name" in outer and inner is not entry.fields else ""
-                consumer.requirements.append(self._requirement(entry.at, title, inner))
+                about = self._notes(outer) if outer is not entry.fields else {}
+                consumer.requirements.append(self._requirement(entry.at, title, inner, about))
 
     def _parent(self, one: EmcoObject) -> EmcoIntent:
         """The intent that a consumer belongs to: that of its path, else the last one."""
@@ -200,7 +208,9 @@ class _IntentReader:
         what = f"apiVersion {right} of {workload['kind']} instead of {quote(stated or '')}"
         self.remarks.append(Remark(at, what, why, "look whether that is the workload"))
 
-    def _requirement(self, at: InputLine, name: str, said: Mapping[str, LocatedValue]) -> EmcoRequirement:
+    def _requirement(
+        self, at: InputLine, name: str, said: Mapping[str, LocatedValue], notes: dict[str, str]
+    ) -> EmcoRequirement:
         """The requirement with numbers and truth values as such, and with what it leaves to a default."""
         spec: dict[str, Any] = {}
         for field_name, value in said.items():
@@ -222,7 +232,7 @@ class _IntentReader:
             spec["units"] = DEFAULT_UNIT
             why = "that is the default of EMCO's design; EMCO's code counts bytes"
             self.remarks.append(Remark(at, f"{what} counts {DEFAULT_UNIT}", why, "write units"))
-        return EmcoRequirement(at, name, spec)
+        return EmcoRequirement(at, name, spec, notes)
 
     def _same(self, spec: Mapping[str, Any], name: str, value: LocatedValue) -> Any:  # noqa: ANN401 -- a word, a number or a switch
         typed = _typed(name, value)
@@ -273,7 +283,10 @@ def _consumer_fields(consumer: EmcoConsumer) -> dict[str, Any]:
 
 def requirement_fields(requirement: EmcoRequirement) -> dict[str, Any]:
     """The requirement as an entry of a list, with its name if it has one."""
-    return {"name": requirement.name, "spec": requirement.spec} if requirement.name else dict(requirement.spec)
+    if not requirement.name:
+        return dict(requirement.spec)
+    notes = {"metadata": dict(requirement.notes)} if requirement.notes else {}
+    return {"name": requirement.name, **notes, "spec": requirement.spec}
 
 
 def _line(path: str, intent: EmcoIntent) -> InputLine:

@@ -20,6 +20,7 @@ from webhook.convert.spl_scanner import Span, SplScanner
 from webhook.convert.streams_application import DeclaredPool, StreamsApplication, StreamsOperator
 from webhook.placement.inventory.job_spec import ELEMENT_LIMIT
 from webhook.placement.spl.placement import parse_placement
+from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import quote
 
 OPERATOR_LIMIT: Final = 10 * ELEMENT_LIMIT
@@ -27,6 +28,15 @@ OPERATOR_LIMIT: Final = 10 * ELEMENT_LIMIT
 
 _DEPTH: Final = 32
 """Composites that are expanded inside one another."""
+
+_SPELLED: Final = ("placement", "hostPool")
+"""Configs that must not be passed over because they are misspelt."""
+
+_CONFIGS: Final = frozenset(
+    {"checkpoint", "defaultPoolSize", "inputTransport", "logLevel", "outputTransport", "relocatable", "restartable",
+     "streamViewability", "threadedPort", "threading", "tracing", "wrapper", *_SPELLED}
+)  # fmt: skip
+"""Configs of the SPL reference; those that are not about hosts and restarts are for the program, which has them."""
 
 _PSEUDO: Final = frozenset({"Export", "Import", "spl.adapter::Export", "spl.adapter::Import"})
 """Operators that only name streams: nothing of them runs."""
@@ -70,6 +80,7 @@ class _SplReader:
         self.findings = SplFindings(scanner)
         self.composites = {composite.name: composite for composite in program.composites}
         self.steps = 0
+        self._seen: set[int] = set()
         self._read: dict[tuple[int, int], tuple[SplClause, ...]] = {}
 
     def applications(self) -> Iterator[StreamsApplication]:
@@ -174,6 +185,7 @@ class _SplReader:
 
     def _clauses(self, configs: Sequence[SplConfig], inherited: Inherited, depth: int) -> Inherited:
         """The clauses that hold where these configs do: the inner config replaces the outer one's of the same kind."""
+        self._look_at(configs)
         found: dict[str, tuple[SplClause, ...]] = {}
         for config in configs:
             if config.name == "placement":
@@ -190,6 +202,22 @@ class _SplReader:
             message = f"the config has {both}: SPL allows one host per operator"
             self.findings.problems.append(self.scanner.problem(place, message))
         return {**inherited, **found}
+
+    def _look_at(self, configs: Sequence[SplConfig]) -> None:
+        """Note configs that are misspelt, and those that Kubernetes has nothing like."""
+        for config in configs:
+            if config.place in self._seen:
+                continue
+            self._seen.add(config.place)
+            meant = None if config.name in _CONFIGS else nearest(config.name, _SPELLED)
+            if meant is not None:
+                message = f"unknown config {quote(config.name)} (did you mean {meant}?)"
+                self.findings.problems.append(self.scanner.problem(config.place, message))
+            elif config.name == "relocatable" and self.scanner.text(config.value) == "false":
+                why = "Kubernetes starts the pod of a restart on any host that its constraints allow"
+                instead = "give it host(...) if it has to come back to the same host"
+                at = self.findings.line(config.place)
+                self.findings.remarks.append(Remark(at, "relocatable: false is left out", why, instead))
 
     def _restartable(self, configs: Sequence[SplConfig], outer: bool) -> bool:  # noqa: FBT001 -- what holds outside
         """Whether what these configs are about can be restarted."""
