@@ -40,7 +40,7 @@ class SplClause(Struct, frozen=True, gc=False):
 
     def on(self, channels: Sequence[int]) -> Clause:
         """The clause for an operator on these channels, the outermost first."""
-        if None not in self.parts:
+        if not self.parts:
             return self.clause
         channel = str(channels[min(self.depth, len(channels)) - 1]) if channels and self.depth else "0"
         token = "".join(channel if part is None else part for part in self.parts)
