@@ -4,13 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # As many processes as there are cores; one that has nothing left takes tests from the others.
-PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --numprocesses=auto --dist=worksteal
+PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --ignore=tests/blackbox --numprocesses=auto --dist=worksteal
 UNIT   := "not integration"
 # What the chart asks for unless it is told otherwise; IMAGE may name a registry.
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs crds image lock clean
+.PHONY: run serve test unit integration check golden histories browser blackbox e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs crds image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -44,6 +44,9 @@ histories: $(VENV)/dev.stamp            ## 10,000 random histories of Jobs whose
 browser: $(VENV)/browser.stamp          ## the page of plans in a real Chromium, which is installed with apt-get if there is none
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest tests/browser
+
+blackbox: $(VENV)/blackbox.stamp        ## the REST interface, by requests that schemathesis makes up from its OpenAPI document
+	$(BIN)/python -m pytest tests/blackbox
 
 whole-jobs: $(VENV)/dev.stamp           ## 20,000 random Jobs judged as a whole against an exhaustive search: five minutes
 	WHOLE_JOBS=20000 $(BIN)/python $(PYTEST) tests/placement/planning/test_random_jobs.py
@@ -99,6 +102,12 @@ lock: $(VENV)/dev.stamp                 ## pin every dependency again, with hash
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group build --output-file requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group dev --constraint requirements.lock --output-file requirements-dev.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group browser --constraint requirements-dev.lock --output-file tests/browser/requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group blackbox --constraint requirements-dev.lock --output-file tests/blackbox/requirements.lock
+
+$(VENV)/blackbox.stamp: $(VENV)/dev.stamp tests/blackbox/requirements.lock
+	@echo "installing what makes requests up ..."
+	$(PIP) install --require-hashes --requirement tests/blackbox/requirements.lock
+	@touch $@
 
 clean:                                  ## forget everything that was made here
 	rm -rf $(VENV) .cache .coverage* htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache .certs build dist *.egg-info

@@ -6,7 +6,7 @@ one source.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeVar, get_args
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -229,29 +229,37 @@ def variable(field: str) -> str:
     return PREFIX + field.upper()
 
 
+_Model = TypeVar("_Model", bound=Settings)
+
+
 def read(flags: Mapping[str, str | bool]) -> Settings:
     """Settings from the flags, by field, and for all other fields from the environment.
 
     Raises :class:`WrongSettingError` with all mistakes.
     """
+    return read_as(flags, Settings)
+
+
+def read_as(flags: Mapping[str, str | bool], model: type[_Model]) -> _Model:
+    """As :func:`read`, for a program that has settings of its own."""
     values: dict[str, Any] = dict(flags)
     try:
-        return Settings(**values)
+        return model(**values)
     except ValidationError as trouble:
-        raise WrongSettingError("; ".join(_sentence(error, flags) for error in trouble.errors())) from None
+        raise WrongSettingError("; ".join(_sentence(error, flags, model) for error in trouble.errors())) from None
 
 
-def _sentence(error: Mapping[str, Any], flags: Mapping[str, str | bool]) -> str:
+def _sentence(error: Mapping[str, Any], flags: Mapping[str, str | bool], model: type[Settings]) -> str:
     field = str(error["loc"][0])
     name = flag(field) if field in flags else variable(field)
-    return f"{name} is {quote(str(error['input']))}, but {_rule(field, error)}"
+    return f"{name} is {quote(str(error['input']))}, but {_rule(field, error, model)}"
 
 
-def _rule(field: str, error: Mapping[str, Any]) -> str:
+def _rule(field: str, error: Mapping[str, Any], model: type[Settings]) -> str:
     """The rule that a value breaks: the list of choices, the bounds of a number, or the sentence of a validator."""
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
     if error["type"] == "literal_error":
-        *others, last = get_args(Settings.model_fields[field].annotation)
+        *others, last = get_args(model.model_fields[field].annotation)
         return f"it should be {', '.join(others)} or {last}"
     return f"it should {error['msg'].partition(',')[0].partition(' should ')[2]}"

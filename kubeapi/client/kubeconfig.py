@@ -70,6 +70,35 @@ class Kubeconfig:
         return header_of(header) if header else None
 
 
+def servers_of_contexts(files: str = "") -> dict[str, str]:
+    """The URL of the API server of every context of the kubeconfig files, the usual ones by default.
+
+    Of two entries with one name the first one counts, as for kubectl. No plugin is run. Raises ``OSError`` or
+    ``yaml.YAMLError`` for a file that cannot be read; entries that are no entries are passed over.
+    """
+    yaml = importlib.import_module("yaml")
+    contexts: dict[str, str] = {}
+    servers: dict[str, str] = {}
+    for path in _existing(files or usual_files()).split(os.pathsep):
+        file = Path(path).expanduser()
+        found = yaml.safe_load(file.read_bytes()) if file.exists() else None
+        for context in _entries(found, "contexts", "context"):
+            contexts.setdefault(context["name"], str(context["context"].get("cluster", "")))
+        for cluster in _entries(found, "clusters", "cluster"):
+            servers.setdefault(cluster["name"], str(cluster["cluster"].get("server", "")).rstrip("/"))
+    return {name: servers[cluster] for name, cluster in contexts.items() if cluster in servers}
+
+
+def _entries(found: Any, field: str, inner: str) -> list[dict[str, Any]]:  # noqa: ANN401 -- any YAML
+    """The entries of a list of a kubeconfig that have a name and a mapping ``inner``."""
+    listed = found.get(field) if isinstance(found, dict) else None
+    return [
+        entry
+        for entry in (listed if isinstance(listed, list) else ())
+        if isinstance(entry, dict) and isinstance(entry.get("name"), str) and isinstance(entry.get(inner), dict)
+    ]
+
+
 def _existing(files: str) -> str:
     """``files``, unchanged; raises ``FileNotFoundError`` if none of the files exists."""
     if not any(Path(path).expanduser().exists() for path in files.split(os.pathsep)):

@@ -304,3 +304,44 @@ def test_a_user_who_may_use_the_pools_of_a_job_is_told_whether_it_fits() -> None
     question = reviewed("Job", on_pool("P"), cluster(pools=[USED])).question
     assert isinstance(question, RightsQuestion)
     assert isinstance(question.then, WholeQuestion)
+
+
+# Large Jobs
+
+
+def large(placement: str = "", **more: Any) -> Json:
+    """The spec of a Job with more elements than are checked at once; the last one has a name of its own."""
+    elements: list[Json] = [{"operators": [{"name": f"Op{at}", "placement": placement}]} for at in range(30)]
+    return {"bundle": {"name": "a.sab"}, "processingElements": [*elements, {"name": "last"}], **more}
+
+
+def test_the_rules_of_a_large_job_are_checked_while_others_go_on() -> None:
+    answer = reviewed("Job", large("host(P)"), cluster(map(node, "a")))
+    assert response(answer)["allowed"]
+    code, message = refused(whole(answer))
+    assert (code, len(message.splitlines()) > 3) == (403, True)
+    assert message.startswith(
+        'spec.processingElements[0].operators[0].placement: the Job declares no HostPool "P"; '
+        "it has none, nor has its namespace\n"
+    )
+
+
+def test_a_large_job_is_asked_for_rights_and_then_whether_it_fits() -> None:
+    checked = whole(reviewed("Job", large("host(P)"), cluster(map(node, "a"), pools=[USED])))
+    assert isinstance(checked.question, RightsQuestion)
+    assert isinstance(checked.question.then, WholeQuestion)
+    plain = whole(reviewed("Job", large(), cluster(map(node, "a"))))
+    assert response(whole(plain)) == {"uid": UID, "allowed": True}
+
+
+def test_a_large_job_that_demands_no_more_than_before_is_allowed() -> None:
+    smaller = large() | {"processingElements": large()["processingElements"][1:]}
+    answer = reviewed("Job", smaller, cluster(), operation="UPDATE", old={"spec": large()})
+    found = whole(answer)
+    assert (response(found)["allowed"], found.question) == (True, None)
+
+
+def test_in_audit_mode_a_large_job_gets_its_problems_as_warnings() -> None:
+    answer = whole(reviewed("Job", large("host("), cluster(), Policy(audit=True)))
+    assert response(answer)["allowed"]
+    assert response(answer)["warnings"][0].startswith("audit: this would be refused: expected a string or a host pool")

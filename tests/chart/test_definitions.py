@@ -109,6 +109,8 @@ def sample(schema: dict[str, Any]) -> object:
     kind = schema.get("type")
     if kind == "object":
         return {name: sample(inner) for name, inner in schema["properties"].items()}
+    if kind == "integer":
+        return schema["minimum"]
     return [sample(schema["items"])] if kind == "array" else "x"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from tests.placement.planning.hard_problem import hard_problem
 from webhook.admission.responses import Answer, Outcome, WholeQuestion
-from webhook.cluster.queries.job_verdicts import AtOnce, JobVerdicts
+from webhook.cluster.queries.job_verdicts import SHARE, SLICE, AtOnce, JobVerdicts, ThreadSearches
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.planning.assignment import AssignmentProblem, Block
 from webhook.placement.planning.solver import Solving, assign, finished
@@ -52,10 +52,70 @@ async def test_a_job_that_waits_too_long_for_its_turn_is_not_decided_about() -> 
 async def test_the_queries_of_reviews_find_it_out() -> None:
     told: list[bool] = []
     carrying = Answer(200, b"{}", Outcome.ALLOWED, question=question(SMALL, told))
-    assert ReviewQueries().completed(carrying) is carrying
-    found = ReviewQueries(verdicts=JobVerdicts()).completed(carrying)
+    found = ReviewQueries().completed(carrying)
     assert not isinstance(found, Answer)
     assert (await found, told) == (ALLOWED, [True])
+
+
+async def test_what_an_answer_depends_on_then_shares_its_time() -> None:
+    told: list[float] = []
+
+    async def last(solving: Solving) -> Answer:
+        told.append(solving.left())
+        return ALLOWED
+
+    async def first(solving: Solving) -> Answer:
+        told.append(solving.left())
+        await asyncio.sleep(0.2)
+        return Answer(200, b"{}", Outcome.ALLOWED, question=WholeQuestion(last))
+
+    found = ReviewQueries(verdicts=JobVerdicts(5.0)).completed(
+        Answer(200, b"{}", Outcome.ALLOWED, question=WholeQuestion(first))
+    )
+    assert not isinstance(found, Answer)
+    assert await found is ALLOWED
+    assert told[0] - told[1] >= 0.2
+
+
+async def rested(turn: float) -> tuple[float, int]:
+    """How long a search rests after a slice, and how often others have their turn; each takes so many seconds."""
+    search, turns = ThreadSearches()(), 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            time.sleep(turn)  # noqa: ASYNC251  # a turn of others holds the event loop
+            turns += 1
+            await asyncio.sleep(0)
+
+    time.sleep(SLICE)  # noqa: ASYNC251  # a slice of the search
+    task = asyncio.create_task(others())
+    begun = time.monotonic()
+    await search.rest()
+    took = time.monotonic() - begun
+    task.cancel()
+    return took, turns
+
+
+async def test_a_search_rests_as_long_as_others_work_but_not_for_ever() -> None:
+    took, turns = await rested(SHARE / 5)
+    assert turns >= 2
+    assert took < 2 * SHARE + 0.05
+
+
+async def test_a_search_does_not_rest_within_a_slice() -> None:
+    turns: list[int] = []
+    asyncio.get_running_loop().call_soon(turns.append, 1)
+    await ThreadSearches()().rest()
+    assert turns == []
+
+
+async def test_a_search_goes_on_at_once_if_others_are_idle() -> None:
+    search = ThreadSearches()()
+    time.sleep(SLICE)  # noqa: ASYNC251  # a slice of the search
+    begun = time.monotonic()
+    await search.rest()
+    assert time.monotonic() - begun < SHARE
 
 
 def test_a_command_decides_at_once() -> None:

@@ -10,6 +10,7 @@ from webhook.cluster.objects import translate, wire
 from webhook.cluster.objects.translate import MalformedError
 from webhook.placement.inventory.objects import Guest, PodInfo, Waiting
 from webhook.placement.inventory.repelling import RepellingTerm
+from webhook.placement.kube.containers import HostPort
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.text.keys import EXCLUSIVE
 
@@ -318,11 +319,11 @@ WEB = {"matchLabels": {"app": "web"}}
 NEEDS = (Requirement("app", "In", ("web",)),)
 
 
-def shuns(**term: Any) -> tuple[RepellingTerm, ...]:
+def shuns(labels: dict[str, str] | None = None, **term: Any) -> tuple[RepellingTerm, ...]:
     """What is kept of a required term of a pod in the namespace ``default``."""
     stated = {"topologyKey": "zone", "labelSelector": WEB, **term}
     affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [stated]}}
-    return bound(pod(spec={"nodeName": "node-a", "affinity": affinity})).shuns
+    return bound(pod(labels=labels or {}, spec={"nodeName": "node-a", "affinity": affinity})).shuns
 
 
 def test_a_term_is_about_the_pods_own_namespace_or_those_that_it_names() -> None:
@@ -337,18 +338,38 @@ def test_of_labels_of_namespaces_nothing_is_known() -> None:
     assert shuns(namespaceSelector={"matchLabels": {"team": "t"}}) == (RepellingTerm("zone", NEEDS, frozenset()),)
 
 
-@pytest.mark.parametrize(
-    "term",
-    [
-        {"labelSelector": None},
-        {"matchLabelKeys": ["pod-template-hash"]},
-        {"mismatchLabelKeys": ["tenant"]},
-        {"labelSelector": {"matchLabels": {**JOB, "app": "web"}}},
-    ],
-    ids=["no selector", "keys", "other keys", "of a job"],
-)
-def test_terms_that_are_not_kept(term: dict[str, Any]) -> None:
-    assert shuns(**term) == ()
+def test_keys_stand_for_the_labels_that_the_pod_has() -> None:
+    mine = {"tenant": "mine"}
+    same, others = Requirement("tenant", "In", ("mine",)), Requirement("tenant", "NotIn", ("mine",))
+    here = frozenset({"default"})
+    assert shuns(mine, matchLabelKeys=["tenant", "other"]) == (RepellingTerm("zone", (*NEEDS, same), here),)
+    assert shuns(mine, mismatchLabelKeys=["tenant", "other"]) == (RepellingTerm("zone", (*NEEDS, others), here),)
+
+
+def test_a_term_about_the_pods_own_job_is_not_kept_and_one_about_another_is() -> None:
+    of_job = {"matchLabels": JOB}
+    about = RepellingTerm("zone", (Requirement("streams.ibm.com/job", "In", ("parallel",)),), frozenset({"default"}))
+    assert shuns({"app": "db"}, labelSelector=of_job) == (about,)
+    assert shuns({"streams.ibm.com/job": "another"}, labelSelector=of_job) == (about,)
+    assert shuns(JOB, labelSelector=of_job) == ()
+    assert shuns(JOB, matchLabelKeys=["streams.ibm.com/job"]) == ()
+
+
+def test_a_term_without_a_selector_is_about_nobody() -> None:
+    assert shuns(labelSelector=None) == ()
+
+
+def test_the_ports_of_its_node_that_a_pod_takes_are_kept() -> None:
+    def ports(**spec: Any) -> tuple[HostPort, ...]:
+        return bound(pod(spec={"nodeName": "node-a", **spec})).ports
+
+    taken = {"name": "c", "ports": [{"containerPort": 80, "hostPort": 8080}]}
+    assert ports(containers=[taken]) == (HostPort("TCP", 8080),)
+    assert ports(containers=[taken]) is ports(containers=[taken, taken])
+    assert ports(containers=[{"name": "c", "ports": [{"containerPort": 80}]}]) == ()
+    assert ports(hostNetwork=True, containers=[{"name": "c", "ports": [{"containerPort": 80, "protocol": "UDP"}]}]) == (
+        HostPort("UDP", 80),
+    )
 
 
 def test_a_pod_without_such_terms_keeps_nobody_away() -> None:

@@ -367,8 +367,8 @@ def test_relocatable_is_noted() -> None:
     text = main("stream<int32 i> A = Beacon() { config relocatable: false; }")
     assert remarks(converted(text, "spl"))[1:] == [
         (
-            "in:3: relocatable: false is left out: Kubernetes starts the pod of a restart on any host that its constraints "
-            "allow; give it host(...) if it has to come back to the same host"
+            "in:3: relocatable: false is left out: Kubernetes starts the pod of a restart on any host that its "
+            "constraints allow; give it host(...) if it has to come back to the same host"
         )
     ]
 
@@ -443,7 +443,8 @@ def test_clauses_of_fusion_that_contradict_are_refused(other: str, refusal: str)
 
 
 def test_pools_without_operators_are_objects_by_themselves() -> None:
-    text = 'config hostPool: A = ["a", "10.8.5.6"]; hostPool: B = createPool(Sys.Shared), C_1 = createPool({size=1}, Sys.Exclusive);'
+    more = "hostPool: B = createPool(Sys.Shared), C_1 = createPool({size=1}, Sys.Exclusive);"
+    text = f'config hostPool: A = ["a", "10.8.5.6"]; {more}'
     found = converted(text, "spl").manifests
     assert [(one["kind"], one["metadata"]["name"], one["spec"]) for one in found] == [
         ("HostPool", "a", {"name": "A", "hosts": ["a", "10.8.5.6"]}),
@@ -512,13 +513,13 @@ def test_the_pool_of_all_hosts_is_no_constraint() -> None:
 
 
 def test_an_invocation_alone_is_a_job_with_a_made_up_bundle() -> None:
-    found = converted(beacon("host(P)"), "spl", file="dir/piece.spl")
+    found = converted(beacon("host(P)"), "spl", file="d/piece.spl")
     (job,) = found.manifests
     assert job["metadata"]["name"] == "piece"
     assert job["spec"]["bundle"] == {"name": "piece.sab"}
     assert remarks(found) == [
-        "dir/piece.spl:1: the name of the bundle is made up: this is only a piece of a program; write the name of yours",
-        "dir/piece.spl:1: host pool P: it is not declared in this text; a HostPool P has to be in the namespace",
+        "d/piece.spl:1: the name of the bundle is made up: this is only a piece of a program; write the name of yours",
+        "d/piece.spl:1: host pool P: it is not declared in this text; a HostPool P has to be in the namespace",
     ]
 
 

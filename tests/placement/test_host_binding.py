@@ -53,8 +53,11 @@ KEPT: dict[str, tuple[str, Json, Json, str]] = {
     "own anti-affinity": ("", {}, terms("podAntiAffinity", REQUIRED), "the pod's own required podAntiAffinity"),
     "spread": ("", {}, {"topologySpreadConstraints": [SPREAD]}, 'topologySpreadConstraints on "zone"'),
     "host port": ("", {}, {"containers": [container(ports=[{"hostPort": 80}, {}])]}, "hostPort 80"),
-    "host port of an init container": (
-        "", {}, {"initContainers": [container(ports=[{"hostPort": 81, "containerPort": 1}])]}, "hostPort 81",
+    "host port of a sidecar": (
+        "",
+        {},
+        {"initContainers": [container(ports=[{"hostPort": 81, "containerPort": 1}], restartPolicy="Always")]},
+        "hostPort 81",
     ),
     "port on the host's network": (
         "", {}, {"hostNetwork": True, "containers": [container(ports=[{"containerPort": 82}])]}, "hostPort 82",

@@ -61,12 +61,13 @@ def test_an_intent_has_consumers_and_their_hardware() -> None:
             Consumer("core", "apps", "StatefulSet/core-fwall", (device,)),
             Consumer("api-server", "apps", "Deployment/api-server", (label,)),
         ),
+        app="fwall",
     )
 
 
 @pytest.mark.parametrize("spec", [{}, {"app": "x"}, {"consumers": None}, {"consumers": []}], ids=str)
-def test_an_intent_may_have_no_consumers_yet(spec: object) -> None:
-    assert read(spec) == Intent("edge", "fwall")
+def test_an_intent_may_have_no_consumers_yet(spec: dict[str, Any]) -> None:
+    assert read(spec) == Intent("edge", "fwall", app=spec.get("app", ""))
 
 
 @pytest.mark.parametrize("requirements", [None, []], ids=str)
@@ -97,6 +98,12 @@ def test_what_is_allocatable_goes_to_the_container(said: dict[str, Any]) -> None
 @pytest.mark.parametrize("spec", [{"app": "a", "appName": "a"}, {"appName": "a"}], ids=str)
 def test_an_application_has_two_names(spec: object) -> None:
     assert wrong(spec) == []
+    assert read(spec).app == "a"
+
+
+def test_an_application_may_say_on_how_many_clusters_it_is_to_run() -> None:
+    assert read({}).replication_count is None
+    assert read({"replicationCount": 3}).replication_count == 3
 
 
 SAMPLE = "must be a consumer: {name, consumer: {apiVersion, kind, name, container-name}, requirements}"
@@ -105,6 +112,13 @@ WRONG: dict[str, tuple[object, list[str]]] = {
     "no mapping": ([], ["spec: must be a mapping with consumers"]),
     "nothing": (None, ["spec: must be a mapping with consumers"]),
     "a mistyped field": ({"consumer": []}, ['spec: unknown field "consumer" (did you mean consumers?)']),
+    **{
+        f"{count} clusters": (
+            {"replicationCount": count},
+            [f"spec.replicationCount: {said} is no whole number from 1 to 1000"],
+        )
+        for count, said in ((0, '"0"'), (1001, '"1001"'), (1.5, '"1.5"'), ("x", '"x"'), ([], "it"))
+    },
     "two applications": (
         {"app": "a", "appName": "b"},
         ['spec.appName: is "b", but spec.app is "a", and both mean the same'],

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
-from webhook.placement.jobs.named_pools import undeclared_pools
+from webhook.placement.jobs.named_pools import pool_clauses, undeclared_pools
 from webhook.placement.jobs.problems import pool_object_name, problems_of_element, problems_of_job
 from webhook.placement.kube.addresses import is_node_name
 from webhook.placement.text.problem import Problem
@@ -347,7 +347,7 @@ def test_resources_without_elements_are_nobodys() -> None:
 def test_pools_are_declared(placement: str, expected: list[str]) -> None:
     pools = [{"name": "P", "size": 2}, {"name": "L", "hosts": ["a"]}, {"name": "U"}]
     spec = job({"operators": [{"name": "A", "placement": placement}]}, hostPools=pools)
-    found = told(list(undeclared_pools(spec, {"Known"})))
+    found = told(list(undeclared_pools(pool_clauses(spec), spec, {"Known"})))
     assert found == [f"spec.processingElements[0].operators[0].placement: {text}" for text in expected]
 
 
@@ -360,7 +360,7 @@ OWN = "template.metadata.annotations[streams.ibm.com/placement]"
 
 def test_pools_that_a_template_names_are_declared() -> None:
     spec = job({"template": with_placement("host(R)")})
-    assert told(list(undeclared_pools(spec, ()))) == [
+    assert told(list(undeclared_pools(pool_clauses(spec), spec, ()))) == [
         f'spec.processingElements[0].{OWN}: the Job declares no HostPool "R"; it has none, nor has its namespace'
     ]
 
@@ -382,7 +382,7 @@ def test_the_operators_of_an_element_have_room_in_one_text() -> None:
 
 def test_a_job_that_declares_no_pool_says_so() -> None:
     spec = job({"operators": [{"name": "A", "placement": "host(R)"}, {"name": "B"}]})
-    [found] = told(list(undeclared_pools(spec, ())))
+    [found] = told(list(undeclared_pools(pool_clauses(spec), spec, ())))
     assert found == (
         'spec.processingElements[0].operators[0].placement: the Job declares no HostPool "R"; '
         "it has none, nor has its namespace"

@@ -10,6 +10,7 @@ from tests.placement.planning.at_once import element, job_spec, judged
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.repelling import RepellingTerm
+from webhook.placement.kube.bits import union
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.request.world import World
@@ -27,7 +28,8 @@ def shy(*terms: RepellingTerm, on: str = "node-a", job: str = "", uid: str = "")
 
 
 def names(inventory: Inventory, labels: dict[str, str] | None = None, namespace: str = NAMESPACE) -> list[str]:
-    found = inventory.repelled(namespace, {"app": "web"} if labels is None else labels)
+    closed = inventory.repelled(namespace, {"app": "web"} if labels is None else labels)
+    found = union(closed.values())
     return [name for name in ("node-a", "node-b", "node-c") if found & inventory.nodes.named(name)]
 
 
@@ -104,5 +106,16 @@ def test_a_refusal_says_so() -> None:
     assert verdict.text == (
         "The processing elements cannot all run: 0 of 1 processing element fits (app-0).\n"
         "  1 node runs a pod whose podAntiAffinity keeps this one away\n"
+        "Nearest fix: add a node."
+    )
+
+
+def test_a_new_node_of_a_zone_that_is_closed_is_no_fix() -> None:
+    inventory = cluster(ZONES[:1], (), [shy(BY_ZONE)])
+    web = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "pe"}]}}
+    verdict = judged(job_spec({**element(), "template": web}), inventory)
+    assert verdict.text == (
+        "The processing elements cannot all run: 0 of 1 processing element fits (app-0).\n"
+        "  1 node is in the zone of a pod whose podAntiAffinity keeps this one away\n"
         "Nearest fix: none by a single change."
     )

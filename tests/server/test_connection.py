@@ -214,7 +214,7 @@ async def test_a_failure_inside_the_server_is_a_500_that_tells_nothing(
 ) -> None:
     async with running(settings, authority, bounds=limits(body="not a number")) as server:
         reply = await server.ask(post())
-    assert (reply.status, reply.message) == (500, "the webhook failed to answer; its log has the details")
+    assert (reply.status, reply.message) == (500, "the server failed to answer; its log has the details")
     assert "a request could not be answered" in caplog.text
 
 

@@ -4,7 +4,6 @@ Their own rules are in ``placement/jobs/problems.py``; ``docs/jobs.md`` describe
 """
 
 import functools
-from collections.abc import Iterator, Mapping
 from typing import Final, TypeVar
 
 import msgspec
@@ -30,11 +29,18 @@ from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.inventory.objects import StreamsJob
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.named_pools import foreign_pools, pools_of_element, undeclared_pools
-from webhook.placement.jobs.problems import problems_of_element, problems_of_job
+from webhook.placement.jobs.named_pools import (
+    foreign_pools,
+    pool_clause_steps,
+    pool_clauses,
+    pools_of_element,
+    undeclared_pools,
+)
+from webhook.placement.jobs.problems import problem_steps, problems_of_element, problems_of_job
 from webhook.placement.jobs.whole_job import demands_more, judge_job
 from webhook.placement.kube.pod import Metadata
-from webhook.placement.planning.solver import Solving
+from webhook.placement.planning.solver import Resting, Restless, Solving, finished, taken
+from webhook.placement.planning.steps import Steps
 from webhook.placement.pools.allocation import pool_of
 from webhook.placement.text.problem import Fault, Problem, quote
 
@@ -59,27 +65,52 @@ _JOB: Final = msgspec.json.Decoder(SubmittedJob)
 _ELEMENT: Final = msgspec.json.Decoder(SubmittedElement)
 
 
+_AT_ONCE: Final = 20
+"""Elements of a Job whose own rules are checked at once: that takes as long as the review of a pod."""
+
+
 def submitted_job(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     """Check a Job that is created, or whose spec changes: its own rules, rights, and whether all of it can run.
 
     Whoever submits it has to have the right to use the HostPools that it does not declare itself: its pods are the
-    controller's.
+    controller's. The rules of a large Job are checked while other reviews go on.
     """
     new = _JOB.decode(review.object)
     if new.metadata.deletion_timestamp or _unchanged(review, _JOB, new):
         return allowed(review)
+    check = functools.partial(_checked, review, inventory, policy, new)
+    if len(new.spec.processing_elements or ()) <= _AT_ONCE:
+        return finished(check(Restless()))
+    return replace(allowed(review), question=WholeQuestion(check))
+
+
+async def _checked(review: Review, inventory: Inventory, policy: Policy, new: SubmittedJob, solving: Resting) -> Answer:
+    """The answer by the Job's own rules; if it keeps them, with the questions that are left."""
     known = _open_pools(review.namespace, inventory)
-    problems = list(_wrong(new, known))
-    uses = [(known[pool], clause.text) for pool, clause in foreign_pools(new.spec) if pool in known]
+    problems = await taken(_problems(new), solving)
+    clauses = await taken(pool_clause_steps(new.spec), solving)
+    problems += undeclared_pools(clauses, new.spec, known.keys())
+    uses = [(known[pool], clause.text) for pool, clause in foreign_pools(clauses, new.spec) if pool in known]
     answer = with_rights_to(answered(review, problems, policy), review, uses, "spec.processingElements", policy)
-    if problems or not new.metadata.name or not _demanding(review, new):
+    if problems or not new.metadata.name or not await _demanding(review, new, solving):
         return answer
     whole = WholeQuestion(functools.partial(_whole, review, inventory, policy, new.metadata.name, new.spec))
     rights = answer.question
     return replace(answer, question=replace(rights, then=whole) if isinstance(rights, RightsQuestion) else whole)
 
 
-def _demanding(review: Review, new: SubmittedJob) -> bool:
+def _problems(new: SubmittedJob) -> Steps[list[Problem]]:
+    """What is wrong with the Job by itself."""
+    found = []
+    for problem in problem_steps(new.metadata.name or "", new.spec):
+        if problem is None:
+            yield
+        else:
+            found.append(problem)
+    return found
+
+
+async def _demanding(review: Review, new: SubmittedJob, solving: Resting) -> bool:
     """Whether the Job is new, or demands more of the cluster than before."""
     if review.operation != "UPDATE":
         return True
@@ -87,7 +118,7 @@ def _demanding(review: Review, new: SubmittedJob) -> bool:
         old = _JOB.decode(review.old).spec
     except MALFORMED:
         return True
-    return demands_more(new.metadata.name or "", old, new.spec)
+    return await demands_more(new.metadata.name or "", old, new.spec, solving)
 
 
 async def _whole(
@@ -108,12 +139,10 @@ def problems_of(document: Unstructured, namespace: str, inventory: Inventory) ->
         new = msgspec.convert(document, SubmittedJob)
     except msgspec.ValidationError as error:
         return [Problem("spec", f"is not readable: {error}")]
-    return list(_wrong(new, _open_pools(namespace, inventory)))
-
-
-def _wrong(new: SubmittedJob, known: Mapping[str, str]) -> Iterator[Problem]:
-    yield from problems_of_job(new.metadata.name or "", new.spec)
-    yield from undeclared_pools(new.spec, known.keys())
+    clauses = pool_clauses(new.spec)
+    known = _open_pools(namespace, inventory)
+    own = problems_of_job(new.metadata.name or "", new.spec)
+    return [*own, *undeclared_pools(clauses, new.spec, known.keys())]
 
 
 def _open_pools(namespace: str, inventory: Inventory) -> dict[str, str]:

@@ -29,6 +29,7 @@ from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.decision.merge import Additions
 from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.objects import StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Metadata, Pod
@@ -121,7 +122,7 @@ def _of_job(
     """
     if job is None:
         return _asked(pod, review, inventory, policy, known)
-    return _asked(pod, review, inventory.with_job(job), policy, replace(known, memo=None))
+    return _asked(pod, review, inventory.with_job(JobModel(job)), policy, replace(known, memo=None))
 
 
 def _asked(pod: Pod, review: Review, inventory: Inventory, policy: Policy, known: Known) -> Answer:

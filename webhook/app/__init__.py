@@ -4,6 +4,7 @@
 - ``controller``: the reconciler of HostPools.
 - ``release``: the command that releases hosts of HostPools while no controller acts.
 - ``status``: the command that shows how a Job stands.
+- ``hpa_api``: the REST interface of HPA intents.
 - ``explain``: the world that manifests are judged against.
 - ``cluster_source``: where the state of a cluster comes from.
 
@@ -15,11 +16,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from webhook.app import controller, explain, release, serve, status
+    from webhook.app import controller, explain, hpa_api, release, serve, status
 
-__all__ = ["controller", "explain", "release", "serve", "status"]
+__all__ = ["controller", "explain", "hpa_api", "release", "serve", "status"]
 
-_PROGRAMS: Final = frozenset({"controller", "explain", "release", "serve", "status"})
+_PROGRAMS: Final = frozenset({"controller", "explain", "hpa_api", "release", "serve", "status"})
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -89,11 +89,11 @@ def configuration_of(settings: Settings) -> Configuration:
         raise FatalError(str(error)) from error
 
 
-async def seen(cluster: LiveCluster[Inventory]) -> Inventory:
-    """The inventory as soon as every kind has been listed once."""
+async def seen(cluster: LiveCluster[Inventory], patience: float = PATIENCE) -> Inventory:
+    """The inventory as soon as every kind has been listed once; :class:`FatalError` after so many seconds."""
     watching = asyncio.create_task(cluster.run())
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience):
             while not cluster.synced and not watching.done():
                 await asyncio.wait({watching}, timeout=_LOOK)
     except TimeoutError:

@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -12,7 +12,7 @@ from webhook.admission.job_workloads import KINDS, live_workloads
 from webhook.admission.jobs import problems_of
 from webhook.admission.templates import DescribedPod, is_job, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.app.cluster_source import inventory_of, listener, live, seen, unused
+from webhook.app.cluster_source import PATIENCE, inventory_of, listener, live, seen, unused
 from webhook.cluster.objects.report import Report
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
@@ -30,27 +30,29 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
 from webhook.settings import Settings, policy_of
 
+Manifests = Sequence[tuple[str, Unstructured]]
+"""Objects in the order in which they would be applied, each with the name of its file."""
+
 
 def explaining(
-    settings: Settings, manifests: Iterable[tuple[str, Unstructured]], tell: Callable[[str], object]
+    settings: Settings,
+    manifests: Iterable[tuple[str, Unstructured]],
+    tell: Callable[[str], object],
+    patience: float = PATIENCE,
 ) -> World:
     """The cluster as a world, with all that is no pod among ``manifests`` taken as already applied.
 
-    ``tell`` learns of every object of the cluster, and every part of one, that could not be used. Raises
-    :class:`SnapshotError` where the folder is no cluster, :class:`FatalError` where there is none at all, and
-    ``ValueError`` for one of the manifests that cannot be used.
+    An API server has ``patience`` seconds to answer. ``tell`` learns of every object of the cluster, and every part of
+    one, that could not be used. Raises :class:`SnapshotError` where the folder is no cluster, :class:`FatalError` where
+    there is none at all, and ``ValueError`` for one of the manifests that cannot be used.
     """
     if settings.snapshot is None:
-        cluster = asyncio.run(seen(live(settings, listener(tell))))
+        cluster = asyncio.run(seen(live(settings, listener(tell)), patience))
     else:
         cluster = inventory_of(settings)
         for line in unused(read_snapshot(settings.snapshot, cluster)):
             tell(f"snapshot: {line}")
-    report = _applied(manifests, cluster)
-    refused = (*report.skipped, *(found for found in report.noted if found.subject.startswith("HPAIntent ")))
-    if refused:
-        raise ValueError(str(refused[0]))
-    for line in unused(report):
+    for line in unused(applied(manifests, cluster)):
         tell(line)
     return World(cluster, policy_of(settings))
 
@@ -97,8 +99,11 @@ class EarlierWorkloads:
 _TOGETHER: Final = frozenset((kind.api_version, kind.name) for kind in KINDS)
 
 
-def _applied(manifests: Iterable[tuple[str, Unstructured]], cluster: Inventory) -> Report:
-    """The report of putting the manifests into the inventory, but for pods and for Jobs that break rules."""
+def applied(manifests: Iterable[tuple[str, Unstructured]], cluster: Inventory) -> Report:
+    """The report of putting the manifests into the inventory, but for pods and for Jobs that break rules.
+
+    Raises ``ValueError`` for the first one that cannot be used.
+    """
     reading = SnapshotLoader(cluster)
     for file, group in itertools.groupby(manifests, itemgetter(0)):
         reading.begin(file)
@@ -108,4 +113,8 @@ def _applied(manifests: Iterable[tuple[str, Unstructured]], cluster: Inventory) 
             reading.document(document)
             for pool in pools_of(document):
                 reading.document(pool)
-    return reading.report()
+    report = reading.report()
+    refused = (*report.skipped, *(found for found in report.noted if found.subject.startswith("HPAIntent ")))
+    if refused:
+        raise ValueError(str(refused[0]))
+    return report

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from webhook.admission.templates import is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.app.explain import wrong
+from webhook.app.explain import Manifests, wrong
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.decision.decision import decide
@@ -29,8 +29,6 @@ from webhook.placement.planning.plan import Plan, cheapest
 from webhook.placement.planning.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import render
-
-Manifests = Sequence[tuple[str, Unstructured]]
 
 
 class PlannedObject(Struct, frozen=True, eq=False):

@@ -1,8 +1,9 @@
 """The command line program ``streams-placement``: the entry point ``main``, and one file for each command.
 
-A command's file (``controller``, ``convert``, ``explain``, ``plan``, ``release``, ``serve``, ``status``, ``tour``,
-``version``) has ``add(subparsers)``, which declares its flags, and ``run(arguments)``, which returns the exit code.
-``main`` imports the file of the chosen command only, so that ``version`` need not wait for the import of a web server.
+A command's file (``clusters``, ``controller``, ``convert``, ``explain``, ``hpa_api``, ``plan``, ``release``, ``serve``,
+``status``, ``tour``, ``version``) has ``add(subparsers)``, which declares its flags, and ``run(arguments)``, which
+returns the exit code. ``main`` imports the file of the chosen command only, so that ``version`` need not wait for the
+import of a web server.
 
 What commands share: ``exits`` (exit codes), ``flags`` (flags for settings), ``explanation`` and ``pool_explanation``
 (one pod, or HostPool, explained), ``planpage`` (a plan as one value and as one HTML page), ``client`` (sends reviews to
@@ -26,9 +27,11 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  #
 """Type of what ``add_subparsers`` returns; argparse has no public name for it, and cannot subscript it at run time."""
 
 COMMANDS: Final[Mapping[str, str]] = {
+    "clusters": "show which of several clusters can take which apps",
     "controller": "give host pools their hosts",
     "convert": "make manifests of SPL, Streams bundles, Twister2 and EMCO files",
     "explain": "show what admission would make of a manifest, and why",
+    "hpa-api": "answer EMCO's REST requests about HPA intents",
     "plan": "show where everything of a manifest would run, and what it costs",
     "release": "give hosts of host pools back, when no controller does",
     "serve": "answer the API server's admission reviews",
@@ -36,7 +39,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "tour": "try everything out: the real server, every example, no cluster",
     "version": "print the version",
 }
-"""The name of each command, which is also the name of its file, and its line in the help."""
+"""The name of each command, which is also the name of its file (``-`` as ``_``), and its line in the help."""
 
 _EXITS: Final = "Exit codes: 0 done, 1 refused, 2 wrong use, 3 trouble."
 
@@ -89,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def load(name: str) -> Command:
     """Import the file of a command."""
     gc.set_threshold(_YOUNG, *gc.get_threshold()[1:])
-    command: Command = importlib.import_module(f"webhook.cli.{name}")
+    command: Command = importlib.import_module(f"webhook.cli.{name.replace('-', '_')}")
     return command
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Iterable
-from typing import Any, Final, Literal, get_args, get_origin
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -18,18 +18,26 @@ EPILOG: Final = (
 _METAVARS: Final[dict[object, str]] = {int: "NUMBER", float: "SECONDS", str: "TEXT", str | None: "NAME"}
 
 
-def add(parser: argparse.ArgumentParser, fields: Iterable[str]) -> None:
-    """Declare a flag for each of these fields of ``Settings``; without the flag the environment variable counts."""
+_Model = TypeVar("_Model", bound=Settings)
+
+
+def add(parser: argparse.ArgumentParser, fields: Iterable[str], model: type[Settings] = Settings) -> None:
+    """Declare a flag for each of these fields of the model; without the flag the environment variable counts."""
     for name in fields:
-        field = Settings.model_fields[name]
+        field = model.model_fields[name]
         parser.add_argument(settings.flag(name), default=argparse.SUPPRESS, help=_help(name, field), **_kind(field))
 
 
 def read(arguments: argparse.Namespace) -> Settings:
     """The settings from flags and environment; raises :class:`WrongUse` if a value is wrong."""
-    flags = {name: value for name, value in vars(arguments).items() if name in Settings.model_fields}
+    return read_as(arguments, Settings)
+
+
+def read_as(arguments: argparse.Namespace, model: type[_Model]) -> _Model:
+    """As :func:`read`, for a program that has settings of its own."""
+    flags = {name: value for name, value in vars(arguments).items() if name in model.model_fields}
     try:
-        return settings.read(flags)
+        return settings.read_as(flags, model)
     except settings.WrongSettingError as wrong:
         raise WrongUse(str(wrong)) from wrong
 

@@ -16,7 +16,7 @@ from webhook.convert.streams_application import StreamsApplication, StreamsOpera
 from webhook.placement.annotations.placement_text import contradictions
 from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.pool_spec import HostPoolSpec, problems_of_spec
-from webhook.placement.jobs.named_pools import undeclared_pools
+from webhook.placement.jobs.named_pools import pool_clauses, undeclared_pools
 from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.kube.addresses import is_node_name, parse_address
 from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
@@ -180,7 +180,8 @@ def _problems(
     """What is wrong with the Job, at the lines that said it."""
     job = msgspec.convert(spec, JobSpec)
     known: Iterable[str] = () if application.bundle else {pool for pool, _ in _pools_named(elements)}
-    for problem in (*problems_of_job(name, job), *undeclared_pools(job, frozenset(known))):
+    broken = (*problems_of_job(name, job), *undeclared_pools(pool_clauses(job), job, frozenset(known)))
+    for problem in broken:
         at = _line(problem.field, application, elements)
         yield Problem(str(at), problem.message if _PATH.match(problem.field) else f"{problem.field}: {problem.message}")
     for element in elements:

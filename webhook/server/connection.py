@@ -20,8 +20,11 @@ from webhook.server.limits import Limits
 from webhook.server.metrics import Metrics
 from webhook.server.replies import HttpFault, failure
 
-Handler = Callable[[web.BaseRequest, float], Awaitable[web.Response]]
+Handler = Callable[[web.BaseRequest, float], Awaitable[web.StreamResponse]]
 """Answers a request whose first byte arrived at the given ``perf_counter`` time."""
+
+FaultReply = Callable[[HttpFault], web.Response]
+"""Makes the answer to a request that could not be read, or whose handler has failed."""
 
 InlineHandler = Callable[["ClientConnection", RawRequestMessage, StreamReader, float], bytes | None]
 """Answers, if it can do so at once, a request whose body is complete and whose first byte arrived at the given time.
@@ -202,15 +205,15 @@ class ClientConnection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,  # noqa: ARG002 -- aiohttp's parser quotes the input in it; an answer must not
     ) -> web.StreamResponse:
-        """The answer to a request that aiohttp could not parse, or that failed: a Status without any of the input."""
+        """The answer to a request that aiohttp could not parse, or that failed: without any of the input."""
         if status == web.HTTPBadRequest.status_code:
             _log.debug("a request could not be read", exc_info=exc)
             fault = HttpFault(status, "the request is not HTTP/1.1, or its header is too large")
         else:
             _log.error("a request could not be answered", exc_info=exc)
-            fault = HttpFault(500, "the webhook failed to answer; its log has the details")
+            fault = HttpFault(500, "the server failed to answer; its log has the details")
         self._all.metrics.http_error(fault.code)
-        reply = failure(fault)
+        reply = self._all.refuse(fault)
         reply.force_close()
         return reply
 
@@ -218,7 +221,15 @@ class ClientConnection(web.RequestHandler):
 class Connections(web.Server):
     """All connections of one port. While ``draining``, answers say ``Connection: close``."""
 
-    def __init__(self, handler: Handler, limits: Limits, metrics: Metrics, inline: InlineHandler | None = None) -> None:
+    def __init__(
+        self,
+        handler: Handler,
+        limits: Limits,
+        metrics: Metrics,
+        inline: InlineHandler | None = None,
+        *,
+        refuse: FaultReply = failure,
+    ) -> None:
         super().__init__(
             self._serve,
             access_log=None,
@@ -232,6 +243,7 @@ class Connections(web.Server):
         )
         self._answer = handler
         self.inline = inline
+        self.refuse = refuse
         self.limits = limits
         self.metrics = metrics
         # A queue that holds addresses only: namespaces, which clients can make up, cannot push addresses out of it.
@@ -245,7 +257,7 @@ class Connections(web.Server):
         self.open.add(connection)
         return connection
 
-    async def _serve(self, request: web.BaseRequest) -> web.Response:
+    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         connection = cast("ClientConnection", request.protocol)
         arrived = connection.begin()
         try:

@@ -22,6 +22,7 @@ from webhook.server.fair_queue import ClientFlows, FairQueue, FlowUsage
 from webhook.server.limits import MIB, REVIEWS, Limits
 from webhook.server.metrics import Metrics
 from webhook.server.replies import HttpFault, failure, json, ok_bytes
+from webhook.server.request_body import read_body
 
 Reviewer = Callable[[bytes], Answer | Awaitable[Answer]]
 """Answers the body of one review: within a millisecond, or as an awaitable if the API server has to be asked first."""
@@ -31,9 +32,6 @@ Readiness = Callable[[], str | None]
 
 _JSON: Final = "application/json"
 _OK: Final = 200
-_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
-"""What a client waits for that sent the header ``Expect: 100-continue``, as curl does before a large body."""
-
 _UNDECIDED: Final = "the review was not decided in time; try again"
 
 _log = logging.getLogger(__name__)
@@ -115,7 +113,7 @@ class Reviews:
         self, request: web.BaseRequest, path: str, arrived: float, give_up: float, latest: float | None = None
     ) -> web.Response:
         """The answer to a request whose body has to arrive by ``latest``, or else by ``give_up``."""
-        body = await self._body(request, give_up if latest is None else latest)
+        body = await read_body(request, self._limits.body, give_up if latest is None else latest)
         return (
             self._refuse(request, body)
             if isinstance(body, HttpFault)
@@ -174,32 +172,6 @@ class Reviews:
             return self._too_large()
         reason = self._ready()
         return None if reason is None else HttpFault(503, f"the webhook is not ready: {reason}")
-
-    async def _body(self, request: web.BaseRequest, latest: float) -> bytes | HttpFault:
-        """The whole body, or a fault if it does not arrive by ``latest``, or not completely."""
-        connection = cast("ClientConnection", request.protocol)
-        connection.receiving = perf_counter()
-        try:
-            return await self._collect(request, latest)
-        except TimeoutError:
-            return _late("the body of the request did not arrive in time")
-        except (ConnectionError, RuntimeError):  # the client hung up; aiohttp raises the second if it did so before
-            return HttpFault(400, "the body of the request is incomplete")
-        finally:
-            connection.receiving = 0.0
-
-    async def _collect(self, request: web.BaseRequest, latest: float) -> bytes:
-        """Read until the end of the body, or until it is over the limit; ``TimeoutError`` at ``latest``."""
-        if hdrs.EXPECT in request.headers and request.transport is not None:
-            request.transport.write(_CONTINUE)
-        body = bytearray()
-        try:
-            async with asyncio.timeout(latest - perf_counter()):
-                while len(body) <= self._limits.body and (piece := await request.content.readany()):
-                    body += piece
-            return bytes(body)
-        finally:
-            body.clear()  # if the client hung up, the exception keeps this frame until garbage is collected
 
     def _review(
         self, path: str, body: bytes, flows: ClientFlows, of_namespace: FlowUsage | None

@@ -10,6 +10,7 @@ from tests.apiserver.paths import POOLS, element_path, job_path, node_path
 from tests.controller.jobs.job_cluster import JobCluster, moment
 from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.planning.solver import Restless
 
 Json = dict[str, Any]
 
@@ -269,7 +270,7 @@ async def test_in_audit_mode_it_is_only_said(cluster: JobCluster) -> None:
 
 
 async def test_a_job_about_which_nothing_is_known_in_time_goes_on(cluster: JobCluster) -> None:
-    class NoTime:
+    class NoTime(Restless):
         def left(self) -> float:
             return 0.0
 

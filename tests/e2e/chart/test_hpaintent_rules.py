@@ -52,6 +52,7 @@ GOOD: Final[dict[str, Spec]] = {
         "app": "a",
         "appName": "a",
     },
+    "on several clusters": of(CPU) | {"replicationCount": 1000},
     "the largest": {"consumers": [{**FULL, "name": f"c-{at}"} for at in range(64)]},
 }
 
@@ -130,6 +131,8 @@ BAD: Final[dict[str, tuple[Spec, str]]] = {
         {"app": "a", "appName": "b"},
         "spec.appName: Invalid value: means the same as app, and must not say something else",
     ),
+    "on no cluster": ({"replicationCount": 0}, "spec.replicationCount: Invalid value: 0"),
+    "on too many clusters": ({"replicationCount": 1001}, "spec.replicationCount: Invalid value: 1001"),
     "more beside a spec": (
         of({"name": "n", "mandatory": True, "spec": CPU}),
         f"{FIRST}: Forbidden: with a spec of its own a requirement has a name beside it, and nothing else",

@@ -339,3 +339,19 @@ def test_a_kubeconfig_in_yaml_is_read(config: Kubeconfig) -> None:
     lines = [f"{key}: {json.dumps(value)}" for key, value in json.loads(text).items()]
     config.path.write_text("\n".join(lines))
     assert find_configuration("test").server == SERVER
+
+
+def test_every_context_has_the_server_of_its_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = {
+        "contexts": [{"name": "a", "context": {"cluster": "x"}}, {"name": "b", "context": {"cluster": "none"}}, 7],
+        "clusters": [{"name": "x", "cluster": {"server": "https://one/"}}, {"name": "y"}],
+    }
+    second = {
+        "contexts": [{"name": "a", "context": {"cluster": "z"}}, {"name": "c", "context": {"cluster": "z"}}],
+        "clusters": [{"name": "z", "cluster": {"server": "https://two"}}],
+    }
+    for name, content in (("first", first), ("second", second), ("third", "no mapping"), ("fourth", {"contexts": 7})):
+        (tmp_path / name).write_text(json.dumps(content))
+    names = ("first", "second", "third", "fourth", "missing")
+    monkeypatch.setenv("KUBECONFIG", ":".join(str(tmp_path / name) for name in names))
+    assert kubeconfig.servers_of_contexts() == {"a": "https://one", "c": "https://two"}

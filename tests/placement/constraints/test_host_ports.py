@@ -25,7 +25,9 @@ def taking(*ports: Json, **spec: object) -> Json:
         ),
         pytest.param(taking({"containerPort": 80}, hostNetwork=True), "hostPort 80", id="the host's network"),
         pytest.param(
-            taking(initContainers=[{"name": "i", "ports": [{"hostPort": 70}]}]), "hostPort 70", id="an init container"
+            taking(initContainers=[{"name": "i", "restartPolicy": "Always", "ports": [{"hostPort": 70}]}]),
+            "hostPort 70",
+            id="a sidecar",
         ),
     ],
 )
@@ -44,6 +46,10 @@ def test_as_many_as_there_are_nodes_are_admitted() -> None:
 def test_pods_that_must_share_a_node_cannot_have_one() -> None:
     found = crowded('hostColocation("t")', 2, TWO, **taking({"hostPort": 80}))
     assert found.headline == ('hostColocation("t"), hostPort 80 and replicas 2 cannot all hold: 1 of 2 pods fits.')
+
+
+def test_the_port_of_an_init_container_that_ends_matters_to_nobody() -> None:
+    assert not crowded(None, 9, TWO, **taking(initContainers=[{"name": "i", "ports": [{"hostPort": 70}]}])).refused
 
 
 def test_ports_of_the_container_alone_matter_to_nobody() -> None:

@@ -198,7 +198,7 @@ def _part(chance: random.Random, at: int, machines: tuple[Machine, ...], pools: 
 
 def applied(case: Case, fix: str) -> Iterator[Case]:
     """The cases after the change, for each way to do it; refusals do not say which node is meant."""
-    if found := re.fullmatch(r"(?:drop|lower) (.*) \(all \d+ would fit\)", fix):
+    if found := re.fullmatch(r"(?:drop|lower) (.*) \((?:it|all \d+) would fit\)", fix):
         yield replace(case, parts=tuple(case.without(part, found[1]) for part in case.parts))
     elif found := re.fullmatch(r"give HostPool (\w) (\d+) hosts?|lower the size of HostPool (\w) to (\d+)", fix):
         yield resized(case, found[1] or found[3], int(found[2] or found[4]))

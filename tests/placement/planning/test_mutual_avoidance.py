@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.builders import NAMESPACE, cluster, node, nodes, pod, typed
-from tests.placement.planning.at_once import AtOnce
+from tests.placement.planning.at_once import AtOnce, all_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.planning import mutual_avoidance
@@ -40,6 +40,10 @@ def group(inventory: Inventory, *pods: dict[str, Any], names: tuple[tuple[str, .
 
 def fits(inventory: Inventory, *pods: dict[str, Any], names: tuple[tuple[str, ...], ...] = ()) -> bool:
     return finished(group(inventory, *pods, names=names).place()).placed is not None
+
+
+def left_to_scheduler(found: Group) -> list[str]:
+    return all_of(mutual_avoidance.unplanned(found.members, found.world))
 
 
 SHY = pod(labels={"app": "db"}, affinity=away())
@@ -162,9 +166,12 @@ def near(key: str = keys.HOSTNAME, **fields: Any) -> dict[str, Any]:
     return {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
-def spread(when: str = "DoNotSchedule") -> dict[str, Any]:
+OF_JOB = {"matchLabels": {"app": "web", keys.JOB: "parallel"}}
+
+
+def spread(when: str = "DoNotSchedule", **fields: Any) -> dict[str, Any]:
     about = {"matchLabels": {"app": "web"}}
-    one = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": when, "labelSelector": about}
+    one = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": when, "labelSelector": about, **fields}
     return {"topologySpreadConstraints": [one]}
 
 
@@ -172,35 +179,42 @@ def spread(when: str = "DoNotSchedule") -> dict[str, Any]:
     ("one", "left"),
     [
         (pod(labels={"app": "db"}), []),
-        (SHY, []),
+        (SHY, ["pe-0"]),
+        (pod(labels={"app": "db"}, affinity=away(selector=OF_JOB)), []),
+        (pod(labels={"app": "db"}, affinity=away(matchLabelKeys=[keys.JOB])), []),
         (pod(labels={"app": "db"}, affinity=away("zone")), ["pe-0"]),
         (pod(labels={"app": "db"}, affinity=near()), ["pe-0"]),
         (pod(labels={"app": "db"}, affinity=near(namespaces=["elsewhere"])), ["pe-0"]),
         (pod(labels={"app": "db"}, affinity=away(selector={"matchLabels": {"app": "elsewhere"}})), ["pe-0"]),
         (pod(labels={"app": "db"}, affinity={"podAffinity": {}, "podAntiAffinity": {}}), []),
         (pod(labels={"app": "db"}, **spread()), ["pe-0"]),
+        (pod(labels={"app": "db"}, **spread(matchLabelKeys=[keys.JOB])), ["pe-0"]),
+        (pod(labels={"app": "db"}, **spread(labelSelector=None)), []),
+        (pod(labels={"app": "db"}, **spread(labelSelector={"matchLabels": {"app": "db"}})), ["pe-0"]),
+        (pod(labels={"app": "db"}, **spread(labelSelector={"matchLabels": {"app": "db", keys.JOB: "parallel"}})), []),
         (pod(labels={"app": "db"}, **spread("ScheduleAnyway")), []),
         (pod(labels={"app": "db"}, affinity=near(), nodeName="node-a"), []),
     ],
     ids=[
-        "no terms", "planned", "by zone", "affinity", "other namespaces", "about others", "empty", "spread",
-        "soft spread", "bound",
+        "no terms", "about pods of any job", "planned", "planned by keys", "by zone", "affinity", "other namespaces",
+        "about others", "empty", "spread", "spread about another element", "spread about nobody",
+        "spread about pods of any job", "spread of its own", "soft spread", "bound",
     ],
 )  # fmt: skip
 def test_terms_about_others_that_are_not_planned_are_known(one: dict[str, Any], left: list[str]) -> None:
     found = group(TWO, one, WEB)
-    assert mutual_avoidance.unplanned(found.members, found.world) == left
+    assert left_to_scheduler(found) == left
 
 
 def test_nodes_without_host_names_leave_every_term_to_the_scheduler() -> None:
     found = group(cluster([node(), node("node-b", hostname=None)]), SHY, WEB)
-    assert mutual_avoidance.unplanned(found.members, found.world) == ["pe-0"]
+    assert left_to_scheduler(found) == ["pe-0"]
 
 
 def test_colocation_with_those_who_only_prefer_it_is_left_to_the_scheduler() -> None:
     firm = pod(placement='hostColocation("t")')
     soft = pod(pe="parallel-1", placement='hostColocation("t")', annotations={keys.PREFERRED: "hostColocation"})
     found = group(TWO, firm, soft)
-    assert mutual_avoidance.unplanned(found.members, found.world) == ["pe-0"]
+    assert left_to_scheduler(found) == ["pe-0"]
     apart = pod(pe="parallel-1", placement='hostExlocation("t")', annotations={keys.PREFERRED: "hostExlocation"})
-    assert mutual_avoidance.unplanned(group(TWO, firm, firm, apart).members, found.world) == []
+    assert left_to_scheduler(group(TWO, firm, firm, apart)) == []

@@ -128,7 +128,7 @@ def test_the_pods_of_other_jobs_count() -> None:
         "cpu 4 (resources of processing element app-0) cannot hold: 0 of 1 processing element fits (app-0).\n"
         "  3 nodes have less than cpu 4 free\n"
         "Nearest fix: add a node with cpu 4 free, or lower cpu 4 (resources of processing element app-0) "
-        "(all 1 would fit)."
+        "(it would fit)."
     )
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from webhook.cluster.crds.openapi import Schema, listed, number, obj, rule, switch, text
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
 from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
-from webhook.placement.inventory.intent import CONSUMER_LIMIT
+from webhook.placement.inventory.intent import CONSUMER_LIMIT, REPLICATION_LIMIT
 from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.kube.quantity import LENGTH_LIMIT
 from webhook.placement.kube.resource_name import UNITS
@@ -210,8 +210,11 @@ _CONSUMER: Final = obj(
 _SPEC: Final = obj(
     "Who needs what.",
     {
-        "app": text("The application that the workloads are parts of; it changes nothing.", maxLength=NAME_LIMIT),
+        "app": text("The application that the workloads are parts of.", maxLength=NAME_LIMIT),
         "appName": text("Another word for app.", maxLength=NAME_LIMIT),
+        "replicationCount": number(
+            "On how many clusters the application is to run; 1 if absent.", at_least=1, maximum=REPLICATION_LIMIT
+        ),
         "consumers": listed("The workloads.", _CONSUMER, kind="atomic", limit=CONSUMER_LIMIT),
     },
     default={},

@@ -28,8 +28,18 @@ from webhook.placement.inventory.objects import (
     Waiting,
 )
 from webhook.placement.inventory.repelling import RepellingTerm
+from webhook.placement.kube.containers import HostPort, host_ports
 from webhook.placement.kube.owner import DAEMON_SET, is_daemon_set, owner_of
-from webhook.placement.kube.pod import Affinity, Amount, LabelSelector, PodSpec, PodTerm, Toleration, required_terms
+from webhook.placement.kube.pod import (
+    Affinity,
+    Amount,
+    LabelSelector,
+    PodSpec,
+    PodTerm,
+    Requirement,
+    Toleration,
+    required_terms,
+)
 from webhook.placement.kube.quantity import milli, parse_quantity, whole
 from webhook.placement.kube.requests import pod_requests
 from webhook.placement.kube.selector import requirements_of
@@ -108,7 +118,8 @@ def bound_pod(source: wire.PodObject) -> tuple[PodInfo | None, Notes]:
         owner=_owner(metadata, spec, job, daemons),
         demand=demand_of(name, spec) if waiting and (job or _sleeps(spec, daemons)) else None,
         guards=_guards(spec.affinity) if spec.affinity else (),
-        shuns=_shuns(spec.affinity, metadata.namespace or NAMESPACE) if spec.affinity else (),
+        shuns=_shuns(spec.affinity, metadata.namespace or NAMESPACE, labels) if spec.affinity else (),
+        ports=_ports(spec),
         waits=_waits(name, told) if waiting else None,
         guest=None if job or pools else _guest(name, metadata, spec, daemons),
     )
@@ -230,26 +241,48 @@ def _guards(affinity: Affinity) -> tuple[str, ...]:
     return tuple(dict.fromkeys(sys.intern(term.topology_key) for term in terms))
 
 
-def _shuns(affinity: Affinity, own: str) -> tuple[RepellingTerm, ...]:
+def _ports(spec: PodSpec) -> tuple[HostPort, ...]:
+    """The ports of its node that the pod takes, each once."""
+    found = tuple(dict.fromkeys(host_ports(spec)))
+    return _shared_ports(found) if found else found
+
+
+@lru_cache(maxsize=4096)
+def _shared_ports(ports: tuple[HostPort, ...]) -> tuple[HostPort, ...]:
+    """One tuple for all pods that take the same ports of their nodes."""
+    return ports
+
+
+def _shuns(affinity: Affinity, own: str, labels: Mapping[str, str]) -> tuple[RepellingTerm, ...]:
     """The terms of the required podAntiAffinity that users write, and that surely apply to what they match."""
     away = affinity.pod_anti_affinity
-    return tuple(found for term in (away and away.required) or () if (found := _shunning(term, own)) is not None)
+    terms = (away and away.required) or ()
+    return tuple(found for term in terms if (found := _shunning(term, own, labels)) is not None)
 
 
-def _shunning(term: PodTerm, own: str) -> RepellingTerm | None:
-    """The term of a pod of the namespace ``own``; ``None`` if it is not kept."""
-    needs = requirements_of(term.label_selector) if term.label_selector else ()
-    if not needs or term.match_label_keys or term.mismatch_label_keys or any(need.key == keys.JOB for need in needs):
+def _shunning(term: PodTerm, own: str, labels: Mapping[str, str]) -> RepellingTerm | None:
+    """The term of a pod of the namespace ``own`` with these labels; ``None`` if it is not kept.
+
+    Those about pods of the pod's own job are not. What the keys in ``matchLabelKeys`` and ``mismatchLabelKeys`` stand
+    for is in the selector of a pod that the API server has stored; a key that the pod does not have says nothing.
+    """
+    stated = requirements_of(term.label_selector) if term.label_selector else ()
+    needs = (
+        *stated,
+        *(Requirement(key, "In", (labels[key],)) for key in term.match_label_keys or () if key in labels),
+        *(Requirement(key, "NotIn", (labels[key],)) for key in term.mismatch_label_keys or () if key in labels),
+    )
+    if not needs or Requirement(keys.JOB, "In", (labels.get(keys.JOB, ""),)) in needs:
         return None
     spaces = frozenset(term.namespaces or ())
     if term.namespace_selector is None:
-        return RepellingTerm(term.topology_key, tuple(needs), spaces or frozenset({own}))
+        return RepellingTerm(term.topology_key, needs, spaces or frozenset({own}))
     named = requirements_of(term.namespace_selector)
     if not named:
-        return RepellingTerm(term.topology_key, tuple(needs), None)
+        return RepellingTerm(term.topology_key, needs, None)
     if [(need.key, need.operator) for need in named] == [(NAMESPACE_NAME, "In")]:
         spaces |= {*(named[0].values or ())}
-    return RepellingTerm(term.topology_key, tuple(needs), spaces)
+    return RepellingTerm(term.topology_key, needs, spaces)
 
 
 def _waits(name: str, told: wire.Annotations) -> Waiting | None:

@@ -1,7 +1,7 @@
-"""Whether a user may use a HostPool, asked of the API server (``authorization.k8s.io/v1 SubjectAccessReview``)."""
+"""Whether a user has a right, asked of the API server (``authorization.k8s.io/v1 SubjectAccessReview``)."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import msgspec
@@ -41,7 +41,21 @@ class Authorization:
 
     async def may_use(self, user: User, namespace: str, pool: str) -> bool:
         """Whether the user may ``use`` that HostPool; raises ApiError where that cannot be found out."""
-        asked = _asked(user, namespace, pool)
+        attributes = {
+            "verb": "use",
+            "group": HOST_POOL.group,
+            "resource": HOST_POOL.resource,
+            "namespace": namespace,
+            "name": pool,
+        }
+        return await self.may(user, {"resourceAttributes": attributes})
+
+    async def may(self, user: User, attributes: Mapping[str, Mapping[str, str]]) -> bool:
+        """Whether the user has a right, given as ``resourceAttributes`` or ``nonResourceAttributes`` of a review.
+
+        Raises ApiError where that cannot be found out.
+        """
+        asked = _asked(user, attributes)
         key = msgspec.json.encode(asked, order="deterministic")
         known = self._known.get(key)
         if known is not None and known[1] > self._clock():
@@ -57,18 +71,11 @@ class Authorization:
         return allowed
 
 
-def _asked(user: User, namespace: str, pool: str) -> dict[str, object]:
-    attributes = {
-        "verb": "use",
-        "group": HOST_POOL.group,
-        "resource": HOST_POOL.resource,
-        "namespace": namespace,
-        "name": pool,
-    }
+def _asked(user: User, attributes: Mapping[str, Mapping[str, str]]) -> dict[str, object]:
     said = {"user": user.username, "uid": user.uid, "groups": user.groups or (), "extra": user.extra or {}}
     return {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SubjectAccessReview",
         "metadata": {},
-        "spec": {**{name: value for name, value in said.items() if value}, "resourceAttributes": attributes},
+        "spec": {**{name: value for name, value in said.items() if value}, **attributes},
     }

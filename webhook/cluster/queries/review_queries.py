@@ -1,5 +1,6 @@
 """``ReviewQueries``: asks the API server the question that an answer carries, and completes the answer."""
 
+import functools
 import time
 from collections.abc import Awaitable, Callable
 
@@ -49,7 +50,7 @@ class ReviewQueries:
     ) -> None:
         self.sizes = sizes
         self._workloads = workloads
-        self._verdicts = verdicts
+        self._verdicts = verdicts or JobVerdicts()
         self._jobs = jobs
         self._pods = pods
         self._rights = rights
@@ -76,19 +77,22 @@ class ReviewQueries:
             verdicts=verdicts,
         )
 
-    def completed(self, answer: Answer) -> Answer | Awaitable[Answer]:
-        """The answer at once, or later if the API server has to be asked first."""
+    def completed(self, answer: Answer, since: float | None = None) -> Answer | Awaitable[Answer]:
+        """The answer at once, or later if the API server has to be asked first.
+
+        The time of a whole Job counts ``since`` then on the monotonic clock, or else from now.
+        """
         question = answer.question
         if question is None:  # nearly all answers
             return answer
         if isinstance(question, WholeQuestion):
-            return self._verdicts.find(question) if self._verdicts else answer
+            return _whole(self, question, self._verdicts, since)
         if isinstance(question, WorkloadsQuestion):
-            if self._workloads is None or self._verdicts is None:
+            if self._workloads is None:
                 return answer
             return _beside(answer, question, self._workloads, self._verdicts)
         if isinstance(question, RightsQuestion):
-            return self._authorized(answer, question)
+            return self._authorized(answer, question, since)
         return self._asked(answer, question)
 
     def _asked(self, answer: Answer, question: SizeQuestion | PodQuestion | JobQuestion) -> Answer | Awaitable[Answer]:
@@ -101,15 +105,14 @@ class ReviewQueries:
             return _of_job(self, answer, question, self._jobs)
         return answer
 
-    def _authorized(self, answer: Answer, question: RightsQuestion) -> Answer | Awaitable[Answer]:
+    def _authorized(self, answer: Answer, question: RightsQuestion, since: float | None) -> Answer | Awaitable[Answer]:
         """The answer of a user who may use the HostPools; where nobody is asked about rights everybody may."""
-        if self._rights is not None:
-            return _authorized(self, answer, question, self._rights)
-        return self.permitted(answer, question)
+        permitted = functools.partial(self._permitted, answer, question, since)
+        return _authorized(question, self._rights, permitted) if self._rights else permitted()
 
-    def permitted(self, answer: Answer, question: RightsQuestion) -> Answer | Awaitable[Answer]:
+    def _permitted(self, answer: Answer, question: RightsQuestion, since: float | None) -> Answer | Awaitable[Answer]:
         """The answer of a user who may use the HostPools; it may depend on more."""
-        return self.completed(replace(answer, question=question.then)) if question.then else answer
+        return self.completed(replace(answer, question=question.then), since) if question.then else answer
 
 
 async def _sized(answer: Answer, question: SizeQuestion, sizes: WorkloadSizes) -> Answer:
@@ -126,8 +129,15 @@ async def _looked_at(answer: Answer, question: PodQuestion, pods: UnknownPods) -
     return question.resume(pod) if pod else answer
 
 
+async def _whole(queries: ReviewQueries, question: WholeQuestion, verdicts: JobVerdicts, since: float | None) -> Answer:
+    """The answer about a whole Job, and what that answer depends on; all of it is to take the time of one verdict."""
+    begun = time.monotonic() if since is None else since
+    found = queries.completed(await verdicts.find(question, since=begun), begun)
+    return found if isinstance(found, Answer) else await found
+
+
 async def _authorized(
-    queries: ReviewQueries, answer: Answer, question: RightsQuestion, rights: Authorization
+    question: RightsQuestion, rights: Authorization, permitted: Callable[[], Answer | Awaitable[Answer]]
 ) -> Answer:
     """The answer, if the user may use all of the pools; else a refusal, or an error where that cannot be found out."""
     try:
@@ -138,7 +148,7 @@ async def _authorized(
         ]
     except ApiError as failure:
         return _unknown("whether the HostPools may be used", failure)
-    found = question.resume(refused) if refused else queries.permitted(answer, question)
+    found = question.resume(refused) if refused else permitted()
     return found if isinstance(found, Answer) else await found
 
 

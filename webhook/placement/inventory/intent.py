@@ -13,14 +13,19 @@ from webhook.placement.annotations.hardware import Hardware
 from webhook.placement.annotations.hardware_text import read_requirements
 from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.annotations.yaml_text import Value, of_json
+from webhook.placement.kube.numbers import integer
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
 
 CONSUMER_LIMIT: Final = 64
 """Consumers of one intent (``docs/operations.md``, limits)."""
 
+REPLICATION_LIMIT: Final = 1000
+"""Clusters on which one app is to run, at most (``docs/clusters.md``)."""
+
 _APP: Final = ("app", "appName")
-_SPEC: Final = (*_APP, "consumers")
+_COUNT: Final = "replicationCount"
+_SPEC: Final = (*_APP, _COUNT, "consumers")
 _CONSUMER: Final = ("name", "consumer", "requirements", "metadata", "container")
 _WORKLOAD: Final = ("apiVersion", "kind", "name", "container-name", "container")
 _NEEDED: Final = ("apiVersion", "kind", "name")
@@ -41,12 +46,18 @@ class Consumer(Struct, frozen=True, gc=False):
 
 
 class Intent(Struct, frozen=True, gc=False):
-    """An HPAIntent object; ``problems`` are those of the whole spec, including those of its consumers."""
+    """An HPAIntent object; ``problems`` are those of the whole spec, including those of its consumers.
+
+    ``app`` is the application that the consumers are parts of, empty if none is named, ``replication_count`` on how
+    many clusters it is to run, ``None`` if that is not said.
+    """
 
     namespace: str
     name: str
     consumers: tuple[Consumer, ...] = ()
     problems: tuple[Problem, ...] = ()
+    app: str = ""
+    replication_count: int | None = None
 
 
 def read_intent(namespace: str, name: str, spec: object, where: str = "") -> Intent:
@@ -56,6 +67,8 @@ def read_intent(namespace: str, name: str, spec: object, where: str = "") -> Int
         return Intent(namespace, name, problems=(Problem(f"{where}spec", "must be a mapping with consumers"),))
     apps = [(f"{where}spec.{name}", word) for name in _APP if isinstance(word := value.get(name), str)]
     problems = [*_foreign(value, _SPEC, f"{where}spec"), *_odd(value, _APP, f"{where}spec"), *_contradicting(apps)]
+    count, wrong = _replication(value.get(_COUNT), f"{where}spec.{_COUNT}")
+    problems += wrong
     consumers: list[Consumer] = []
     listed = value.get("consumers")
     if listed is not None and not isinstance(listed, list):
@@ -69,7 +82,19 @@ def read_intent(namespace: str, name: str, spec: object, where: str = "") -> Int
             consumers += [consumer] if consumer else []
             problems += wrong
         problems += _twice(consumers, f"{where}spec.consumers")
-    return Intent(namespace, name, tuple(consumers), tuple(problems[:SHOWN]))
+    app = apps[0][1] if apps else ""
+    return Intent(namespace, name, tuple(consumers), tuple(problems[:SHOWN]), app, count)
+
+
+def _replication(value: Value, path: str) -> tuple[int | None, list[Problem]]:
+    """On how many clusters the app is to run, ``None`` if that is not said, and what is wrong with the number."""
+    if value is None:
+        return None, []
+    count = integer(value) if isinstance(value, str) else None
+    if count is None or not 1 <= count <= REPLICATION_LIMIT:
+        stated = quote(value) if isinstance(value, str) else "it"
+        return None, [Problem(path, f"{stated} is no whole number from 1 to {REPLICATION_LIMIT}")]
+    return count, []
 
 
 def _consumer(item: Value, path: str) -> tuple[Consumer | None, list[Problem]]:

@@ -5,7 +5,7 @@ The inventory does no input or output. The watch of the cluster, or the loader o
 """
 
 import copy
-from collections.abc import Collection, Iterator, KeysView, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -19,7 +19,9 @@ from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob, Tally
 from webhook.placement.inventory.pool_index import Name, PoolIndex
 from webhook.placement.inventory.repelling import Repelling
+from webhook.placement.inventory.taken_host_ports import TakenHostPorts
 from webhook.placement.kube.bits import Bits, slots
+from webhook.placement.kube.containers import HostPort
 
 _NO_PODS = JobPods()
 
@@ -48,7 +50,8 @@ class Inventory:
     """
 
     __slots__ = (
-        "_change_count", "_guarding", "_guards", "_held", "_job_pods", "_repelling", "foreign_pods", "guests",
+        "_change_count", "_guarding", "_guards", "_held", "_job_pods", "_repelling", "_taken_ports", "foreign_pods",
+        "guests",
         "intents", "jobs", "jobs_version", "leaving", "leaving_changed", "nodes", "pools", "sleepers", "visitors",
         "waiting",
     )  # fmt: skip
@@ -77,6 +80,7 @@ class Inventory:
         self._guarding: dict[str, tuple[str, ...]] = {}
         """``PodInfo.guards`` by uid of the pod."""
         self._repelling = Repelling()
+        self._taken_ports = TakenHostPorts()
         self._change_count = 0
         self._held: dict[str, _Foreign | PodInfo] = {}
         """Pods by uid; all that is known of a bound pod of a job."""
@@ -121,12 +125,7 @@ class Inventory:
             return
         slot = self.nodes.reserve(pod.node)
         self.nodes.capacity.take(slot, pod.requests)
-        if pod.guards:
-            self._guarding[pod.uid] = pod.guards
-            for key in pod.guards:
-                self._guards.setdefault(key, {}).setdefault(slot, set()).add(pod.uid)
-        if pod.shuns:
-            self._repelling.add(pod.uid, slot, pod.shuns)
+        self._keep_away(slot, pod)
         self.guests.add(slot, pod)
         if not pod.job:
             named_pools = self.foreign_pods.add(slot, pod)
@@ -144,6 +143,17 @@ class Inventory:
             job_pods = self._job_pods.setdefault((pod.namespace, pod.job), JobPods())
             job_pods.add(slot, pod)
             self._stamp(job_pods, pod)
+
+    def _keep_away(self, slot: int, pod: PodInfo) -> None:
+        """Keep what the pod keeps away from its node."""
+        if pod.guards:
+            self._guarding[pod.uid] = pod.guards
+            for key in pod.guards:
+                self._guards.setdefault(key, {}).setdefault(slot, set()).add(pod.uid)
+        if pod.shuns:
+            self._repelling.add(pod.uid, slot, pod.shuns)
+        if pod.ports:
+            self._taken_ports.add(pod.uid, slot, pod.ports)
 
     @property
     def pod_uids(self) -> KeysView[str]:
@@ -178,6 +188,7 @@ class Inventory:
         self.nodes.capacity.take(slot, requests, -1)
         self.guests.remove(uid)
         self._repelling.remove(uid)
+        self._taken_ports.remove(uid)
         for key in self._guarding.pop(uid, ()):
             self._unguard(key, slot, uid)
         self.nodes.release(slot)
@@ -199,17 +210,22 @@ class Inventory:
                 return True
         return False
 
-    def repelled(self, namespace: str, labels: Mapping[str, str], but: Collection[str] = ()) -> Bits:
-        """Nodes where required podAntiAffinity of pods keeps away a pod with these labels, as far as that is certain.
+    def repelled(self, namespace: str, labels: Mapping[str, str], but: Collection[str] = ()) -> dict[str, Bits]:
+        """By topology key, nodes where required podAntiAffinity of pods keeps away a pod with these labels.
 
-        Pods whose uids are in ``but`` count as gone.
+        Nodes are left out where that is not certain. Pods whose uids are in ``but`` count as gone.
         """
-        found = 0
+        found: dict[str, Bits] = {}
         for key, where in self._repelling.slots(namespace, labels, but).items():
             for slot in slots(where):
                 value = self.nodes.nodes[slot].labels.get(key) if slot in self.nodes.nodes else None
-                found |= 0 if value is None else self.nodes.with_label(key, (value,))
+                if value is not None:
+                    found[key] = found.get(key, 0) | self.nodes.with_label(key, (value,))
         return found
+
+    def without_ports(self, wanted: Iterable[HostPort], but: Collection[str] = ()) -> Bits:
+        """Nodes on which a pod has taken one of the host ports; pods whose uids are in ``but`` count as gone."""
+        return self._taken_ports.slots(wanted, but)
 
     def _leave(self, slot: int, pod: PodInfo) -> None:
         if pod.terminating:
@@ -261,7 +277,7 @@ class Inventory:
         self.jobs_version += 1
         self.jobs[job.namespace, job.name] = JobModel(job)
 
-    def with_job(self, job: StreamsJob, pools: Sequence[Pool] = ()) -> "Inventory":
+    def with_job(self, job: JobModel, pools: Sequence[Pool] = ()) -> "Inventory":
         """A view of the inventory with that Job, and these HostPools, in place of those with their names.
 
         No kept answer is about the view.
@@ -270,7 +286,7 @@ class Inventory:
         tell again. Callers must not change the view.
         """
         found = copy.copy(self)
-        found.jobs = {**self.jobs, (job.namespace, job.name): JobModel(job)}
+        found.jobs = {**self.jobs, (job.source.namespace, job.name): job}
         if pools:
             found.pools = self.pools.with_pools(pools)
         return found

@@ -4,7 +4,7 @@ Colocation is transitive within a job, as in SPL: tokens of one processing eleme
 (``docs/colocation.md``). The annotations of a pod show only its own tokens; the Job object has those of all elements.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from webhook.placement.inventory.job_resources import divided, problems_of_resources
@@ -40,11 +40,14 @@ class JobModel:
         "source",
     )
 
-    def __init__(self, job: StreamsJob) -> None:
+    def __init__(self, job: StreamsJob, clauses: Mapping[str, tuple[Clause, ...]] | None = None) -> None:
+        """``clauses`` are those of each element by name, as :func:`clauses_of` has them, if they are known already."""
         self.source = job
         self.name = job.name
         self.deleting = job.deleting
-        self.elements: dict[str, tuple[Clause, ...]] = {element.name: _clauses(element) for element in job.elements}
+        self.elements: Mapping[str, tuple[Clause, ...]] = (
+            {element.name: clauses_of(element) for element in job.elements} if clauses is None else clauses
+        )
         self.isolated: tuple[Isolated, ...] = tuple(
             Isolated(pe, clause.operator or pe)
             for pe, clauses in self.elements.items()
@@ -113,7 +116,8 @@ def _shared(job: StreamsJob) -> Resources | None:
     return divided(stated, len(job.elements), "spec.resources")[0]
 
 
-def _clauses(element: Element) -> tuple[Clause, ...]:
+def clauses_of(element: Element) -> tuple[Clause, ...]:
+    """The clauses of the element, each with its operator; none of a text with problems."""
     found: list[Clause] = []
     for operator, text in element.placements:
         clauses, problems = parse_placement(text, "spec")

@@ -4,10 +4,12 @@ Both what operators state counts, and what the template of an element states for
 """
 
 from collections.abc import Collection, Iterable, Iterator
+from typing import TypeAlias
 
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
 from webhook.placement.jobs.element_order import own_placement
 from webhook.placement.jobs.problems import TEMPLATE_PLACEMENT
+from webhook.placement.planning.steps import Steps
 from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, PoolName
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text.problem import Fault, Problem, counted, enumerated, quote
@@ -16,13 +18,17 @@ _LISTED = 10
 """HostPools that a message lists."""
 
 
-def undeclared_pools(spec: JobSpec, known: Collection[str]) -> Iterator[Problem]:
-    """A problem for each clause about a pool that the Job does not declare, and that is not among the ``known`` ones.
+PoolClause: TypeAlias = tuple[str, Clause, PoolName, str]
+"""The path of a placement text, a clause in it about a HostPool, that pool, and the text."""
 
-    An index beyond the size of a declared pool is a problem, too. Texts with syntax errors are left out.
+
+def undeclared_pools(clauses: Iterable[PoolClause], spec: JobSpec, known: Collection[str]) -> Iterator[Problem]:
+    """A problem for each of the clauses about a pool that the Job does not declare, and that is not a ``known`` one.
+
+    An index beyond the size of a declared pool is a problem, too.
     """
     declared = {pool.name: pool for pool in spec.host_pools or () if pool.name}
-    for path, clause, pool, text in _of_job(spec):
+    for path, clause, pool, text in clauses:
         found = declared.get(pool.name)
         if found is None and pool.name not in known:
             names = sorted({*declared, *known})
@@ -42,10 +48,10 @@ def undeclared_pools(spec: JobSpec, known: Collection[str]) -> Iterator[Problem]
                 yield Problem(path, message, text, clause.offset)
 
 
-def foreign_pools(spec: JobSpec) -> Iterator[tuple[str, Clause]]:
-    """The name of each pool that the Job uses and does not declare, with the clause that says so."""
+def foreign_pools(clauses: Iterable[PoolClause], spec: JobSpec) -> Iterator[tuple[str, Clause]]:
+    """The name of each pool that the clauses name and the Job does not declare, with the clause that says so."""
     declared = {pool.name for pool in spec.host_pools or ()}
-    for _, clause, pool, _ in _of_job(spec):
+    for _, clause, pool, _ in clauses:
         if pool.name not in declared:
             yield pool.name, clause
 
@@ -55,12 +61,25 @@ def pools_of_element(spec: ProcessingElementSpec) -> Iterator[tuple[str, Clause,
     return ((path, clause, pool.name, text) for path, clause, pool, text in _of_element(spec, "spec"))
 
 
-def _of_job(spec: JobSpec) -> Iterator[tuple[str, Clause, PoolName, str]]:
+def pool_clauses(spec: JobSpec) -> list[PoolClause]:
+    """Every clause of the Job about a pool; texts with syntax errors are left out."""
+    return [
+        clause
+        for place, element in enumerate(spec.processing_elements or ())
+        for clause in _of_element(element, f"spec.processingElements[{place}]")
+    ]
+
+
+def pool_clause_steps(spec: JobSpec) -> Steps[list[PoolClause]]:
+    """The same, found in steps."""
+    found: list[PoolClause] = []
     for place, element in enumerate(spec.processing_elements or ()):
-        yield from _of_element(element, f"spec.processingElements[{place}]")
+        found += _of_element(element, f"spec.processingElements[{place}]")
+        yield
+    return found
 
 
-def _of_element(element: ElementSpec, path: str) -> Iterator[tuple[str, Clause, PoolName, str]]:
+def _of_element(element: ElementSpec, path: str) -> Iterator[PoolClause]:
     for where, text in _texts(element, path):
         clauses, problems = parse_placement(text, where)
         for clause in clauses if not problems else ():

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.containers import host_ports
 from webhook.placement.planning.group import Group, Placed
 from webhook.placement.planning.members import Member, requests_of
 
@@ -62,6 +63,7 @@ def stand_ins(job: Name, members: Iterator[Member] | tuple[Member, ...], plan: P
     nodes = plan.by_element()
     for member in members:
         requests = requests_of(member.conditions)
+        ports = tuple(host_ports(member.pod.spec)) if member.pod.spec else ()
         pools = tuple(dict.fromkeys(pool.spl_name for _, pool in member.ask.pools))
         for element in member.names:
             if element in nodes:
@@ -73,4 +75,5 @@ def stand_ins(job: Name, members: Iterator[Member] | tuple[Member, ...], plan: P
                     job=job[1],
                     pe=element,
                     pools=pools,
+                    ports=ports,
                 )

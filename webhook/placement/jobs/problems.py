@@ -66,6 +66,11 @@ TEMPLATE_PLACEMENT: Final = f"template.metadata.annotations[{keys.PLACEMENT}]"
 
 def problems_of_job(name: str, spec: JobSpec) -> Iterator[Problem]:
     """A problem for each rule that a Job of that name breaks; the name may be empty if it is not known yet."""
+    return (problem for problem in problem_steps(name, spec) if problem is not None)
+
+
+def problem_steps(name: str, spec: JobSpec) -> Iterator[Problem | None]:
+    """The same problems, and ``None`` after each step of the search for them."""
     yield from _submission(spec)
     if spec.processing_element is not None:
         yield from problems_of_options(spec.processing_element, "spec.processingElement")
@@ -75,6 +80,7 @@ def problems_of_job(name: str, spec: JobSpec) -> Iterator[Problem]:
         yield Problem(_ELEMENTS, f"{len(elements)} of them, at most {ELEMENT_LIMIT} are allowed")
         return
     for place, element in enumerate(elements):
+        yield None
         yield from _element(element, f"{_ELEMENTS}[{place}]", element_name(name or "job", place, element))
         if element.template is None and not spec.bundle:
             message = "missing, and the element has no template: the Streams runtime needs a bundle to run"
@@ -82,6 +88,7 @@ def problems_of_job(name: str, spec: JobSpec) -> Iterator[Problem]:
             break
     names = [element_name(name, place, element) for place, element in enumerate(elements)]
     yield from _twice(names, [f"{_ELEMENTS}[{place}].name" for place in range(len(names))])
+    yield None
     yield from _operators(elements)
     yield from _resources(spec, elements)
 

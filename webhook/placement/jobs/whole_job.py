@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from webhook.placement.decision.decision import decide
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.job_model import JobModel, clauses_of
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec, element_name
 from webhook.placement.inventory.objects import Element, Pool, StreamsJob
 from webhook.placement.inventory.policy import Policy
@@ -29,7 +30,8 @@ from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
-from webhook.placement.planning.solver import Solving
+from webhook.placement.planning.solver import Resting, Solving, taken
+from webhook.placement.planning.steps import Steps
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, enumerated, fault_of, render
@@ -91,7 +93,7 @@ async def judge_job(
 
     If it cannot run now, it is judged as if passing conditions of nodes had ended, as a pod is.
     """
-    world, pools = _applied(namespace, name, spec, inventory, policy)
+    world, pools = await _applied(namespace, name, spec, inventory, policy, solving)
 
     async def judge(world: World) -> JobVerdict:
         return await _judged(namespace, name, spec, pools, world, solving)
@@ -115,19 +117,21 @@ async def members_of_job(
     namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving
 ) -> tuple[Member, ...]:
     """The pods of the Job with what they demand; none if one of them cannot run even by itself."""
-    world, _ = _applied(namespace, name, spec, inventory, policy)
+    world, _ = await _applied(namespace, name, spec, inventory, policy, solving)
     found = await _members(namespace, name, spec, (), world, solving)
     return () if isinstance(found, JobVerdict) else tuple(found)
 
 
-def _applied(
-    namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy
+async def _applied(
+    namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving
 ) -> tuple[World, list[Pool]]:
     """The world in which the Job is applied, and its pods are yet to be placed; and the HostPools that it declares."""
     pools = pools_of_job(namespace, name, spec)
     known = inventory.pools
     fresh = [pool for pool in pools if (pool.namespace, pool.name) not in known]
-    applied = inventory.with_job(streams_job(namespace, name, spec), fresh)
+    model = await taken(_model(namespace, name, spec), solving)
+    await solving.rest()
+    applied = inventory.with_job(model, fresh)
     there = [applied.pools[pool.namespace, pool.name] for pool in pools]
     return World(applied, policy, leaving=((namespace, name),)), there
 
@@ -141,11 +145,13 @@ async def _judged(
     members = await _members(namespace, name, spec, choices, world, solving)
     if isinstance(members, JobVerdict):
         return members
-    taken = taken_from(choices, members, settled_hosts(pools, world), world)
-    group = Group(members, world, choices, solving, ((namespace, name),), taken)
+    await solving.rest()
+    others = taken_from(choices, members, settled_hosts(pools, world), world)
+    group = Group(members, world, choices, solving, ((namespace, name),), others)
     answer = await group.place()
     if answer.placed is not None:
-        return JobVerdict(group, answer, warnings=tuple(_hedges(unplanned(members, world))))
+        left = await taken(unplanned(members, world), solving)
+        return JobVerdict(group, answer, warnings=tuple(_hedges(left)))
     if not answer.decided:
         return JobVerdict(group, answer, warnings=(UNDECIDED,))
     refusal = await refuse_group(group, answer.short, NOUN)
@@ -192,13 +198,14 @@ def _alone(name: str, message: str, fault: Fault) -> JobVerdict:
     return JobVerdict(text=f"processing element {name}: {message}"[:MESSAGE_LIMIT], fault=fault)
 
 
-def demands_more(name: str, old: JobSpec, new: JobSpec) -> bool:
+async def demands_more(name: str, old: JobSpec, new: JobSpec, solving: Resting) -> bool:
     """Whether a changed Job demands of the cluster what it did not before: fewer of the same elements do not."""
     count = len(new.processing_elements or ())
     shared = new.resources is not None and count != len(old.processing_elements or ())
     if shared or _common(old) != _common(new):
         return True
-    return bool(Counter(_demands(name, new)) - Counter(_demands(name, old)))
+    asked = Counter(await taken(_demands(name, new), solving))
+    return bool(asked - Counter(await taken(_demands(name, old), solving)))
 
 
 def _common(spec: JobSpec) -> tuple[object, ...]:
@@ -207,11 +214,14 @@ def _common(spec: JobSpec) -> tuple[object, ...]:
     return spec.host_pools or (), spec.resources, shared
 
 
-def _demands(name: str, spec: JobSpec) -> Iterator[bytes]:
+def _demands(name: str, spec: JobSpec) -> Steps[list[bytes]]:
     """What each element demands; equal for elements that demand the same."""
+    found = []
     for at, element in enumerate(spec.processing_elements or ()):
         plain = ElementSpec(template=element.template, resources=element.resources, operators=element.operators)
-        yield _shape(plain, element_name(name, at, element))
+        found.append(_shape(plain, element_name(name, at, element)))
+        yield
+    return found
 
 
 def element_pods(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod]]:
@@ -256,14 +266,17 @@ def pools_of_job(namespace: str, name: str, spec: JobSpec) -> list[Pool]:
     ]
 
 
-def streams_job(namespace: str, name: str, spec: JobSpec) -> StreamsJob:
+def _model(namespace: str, name: str, spec: JobSpec) -> Steps[JobModel]:
     """The Job as pods of it see it."""
     default = spec.processing_element.resources if spec.processing_element else None
-    elements = tuple(
-        _element(element, element_name(name, at, element), default)
-        for at, element in enumerate(spec.processing_elements or ())
-    )
-    return StreamsJob(namespace, name, elements=elements, resources=spec.resources)
+    elements = []
+    clauses = {}
+    for at, element in enumerate(spec.processing_elements or ()):
+        found = _element(element, element_name(name, at, element), default)
+        elements.append(found)
+        clauses[found.name] = clauses_of(found)
+        yield
+    return JobModel(StreamsJob(namespace, name, elements=tuple(elements), resources=spec.resources), clauses)
 
 
 def _element(element: ElementSpec, name: str, default: object) -> Element:

@@ -6,6 +6,7 @@ Init containers and sidecars are containers here, too.
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.kube.pod import Amount, Container, PodSpec, Resources
@@ -16,6 +17,9 @@ _LISTED: Final = 10
 
 NO_RESOURCES: Final = Resources()
 """The resources of a container that requests nothing."""
+
+
+_EVERY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  # what a port of a pod may say; nothing is bound to it here
 
 
 class Place(NamedTuple):
@@ -98,10 +102,28 @@ def _with(spec: PodSpec, place: Place, resources: Resources) -> PodSpec:
     return replace(spec, init_containers=containers) if place.init else replace(spec, containers=containers)
 
 
-def host_ports(spec: PodSpec) -> Iterator[int]:
-    """Ports of the node that the pod takes: its ``hostPort``s, and with ``hostNetwork`` all ports of containers."""
-    for container in (*(spec.containers or ()), *(spec.init_containers or ())):
+class HostPort(Struct, frozen=True, gc=False):
+    """A port of its node that a pod takes; ``ip`` is empty if the pod takes it on all addresses of the node."""
+
+    protocol: str
+    number: int
+    ip: str = ""
+
+    def conflicts(self, other: "HostPort") -> bool:
+        """Whether a node cannot give both (Kubernetes' scheduler, ``HostPortInfo``)."""
+        same = self.protocol == other.protocol and self.number == other.number
+        return same and (self.ip == other.ip or not self.ip or not other.ip)
+
+
+def host_ports(spec: PodSpec) -> Iterator[HostPort]:
+    """Ports of the node that the pod takes: its ``hostPort``s, and with ``hostNetwork`` all ports of containers.
+
+    Those of init containers count if they are sidecars, as for the scheduler's plugin ``NodePorts``.
+    """
+    sidecars = (one for one in spec.init_containers or () if one.restart_policy == "Always")
+    for container in (*(spec.containers or ()), *sidecars):
         for port in container.ports or ():
             number = port.host_port or (port.container_port if spec.host_network else None)
             if number:
-                yield number
+                ip = port.host_ip or ""
+                yield HostPort(port.protocol or "TCP", number, "" if ip == _EVERY_ADDRESS else ip)

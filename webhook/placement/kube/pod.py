@@ -123,6 +123,8 @@ class ContainerPort(Struct, frozen=True, gc=False, omit_defaults=True, rename="c
 
     host_port: int | None = None
     container_port: int | None = None
+    protocol: str | None = None
+    host_ip: str | None = field(default=None, name="hostIP")
 
 
 class Container(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):

@@ -77,11 +77,13 @@ def _of_keys(problem: AssignmentProblem) -> Mapping[Key, list[int]]:
 
 def _room(problem: AssignmentProblem, sets: list[Bits]) -> _Proofs:
     """Blocks that ask together for more of a resource than the nodes have that can run them."""
+    counts = np.array([block.count for block in problem.blocks], np.float64)
+    requests = np.array([block.requests for block in problem.blocks], np.float64)
+    requests = requests.reshape(len(counts), len(problem.free)) * counts[:, None]
+    yield None
     for within in {*sets}:
-        inside = [at for at in range(len(sets)) if not sets[at] & ~within]
-        places = to_slots(union(sets[at] for at in inside))
+        inside = [at for at, found in enumerate(sets) if not found & ~within]
+        places = to_slots(union({sets[at] for at in inside}))
         free = np.clip(problem.free[:, places], 0, None).sum(axis=1, dtype=np.float64)
-        asked = np.zeros(len(free))
-        for at in inside:
-            asked += np.array(problem.blocks[at].requests, np.float64) * problem.blocks[at].count
+        asked = requests[inside].sum(axis=0)
         yield frozenset(inside) if ((asked > free) & (free < _EXACT)).any() else None

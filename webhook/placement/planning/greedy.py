@@ -43,8 +43,10 @@ def _orders(problem: AssignmentProblem) -> Iterator[list[int]]:
     """Orders in which to place the blocks: by scarcity of nodes first, then by size first."""
     blocks = problem.blocks
     free = np.maximum(problem.free.max(axis=1, initial=1), 1)
-    size = [float((np.array(block.requests, np.float64) / free).max(initial=0)) for block in blocks]
-    scarce = [block.count / max(1, int(np.count_nonzero(block.nodes))) for block in blocks]
+    requests = np.array([block.requests for block in blocks], np.float64).reshape(len(blocks), len(free))
+    size = (requests / free).max(axis=1, initial=0).tolist()
+    open_nodes = _open_nodes(problem)
+    scarce = [block.count / max(1, open_nodes[id(block.nodes)]) for block in blocks]
     lonely = [not block.avoids for block in blocks]
     yield sorted(range(len(blocks)), key=lambda at: (lonely[at], -scarce[at], -size[at]))
     yield sorted(range(len(blocks)), key=lambda at: (-size[at], -scarce[at]))
@@ -54,10 +56,24 @@ def _orders(problem: AssignmentProblem) -> Iterator[list[int]]:
 def _least_wanted(problem: AssignmentProblem) -> Score:
     """Nodes that fewest sets of pods could go to, then those that the block fills most."""
     pressure = np.zeros(problem.size)
+    open_nodes = _open_nodes(problem)
+    sets: dict[int, int] = dict.fromkeys(open_nodes, 0)
+    masks = {id(block.nodes): block.nodes for block in problem.blocks}
     for block in problem.blocks:
-        pressure += block.nodes * (block.count / max(1, int(np.count_nonzero(block.nodes))))
+        sets[id(block.nodes)] += block.count
+    for number, count in sets.items():
+        pressure += masks[number] * (count / max(1, open_nodes[number]))
     score = (pressure * _FULL).astype(np.int64) * 4 * _FULL + _tightest(problem)(0)
     return lambda _at: score
+
+
+def _open_nodes(problem: AssignmentProblem) -> dict[int, int]:
+    """How many nodes each mask of a block has, by the identity of the mask, which many blocks share."""
+    found: dict[int, int] = {}
+    for block in problem.blocks:
+        if id(block.nodes) not in found:
+            found[id(block.nodes)] = int(np.count_nonzero(block.nodes))
+    return found
 
 
 def _tightest(problem: AssignmentProblem) -> Score:

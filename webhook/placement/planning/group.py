@@ -113,7 +113,7 @@ class Group:
         )
         self._free = _free(world, self.resources, self._slots, restarting)
         self._known: dict[object, GroupAnswer] = {}
-        self._masks: dict[Bits, npt.NDArray[np.bool_]] = {}
+        self._masks: dict[tuple[Bits, int, bool], npt.NDArray[np.bool_]] = {}
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -157,6 +157,7 @@ class Group:
             return GroupAnswer(None, decided=False)
         problem, owners, _ = await self.problem(counts, change)
         answer: Assigned = await assign(problem, self.solving)
+        await self.solving.rest()
         if answer.found is None:
             short = {member for at in answer.short or () for pods in owners[at] for member, _ in pods}
             return GroupAnswer(None, answer.decided, tuple(sorted(short)))
@@ -182,7 +183,9 @@ class Group:
         self, counts: Sequence[int], change: Change = SAME, prices: Sequence[Row] = ()
     ) -> tuple[tuple[Block, ...], list[Sets]]:
         """The blocks, and the pods of each; equal blocks are one."""
+        await self.solving.rest()
         kept = [self._kept(at, change) if counts[at] else () for at in range(len(self.members))]
+        await self.solving.rest()
         merged: dict[object, tuple[Block, Sets]] = {}
         for number, together in enumerate(_united([at for at, count in enumerate(counts) if count], kept)):
             await self.solving.rest()
@@ -213,12 +216,13 @@ class Group:
         each = {at: 1 if one else counts[at] for at in members}
         conditions = [found for at in members for found in kept[at]]
         nodes = self._nodes_for(each, kept, change, one=one)
-        joining = change.joining.issuperset(members) and bool(nodes >> change.like & 1)
+        new = self._nodes_for(each, kept, change, one=one, new=True) if change.added else 0
+        joining = change.joining.issuperset(members) and bool(new >> change.like & 1)
         kins = {self.members[at].kin for at in members}
         requests = [requests_of(kept[at]) for at in members]
         block = Block(
             count=counts[members[0]] if one else 1,
-            nodes=np.append(self._mask(nodes), np.full(change.added, joining)),
+            nodes=self._mask(nodes, change.added, new=joining),
             requests=tuple(
                 min(sum(own.get(resource, 0) * each[at] for at, own in zip(members, requests, strict=True)), MOST)
                 for resource in self.resources
@@ -237,14 +241,22 @@ class Group:
         sets: Sets = [((members[0], 1),)] * block.count if one else [tuple(each.items())]
         return (number if block.limits else shape), block, sets
 
-    def _mask(self, nodes: Bits) -> npt.NDArray[np.bool_]:
-        """For each node whether it is in the set, to be changed by nobody; most members may use the same nodes."""
-        if nodes not in self._masks:
-            self._masks[nodes] = _mask(nodes, self._slots)
-        return self._masks[nodes]
+    def _mask(self, nodes: Bits, added: int = 0, *, new: bool = False) -> npt.NDArray[np.bool_]:
+        """For each node whether it is in the set, to be changed by nobody; ``new`` is that for all nodes ``added``.
 
-    def _nodes_for(self, each: Mapping[int, int], kept: _Kept, change: Change, *, one: bool) -> Bits:
-        """The nodes that can run so many pods of ``each`` of these members at a time, by all but room and others."""
+        Most members may use the same nodes, and share the mask.
+        """
+        key = nodes, added, new and bool(added)
+        if key not in self._masks:
+            self._masks[key] = np.append(_mask(nodes, self._slots), np.full(added, new))
+            self._masks[key].setflags(write=False)
+        return self._masks[key]
+
+    def _nodes_for(self, each: Mapping[int, int], kept: _Kept, change: Change, *, one: bool, new: bool = False) -> Bits:
+        """The nodes that can run so many pods of ``each`` of these members at a time, by all but room and others.
+
+        ``new`` asks for those that could if nothing ran on them.
+        """
         together = [(self.members[at], count, kept[at]) for at, count in each.items()]
         if split(together) or not self._welcome([*each], kept, change).issuperset(named(kept, each)):
             return 0
@@ -252,7 +264,8 @@ class Group:
         for at, count in each.items():
             nodes &= self._left_by(at, kept[at], change) & ~(change.opened if at in change.closed else 0)
             for found in kept[at]:
-                nodes &= found.nodes | (change.opened if found.clause == change.opening else 0)
+                mine = found.new_nodes(self.world.everything) if new else found.nodes
+                nodes &= mine | (change.opened if found.clause == change.opening else 0)
                 if found.host is not None and not self._has(found.host, change):
                     return 0
                 if found.limit is not None and not one:
@@ -287,7 +300,7 @@ class Group:
             for index, nodes in self.world.inventory.pools.hosts(pool).items()
             if nodes and index < size
         }
-        mask = np.append(self._mask(able), np.full(change.added, bool(able >> change.like & 1)))
+        mask = self._mask(able, change.added, new=bool(able >> change.like & 1))
         return PoolChoice(size, mask, pool.exclusive, tuple(sorted(standing.items())))
 
     # Nodes

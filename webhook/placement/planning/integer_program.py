@@ -1,13 +1,12 @@
 """The assignment problem as an integer program for HiGHS: an assignment, the proof that there is none, or neither.
 
-HiGHS is imported when a program is solved, so that processes which never need it do not pay for it. It runs without the
-interpreter's lock, so that a thread can wait for it while others work.
+The program itself is a :class:`LinearProgram`, which HiGHS solves.
 """
 
 import itertools
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +15,7 @@ from msgspec import Struct
 from webhook.placement.constraints.topology_limit import Limit, MaxSkew
 from webhook.placement.planning.assignment import Assignment, AssignmentProblem, Block, Key, violations
 from webhook.placement.planning.costs import Costs
-
-if TYPE_CHECKING:
-    import highspy
+from webhook.placement.planning.linear_program import LinearProgram
 
 LARGEST: Final = 60_000
 """Variables of a program that is still tried; a larger one takes too long to be set up, and is rarely solved."""
@@ -58,26 +55,20 @@ def _without_columns(problem: AssignmentProblem) -> Solved:
     return Solved(None if any(violations(problem, nothing)) else nothing, proved=True)
 
 
-class _Program:
-    """The program under construction: columns with bounds and costs, rows as triples."""
+class _Program(LinearProgram):
+    """The program of an assignment problem under construction."""
 
     def __init__(self, problem: AssignmentProblem, costs: Costs | None) -> None:
+        super().__init__()
         self._problem = problem
-        self._upper: list[npt.NDArray[np.float64]] = []
-        self._cost: list[npt.NDArray[np.float64]] = []
-        self._whole: list[npt.NDArray[np.bool_]] = []
-        self.size = 0
-        self._rows: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.float64], float, float]] = []
         self._nodes = [self._useful(at, costs) for at in range(len(problem.blocks))]
         self.hopeless = not all(map(len, self._nodes))
         self._y = [self._block_columns(at, costs) for at in range(len(problem.blocks))]
         if self.hopeless or self.size > LARGEST:
             return
         self._on = self._columns_by_node(range(len(problem.blocks)))
-        self._most: list[float] = np.concatenate(self._upper).tolist() if self._upper else []
-        self._h = [
-            self._columns(np.ones(int(np.count_nonzero(self._hostable(at))))) for at in range(len(problem.pools))
-        ]
+        self._most = self.upper
+        self._h = [self.columns(np.ones(int(np.count_nonzero(self._hostable(at))))) for at in range(len(problem.pools))]
         self._every()
         self._capacity()
         self._apart()
@@ -87,16 +78,6 @@ class _Program:
             self._load(costs)
 
     # Columns
-
-    def _columns(
-        self, upper: npt.NDArray[np.float64], cost: npt.NDArray[np.float64] | None = None, *, whole: bool = True
-    ) -> npt.NDArray[np.intp]:
-        first, count = self.size, len(upper)
-        self.size += count
-        self._upper.append(upper)
-        self._cost.append(np.zeros(count) if cost is None else cost)
-        self._whole.append(np.full(count, whole))
-        return np.arange(first, first + count)
 
     def _useful(self, at: int, costs: Costs | None) -> npt.NDArray[np.intp]:
         """The nodes that matter for the block: as many of the best as there are sets of pods in all.
@@ -116,7 +97,7 @@ class _Program:
     def _block_columns(self, at: int, costs: Costs | None) -> npt.NDArray[np.intp]:
         block, places = self._problem.blocks[at], self._nodes[at]
         upper = self._problem.copies(block, self._problem.free)[places].astype(np.float64)
-        return self._columns(upper, None if costs is None else costs.of[at][places].astype(np.float64))
+        return self.columns(upper, None if costs is None else costs.of[at][places].astype(np.float64))
 
     def _hostable(self, pool: int) -> npt.NDArray[np.bool_]:
         choice = self._problem.pools[pool]
@@ -126,13 +107,10 @@ class _Program:
 
     # Rows
 
-    def _row(self, columns: npt.ArrayLike, values: npt.ArrayLike, low: float, high: float) -> None:
-        self._rows.append((np.asarray(columns, np.intp), np.asarray(values, np.float64), low, high))
-
     def _every(self) -> None:
         """Every set of pods has a place."""
         for block, columns in zip(self._problem.blocks, self._y, strict=True):
-            self._row(columns, np.ones(len(columns)), block.count, block.count)
+            self.row(columns, np.ones(len(columns)), block.count, block.count)
 
     def _capacity(self) -> None:
         """What the pods on a node request is free there; amounts are divided by what they have in common."""
@@ -147,7 +125,7 @@ class _Program:
                 columns = [column for _, column in found]
                 most = sum(amount * self._upper_of(column) for amount, column in zip(amounts, columns, strict=True))
                 if most > left:
-                    self._row(columns, amounts, -np.inf, left)
+                    self.row(columns, amounts, -np.inf, left)
 
     def _upper_of(self, column: int) -> float:
         """The upper bound of a column of a block."""
@@ -185,7 +163,7 @@ class _Program:
             most = sum(self._upper_of(column) for _, column in others)
             scale = max(1.0, most)
             columns = [column for _, column in (*holders, *others)]
-            self._row(columns, [scale] * len(holders) + [1.0] * len(others), -np.inf, scale)
+            self.row(columns, [scale] * len(holders) + [1.0] * len(others), -np.inf, scale)
             return
         for at, column in holders:
             kin = blocks[at].kin
@@ -193,15 +171,15 @@ class _Program:
             if rest:
                 here = self._indicator(column)
                 most = sum(self._upper_of(other) for _, other in rest)
-                self._row([here, *(other for _, other in rest)], [most] + [1.0] * len(rest), -np.inf, most)
+                self.row([here, *(other for _, other in rest)], [most] + [1.0] * len(rest), -np.inf, most)
 
     def _indicator(self, column: int) -> int:
         """A column that is 1 if the given one is not 0."""
         upper = self._upper_of(column)
         if upper <= 1:
             return column
-        found = int(self._columns(np.ones(1))[0])
-        self._row([column, found], [1.0, -upper], -np.inf, 0)
+        found = int(self.columns(np.ones(1))[0])
+        self.row([column, found], [1.0, -upper], -np.inf, 0)
         return found
 
     def _hosts(self) -> None:
@@ -212,13 +190,13 @@ class _Program:
             dict(zip(where[at].tolist(), self._h[at].tolist(), strict=True)) for at in range(len(problem.pools))
         ]
         for at, pool in enumerate(problem.pools):
-            self._row(self._h[at], np.ones(len(where[at])), pool.size, pool.size)
+            self.row(self._h[at], np.ones(len(where[at])), pool.size, pool.size)
             for _, place in pool.standing:
-                self._row([column_of[at][place]], [1.0], 1, 1)
+                self.row([column_of[at][place]], [1.0], 1, 1)
         for (one, first), (two, second) in itertools.combinations(enumerate(problem.pools), 2):
             if first.exclusive or second.exclusive:
                 for place in column_of[one].keys() & column_of[two].keys():
-                    self._row([column_of[one][place], column_of[two][place]], [1.0, 1.0], -np.inf, 1)
+                    self.row([column_of[one][place], column_of[two][place]], [1.0, 1.0], -np.inf, 1)
         indexed: dict[tuple[int, int], dict[int, int]] = {}
         for block in problem.blocks:
             for need in block.hosts:
@@ -231,11 +209,11 @@ class _Program:
     def _indexed(self, pool: int, index: int, hosts: dict[int, int]) -> dict[int, int]:
         """Columns that tell which node is the host of that index; one node is."""
         standing = dict(self._problem.pools[pool].standing)
-        columns = self._columns(np.ones(len(hosts)))
+        columns = self.columns(np.ones(len(hosts)))
         found = dict(zip(hosts, columns.tolist(), strict=True))
-        self._row(columns, np.ones(len(columns)), 1, 1)
+        self.row(columns, np.ones(len(columns)), 1, 1)
         if index in standing:
-            self._row([found[standing[index]]], [1.0], 1, 1)
+            self.row([found[standing[index]]], [1.0], 1, 1)
         return found
 
     def _distinct(self, indexed: dict[tuple[int, int], dict[int, int]], column_of: list[dict[int, int]]) -> None:
@@ -245,11 +223,11 @@ class _Program:
             mine = {index: columns for (of, index), columns in indexed.items() if of == pool}
             for place, host in column_of[pool].items():
                 columns = [found[place] for found in mine.values()]
-                self._row([*columns, host], [1.0] * len(columns) + [-1.0], -np.inf, 0)
+                self.row([*columns, host], [1.0] * len(columns) + [-1.0], -np.inf, 0)
                 for index, stands in standing.items():
                     if stands == place:
                         for other in mine.keys() - {index}:
-                            self._row([mine[other][place]], [1.0], 0, 0)
+                            self.row([mine[other][place]], [1.0], 0, 0)
 
     def _on_hosts(
         self, at: int, block: Block, column_of: list[dict[int, int]], indexed: dict[tuple[int, int], dict[int, int]]
@@ -259,12 +237,12 @@ class _Program:
             for need in block.hosts:
                 hosts = column_of[need.pool] if need.index is None else indexed[need.pool, need.index]
                 if place in hosts:
-                    self._row([column, hosts[place]], [1.0, -upper], -np.inf, 0)
+                    self.row([column, hosts[place]], [1.0, -upper], -np.inf, 0)
                 else:
-                    self._row([column], [1.0], 0, 0)
+                    self.row([column], [1.0], 0, 0)
             for pool, choice in enumerate(self._problem.pools):
                 if choice.exclusive and pool not in block.pools and place in column_of[pool]:
-                    self._row([column, column_of[pool][place]], [1.0, upper], -np.inf, upper)
+                    self.row([column, column_of[pool][place]], [1.0, upper], -np.inf, upper)
 
     def _limits(self) -> None:
         """Limits on the pods of one template by the domains of a topology key."""
@@ -278,15 +256,15 @@ class _Program:
             for domain, most in enumerate(limit.alone().tolist()):
                 inside = self._y[at][of == domain]
                 if len(inside):
-                    self._row(inside, np.ones(len(inside)), -np.inf, most)
+                    self.row(inside, np.ones(len(inside)), -np.inf, most)
             return
         own = limit.domains.sums(limit.own, np.ones(len(limit.own), np.int64))
         counted = [] if limit.short else np.flatnonzero(limit.counted).tolist()
         largest = float(limit.there.max(initial=0) + block.count)
-        fewest = int(self._columns(np.array([largest if counted else 0.0]))[0])
+        fewest = int(self.columns(np.array([largest if counted else 0.0]))[0])
         for domain in counted:
             inside = self._y[at][of == domain]
-            self._row([fewest, *inside], [1.0, *(-1.0,) * len(inside)], -np.inf, int(limit.there[domain]))
+            self.row([fewest, *inside], [1.0, *(-1.0,) * len(inside)], -np.inf, int(limit.there[domain]))
         for domain in range(limit.domains.count):
             inside = self._y[at][of == domain]
             if len(inside):
@@ -294,12 +272,12 @@ class _Program:
 
     def _below(self, inside: npt.NDArray[np.intp], fewest: int, spare: int, own: int, count: int) -> None:
         """At most ``fewest + spare`` pods in a domain, or ``own`` if that is more."""
-        beyond = int(self._columns(np.ones(1))[0])
+        beyond = int(self.columns(np.ones(1))[0])
         ones = np.ones(len(inside))
-        self._row([*inside, beyond], [*ones, -max(0.0, count - own)], -np.inf, own)
+        self.row([*inside, beyond], [*ones, -max(0.0, count - own)], -np.inf, own)
         # Where more than ``own`` are, so that ``beyond`` is 1, the number counts from the fewest.
         slack = max(0.0, count - spare)
-        self._row([*inside, fewest, beyond], [*ones, -1.0, slack], -np.inf, spare + slack)
+        self.row([*inside, fewest, beyond], [*ones, -1.0, slack], -np.inf, spare + slack)
 
     def _load(self, costs: Costs) -> None:
         """Each further pod on a node costs more; the cheaper places are taken first by themselves."""
@@ -308,37 +286,10 @@ class _Program:
             columns, sizes = [column for _, column in found], [float(costs.pods_of(at)) for at, _ in found]
             most = int(min(pods, sum(map(operator.mul, sizes, map(self._upper_of, columns)))))
             if most > 1:
-                levels = self._columns(np.ones(most), costs.load * np.arange(most, dtype=np.float64), whole=False)
-                self._row([*columns, *levels], [*sizes, *(-1.0,) * most], 0, 0)
+                levels = self.columns(np.ones(most), costs.load * np.arange(most, dtype=np.float64), whole=False)
+                self.row([*columns, *levels], [*sizes, *(-1.0,) * most], 0, 0)
 
-    # Solving
-
-    def run(self, seconds: float) -> tuple[str, npt.NDArray[np.float64] | None]:
-        """``optimal``, ``infeasible`` or ``unknown``, and the best solution that was found."""
-        import highspy  # noqa: PLC0415 -- 0.1 s and 21 MB, only for those who need it
-
-        highs: highspy.Highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in (
-            ("output_flag", False), ("threads", 1), ("random_seed", 1), ("time_limit", seconds),
-            ("mip_rel_gap", 0.0), ("mip_abs_gap", 0.99), ("parallel", "off"),
-        ):  # fmt: skip
-            highs.setOptionValue(option, value)
-        self._pass(highs)
-        highs.run()
-        return _result(highs)
-
-    def _pass(self, highs: "highspy.Highs") -> None:
-        cost, upper, whole = np.concatenate(self._cost), np.concatenate(self._upper), np.concatenate(self._whole)
-        starts = np.zeros(len(self._rows) + 1, np.int32)
-        np.cumsum([len(row[0]) for row in self._rows], out=starts[1:])
-        columns = np.concatenate([row[0] for row in self._rows]).astype(np.int32)
-        values = np.concatenate([row[1] for row in self._rows])
-        low = np.array([row[2] for row in self._rows])
-        high = np.array([row[3] for row in self._rows])
-        highs.passModel(
-            self.size, len(self._rows), len(columns), 2, 1, 0.0, cost, np.zeros(self.size), upper, low, high,
-            starts, columns, values, whole.astype(np.int32),
-        )  # fmt: skip
+    # The solution
 
     def assignment(self, values: npt.NDArray[np.float64]) -> Assignment:
         """The assignment of a solution."""
@@ -361,14 +312,3 @@ class _Program:
             rest = iter(place for place in chosen if place not in hosts.values())
             found.append(hosts | {index: next(rest) for index in range(pool.size) if index not in hosts})
         return tuple(found)
-
-
-def _result(highs: "highspy.Highs") -> tuple[str, npt.NDArray[np.float64] | None]:
-    import highspy  # noqa: PLC0415 -- see run
-
-    status = highs.getModelStatus()
-    if status == highspy.HighsModelStatus.kInfeasible:
-        return "infeasible", None
-    solution = highs.getSolution()
-    values = np.array(solution.col_value) if solution.value_valid else None
-    return ("optimal" if status == highspy.HighsModelStatus.kOptimal else "unknown"), values

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from webhook.placement.constraints.colocation import Colocated
 from webhook.placement.constraints.constraint import Constraint, NodeSet, Spread
 from webhook.placement.constraints.exlocation import Exlocated
+from webhook.placement.constraints.host_ports import TakenPorts
 from webhook.placement.constraints.hostpool import PoolHosts
 from webhook.placement.constraints.isolation import OwnHost
 from webhook.placement.constraints.resources import Room
@@ -22,6 +23,7 @@ from webhook.placement.decision.verdict import Judged, Verdict, constraints_of, 
 from webhook.placement.inventory.objects import Tally
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits, union
+from webhook.placement.kube.containers import HostPort
 from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.selector import matching_all
 from webhook.placement.kube.size_limits import oversized
@@ -33,6 +35,10 @@ from webhook.placement.text.problem import Problem, enumerated
 
 _SAID: Final = 2
 """Equal elements that a clause names."""
+
+
+class VacantNodes(NodeSet, frozen=True, gc=False):
+    """Nodes that run none of certain pods; a node that is added runs none."""
 
 
 class Demand(Struct, frozen=True, eq=False):
@@ -54,6 +60,10 @@ class Demand(Struct, frozen=True, eq=False):
     host: tuple[Name, int | None] | None = None
     limit: Limit | None = None
     shut: Bits = 0
+
+    def new_nodes(self, everything: Bits) -> Bits:
+        """The nodes that would meet the demand if they were added now, and ran no pods yet."""
+        return everything if isinstance(self.constraint, VacantNodes) else self.nodes
 
     @property
     def exclusive(self) -> bool:
@@ -89,6 +99,13 @@ class Member(Struct, frozen=True, eq=False):
                 found &= condition.nodes
         return found
 
+    def open_new(self) -> Bits:
+        """The nodes that meet every condition, whatever runs on them: those that a new one could be like."""
+        found = self.verdict.everything
+        for condition in self.conditions:
+            found &= condition.new_nodes(self.verdict.everything)
+        return found
+
 
 def member_of(
     names: Sequence[str], count: int, pod: Pod, namespace: str, world: World, choices: Collection[Name]
@@ -103,7 +120,8 @@ def member_of(
     parsed = constraints_of(ask, world)
     if problems or parsed.problems:
         return (*problems, *parsed.problems)
-    verdict = judge((*parsed.constraints, *_repelled(names, pod, ask, world)), world)
+    taken = (*_taken(parsed.constraints, ask, world), *_repelled(names, pod, ask, world))
+    verdict = judge((*parsed.constraints, *taken), world)
     conditions = [_condition(judged, ask, names, count, world, choices) for judged in verdict.hard]
     if ask.job:
         marks = (_all_of(ask), *_marked(verdict.soft, ask))
@@ -115,22 +133,37 @@ def member_of(
     return Member(tuple(names), count, pod, ask, verdict, tuple(conditions), kin)
 
 
+def _taken(constraints: Iterable[Constraint], ask: Ask, world: World) -> Iterator[Constraint]:
+    """That no pod that runs has taken one of its host ports."""
+    for found in constraints:
+        if isinstance(found, TakenPorts):
+            restarting = world.leavers(ask.namespace, ask.job)
+            nodes = world.inventory.without_ports(found.ports, restarting.pods.keys() if restarting else ())
+            if nodes:
+                what = f"{found.clause} taken"
+                yield VacantNodes(found.clause, world.everything & ~nodes, f"has {what}", f"have {what}")
+
+
 def _repelled(names: Sequence[str], pod: Pod, ask: Ask, world: World) -> Iterator[Constraint]:
     """The standing condition that no pod that runs keeps away this one, whose label ``pe`` differs among several."""
     stated = (pod.metadata and pod.metadata.labels) or {}
     labels = {key: value for key, value in stated.items() if key != keys.PE or len(names) == 1}
     restarting = world.leavers(ask.namespace, ask.job)
-    nodes = world.inventory.repelled(ask.namespace, labels, restarting.pods.keys() if restarting else ())
-    if nodes:
-        what = "whose podAntiAffinity keeps this one away"
-        yield NodeSet("", world.everything & ~nodes, f"runs a pod {what}", f"run pods {what}")
+    closed = world.inventory.repelled(ask.namespace, labels, restarting.pods.keys() if restarting else ())
+    for key, nodes in closed.items():
+        what, open_nodes = "whose podAntiAffinity keeps this one away", world.everything & ~nodes
+        if key == keys.HOSTNAME:
+            yield VacantNodes("", open_nodes, f"runs a pod {what}", f"run pods {what}")
+        else:
+            place = f"in the {key} of a pod {what}"
+            yield NodeSet("", open_nodes, f"is {place}", f"are {place}")
 
 
 def _condition(
     judged: Judged, ask: Ask, names: Sequence[str], count: int, world: World, choices: Collection[Name]
 ) -> Demand:
     """What the constraint demands, of a group that has no live pods; ``names`` are those of the member."""
-    constraint, job = judged.constraint, f"{ask.namespace}/{ask.job}"
+    constraint = judged.constraint
     plain = Demand(constraint.clause, judged.nodes, constraint)
     match constraint:
         case Room():
@@ -138,23 +171,35 @@ def _condition(
             found = replace(plain, clause=clause, nodes=world.everything, requests=constraint.requests)
         case PoolHosts():
             found = _hosted(plain, constraint, world, choices)
-        case Colocated():
-            found = replace(plain, together=tuple(f"colocation {job} {token}" for token in constraint.tokens))
-        case Exlocated():
-            found = _apart(plain, _exlocated(job, constraint))
-        case OwnHost():
-            found = replace(plain, avoids=(_all_of(ask),))
-        case SameNode():
-            found = replace(plain, together=(_workers(job),), marks=(_workers(job),))
-        case SeparateNodes():
-            found = _apart(plain, _workers(job))
+        case Colocated() | Exlocated() | OwnHost() | SameNode() | SeparateNodes() | TakenPorts():
+            found = _among_pods(plain, constraint, ask)
         case _ if count > 1 and constraint.spread is Spread.APART:
-            found = _apart(plain, f"{constraint.clause} {job} {names[0]}")
+            found = _apart(plain, f"{constraint.clause} {ask.namespace}/{ask.job} {names[0]}")
         case _ if count > 1 and not isinstance(constraint.spread, Spread):
             found = replace(plain, nodes=constraint.spread.reach, limit=constraint.spread)
         case _:
             found = plain
     return found
+
+
+def _among_pods(
+    plain: Demand, constraint: Colocated | Exlocated | OwnHost | SameNode | SeparateNodes | TakenPorts, ask: Ask
+) -> Demand:
+    """The condition for pods that share a node with some pods, or with none."""
+    job = f"{ask.namespace}/{ask.job}"
+    match constraint:
+        case Colocated():
+            return replace(plain, together=tuple(f"colocation {job} {token}" for token in constraint.tokens))
+        case Exlocated():
+            return _apart(plain, _exlocated(job, constraint))
+        case OwnHost():
+            return replace(plain, avoids=(_all_of(ask),))
+        case SameNode():
+            return replace(plain, together=(_workers(job),), marks=(_workers(job),))
+        case SeparateNodes():
+            return _apart(plain, _workers(job))
+        case TakenPorts():
+            return _on_own_ports(plain, constraint.ports)
 
 
 def _of_all(clause: str, names: Sequence[str]) -> str:
@@ -176,6 +221,17 @@ def _hosted(condition: Demand, constraint: PoolHosts, world: World, choices: Col
 def _apart(condition: Demand, key: Key) -> Demand:
     """The condition for pods that both mark and avoid the key."""
     return replace(condition, marks=(key,), avoids=(key,))
+
+
+def _on_own_ports(condition: Demand, ports: Iterable[HostPort]) -> Demand:
+    """The condition for pods that take these ports of their nodes, on one address or on all."""
+    marks: list[Key] = []
+    avoids: list[Key] = []
+    for port in ports:
+        key = f"host port {port.protocol} {port.number}"
+        marks += [key, f"{key} {port.ip}"]
+        avoids += [f"{key} {port.ip}", f"{key} "] if port.ip else [key]
+    return replace(condition, marks=tuple(dict.fromkeys(marks)), avoids=tuple(dict.fromkeys(avoids)))
 
 
 def _marked(soft: Iterable[Judged], ask: Ask) -> Iterator[Key]:

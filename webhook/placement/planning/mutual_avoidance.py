@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from webhook.placement.constraints.colocation import Colocated
 from webhook.placement.constraints.own_anti_affinity import OwnAntiAffinity, applies
 from webhook.placement.inventory.template_pods import TemplatePods, template_pods_of
-from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
+from webhook.placement.kube.pod import HARD, LabelSelector, PodTerm, Requirement, SpreadConstraint
 from webhook.placement.kube.selector import requirements_of
 from webhook.placement.planning.members import Demand, Member
+from webhook.placement.planning.steps import Steps
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 
@@ -43,46 +44,63 @@ def avoiding(members: Sequence[Member], world: World) -> tuple[Member, ...]:
     )
 
 
-def unplanned(members: Sequence[Member], world: World) -> list[str]:
+def unplanned(members: Sequence[Member], world: World) -> Steps[list[str]]:
     """Names of members some of whose conditions about other pods do not count where they are placed.
 
-    These are required ``podAffinity``; ``podAntiAffinity`` that :func:`avoiding` leaves to the scheduler, or that is
-    about nobody of the group, as labels of other pods are not known; spread constraints about pods of other members;
-    and a colocation with pods that only prefer it. All members are in one namespace.
+    These are required ``podAffinity``; ``podAntiAffinity`` that :func:`avoiding` leaves to the scheduler; spread
+    constraints about pods of other members; both, if they are about pods of other jobs as well, whose labels are not
+    known; and a colocation with pods that only prefer it. All members are in one namespace.
     """
     named = _all_named(world)
-    preferred = {token for member in members for token in _preferred(member)}
+    preferred: set[str] = set()
+    for member in members:
+        preferred.update(_preferred(member))
+        yield
     found = []
     for member in members:
+        yield
         near, away, spread = _own(member)
         if (
             near
             or not all(named and term.topology_key == keys.HOSTNAME and _about(term, member, members) for term in away)
-            or any(_pods(other).match(each) is not False for each in spread for other in members if other is not member)
+            or any(_counts_others(each, member, members) for each in spread)
             or not preferred.isdisjoint(_tokens(member))
         ):
             found.append(member.names[0])
     return found
 
 
-def _own(member: Member) -> tuple[Sequence[PodTerm], Sequence[PodTerm], Sequence[LabelSelector | None]]:
-    """The required terms of its pod affinity and anti-affinity, and the selectors of its hard spread constraints."""
+def _own(member: Member) -> tuple[Sequence[PodTerm], Sequence[PodTerm], Sequence[SpreadConstraint]]:
+    """The required terms of its pod affinity and anti-affinity, and its hard spread constraints."""
     spec = member.pod.spec
     if spec is None or _skips_scheduler(member):
         return (), (), ()
     near = spec.affinity.pod_affinity if spec.affinity else None
     away = spec.affinity.pod_anti_affinity if spec.affinity else None
-    spread = [
-        each.label_selector
-        for each in spec.topology_spread_constraints or ()
-        if each.when_unsatisfiable == "DoNotSchedule"
-    ]
+    spread = [each for each in spec.topology_spread_constraints or () if each.when_unsatisfiable == HARD]
     return (near.required or ()) if near else (), (away.required or ()) if away else (), spread
 
 
+def _counts_others(constraint: SpreadConstraint, owner: Member, members: Sequence[Member]) -> bool:
+    """Whether the constraint may be about pods of other members, or of other jobs."""
+    selector, keys_shared = constraint.label_selector, constraint.match_label_keys
+    if selector is None:
+        return False
+    return not _within_job(owner, selector, keys_shared) or any(
+        _pods(other).match(selector) is not False for other in members if other is not owner
+    )
+
+
+def _within_job(owner: Member, selector: LabelSelector | None, keys_shared: Sequence[str] | None) -> bool:
+    """Whether only pods of the owner's job can match."""
+    needs = requirements_of(selector) if selector else ()
+    return keys.JOB in (keys_shared or ()) or Requirement(keys.JOB, "In", (owner.ask.job or "",)) in needs
+
+
 def _about(term: PodTerm, owner: Member, members: Sequence[Member]) -> bool:
-    """Whether the term of the owner surely matches pods of the group."""
-    return any(_matches(term, owner, member) for member in members)
+    """Whether the term of the owner surely matches pods of the group, and no others."""
+    within = _within_job(owner, term.label_selector, term.match_label_keys)
+    return within and any(_matches(term, owner, member) for member in members)
 
 
 def _tokens(member: Member) -> Iterator[str]:

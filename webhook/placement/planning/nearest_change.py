@@ -50,7 +50,9 @@ async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[str]:
     verbs = {found.clause: found.constraint.verb for member in group.members for found in member.conditions}
     for clause in conflict.clauses if group.in_time else ():
         if await _works(group, Change(frozenset((clause,)))):
-            yield f"{verbs[clause]} {shorten(clause, CLAUSE_LIMIT)} (all {sum(group.counts)} would fit)"
+            count = sum(group.counts)
+            fitting = "it" if count == 1 else f"all {count}"
+            yield f"{verbs[clause]} {shorten(clause, CLAUSE_LIMIT)} ({fitting} would fit)"
 
 
 async def smaller_pools(group: Group, names: Collection[Name]) -> AsyncIterator[str]:
@@ -175,7 +177,7 @@ def _kinds(group: Group, members: Sequence[Member], joining: Collection[int]) ->
     Nodes of one kind are open to the same members, and eligible for the same HostPools. Those that are open to most
     members come first.
     """
-    able = {at: group.members[at].open() for at in joining}
+    able = {at: group.members[at].open_new() for at in joining}
     kinds = [union(able[at] for at in joining if group.members[at] in members)]
     for nodes in dict.fromkeys([*able.values(), *map(group.eligible, group.pools)]):
         kinds = [part for kind in kinds for part in (kind & nodes, kind & ~nodes) if part][:_MANY]

@@ -18,7 +18,22 @@ ENOUGH: Final = 0.005
 """Seconds below which no program is started."""
 
 
-class Solving(Protocol):
+class Resting(Protocol):
+    """Whoever does long work in steps, and rests between them."""
+
+    async def rest(self) -> None:
+        """Let others work if it has been long since the last time: called after every few tenths of a millisecond."""
+        ...
+
+
+class Restless:
+    """Whoever does all of the work at once: nobody waits."""
+
+    async def rest(self) -> None:
+        """Nobody else works."""
+
+
+class Solving(Resting, Protocol):
     """How integer programs are solved, and how much time there is: at once, or in a thread while others work."""
 
     def left(self) -> float:
@@ -27,10 +42,6 @@ class Solving(Protocol):
 
     async def run(self, work: Callable[[], Result]) -> Result:
         """The result of work that may take long: it reads nothing that changes."""
-        ...
-
-    async def rest(self) -> None:
-        """Let others work if it has been long since the last time: called after every few tenths of a millisecond."""
         ...
 
 
@@ -63,7 +74,7 @@ async def assign(problem: AssignmentProblem, solving: Solving) -> Assigned:
     return Assigned(solved.found, solved.proved or solved.found is not None)
 
 
-async def taken(steps: Steps[Result], solving: Solving) -> Result:
+async def taken(steps: Steps[Result], solving: Resting) -> Result:
     """The result of the steps, between which others work."""
     while True:
         try:

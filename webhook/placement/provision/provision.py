@@ -36,7 +36,8 @@ class Provision(Struct, frozen=True, gc=False):
     heaviest first. ``cpu_bound`` tells that the pod asks for CPU binding. ``own`` is what the pod requests without the
     grants, empty if there are none: milli-units of cpu, whole units of all else. ``overruled`` are the resources of
     which a container itself asks for more than the requirements do. ``optional`` tells whether any requirement for an
-    amount is not mandatory. Pod-level resources of ``spec`` are complete where something is required.
+    amount is not mandatory; ``weights`` are those of all requirements that are not, by their clauses. Pod-level
+    resources of ``spec`` are complete where something is required.
     """
 
     spec: PodSpec
@@ -49,6 +50,7 @@ class Provision(Struct, frozen=True, gc=False):
     own: Tally = {}
     overruled: frozenset[str] = frozenset()
     optional: bool = False
+    weights: Mapping[str, int] = {}
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -98,6 +100,7 @@ def provide(
         own=pod_requests(spec)[0] if grants.given else {},
         overruled=frozenset(given.resource for given in grants.given if _more(spec, given)),
         optional=any(found.allocatable and not found.mandatory for found in required),
+        weights={found.clause: found.weight for found in required if not found.mandatory},
         problems=tuple(problems),
         warnings=(*grants.warnings, *shares.warnings, *(_shared(provided, grants.given, why) if why else ())),
     )

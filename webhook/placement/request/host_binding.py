@@ -169,7 +169,7 @@ def _required(subject: BindingSubject) -> Iterator[str]:
     yield from _pod_clauses(subject, soft=False)
     yield from _own_terms(spec.affinity, preferred=False)
     yield from _spreads(spec, preferred=False)
-    yield from (f"hostPort {number}" for number in host_ports(spec))
+    yield from (f"hostPort {port.number}" for port in host_ports(spec))
     if spec.resource_claims:
         yield "resourceClaims"
     yield from _volumes(spec.volumes or ())

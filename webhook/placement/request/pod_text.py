@@ -48,7 +48,7 @@ def spread(constraint: SpreadConstraint) -> str:
 
 def ports(spec: PodSpec) -> str:
     """The clause text for the host ports of the pod; empty if it takes none."""
-    numbers = sorted(set(host_ports(spec)))
+    numbers = sorted({port.number for port in host_ports(spec)})
     return f"hostPort {enumerated(numbers, _NAMED)}" if numbers else ""
 
 

@@ -60,6 +60,11 @@ CONTAINER: Final = f"{PREFIX}container"
 EQUIPMENT: Final = (HARDWARE, INTENT, BIND, CONTAINER)
 """Pod annotations about the hardware of the pod's containers (``docs/hardware.md``)."""
 
+INTENT_GROUP: Final = f"{PREFIX}intent-group"
+"""Label of HPAIntents that the REST interface makes: a hash of the deployment intent group of EMCO."""
+EMCO: Final = f"{PREFIX}emco"
+"""Annotation of HPAIntents that the REST interface makes: the names that EMCO knows them by, and its notes."""
+
 INJECT: Final = f"{PREFIX}inject"
 """Namespace label: every pod of the namespace is reviewed, and HPAIntents apply to pods that do not name them."""
 ENABLED: Final = "enabled"

@@ -1,0 +1,259 @@
+"""``clusters``: reads several clusters in parallel, and finds out which of them can take which apps.
+
+Each cluster is read and examined in a thread of its own, and then forgotten: as many are in memory as are read at the
+same time. One that does not answer in time, or cannot be read, is reported, and no app goes there.
+"""
+
+import asyncio
+import queue
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError
+from kubeapi.client.kubeconfig import servers_of_contexts
+from kubeapi.client.object_client import ObjectClient
+from webhook.admission.templates import is_job, origin_of, pods_of
+from webhook.admission.unstructured import Unstructured, mapping
+from webhook.app.cluster_source import configuration_of
+from webhook.app.explain import Manifests, applied, explaining
+from webhook.cluster.objects import custom_resources, wire
+from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.queries.cluster_profiles import ClusterProfile, read_profiles
+from webhook.cluster.queries.job_verdicts import AtOnce
+from webhook.placement.clusters.answer import ClustersAnswer, answer
+from webhook.placement.clusters.application import AppWorkload, ClusterApp, apps_of
+from webhook.placement.clusters.examination import ExaminedCluster, examine
+from webhook.placement.inventory.intent import Intent
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.kube.pod import Pod
+from webhook.placement.planning.solver import finished
+from webhook.placement.text.api_kinds import HPA_INTENT
+from webhook.placement.text.problem import quote
+from webhook.server.fatal_error import FatalError
+from webhook.settings import Settings
+
+TIMEOUT: Final = 30.0
+"""Seconds in which a cluster must answer, unless it is said otherwise."""
+
+PARALLEL: Final = 8
+"""Clusters that are read at the same time, unless it is said otherwise."""
+
+SECONDS: Final = 10.0
+"""Seconds for the questions about one cluster, and for sharing all clusters."""
+
+_GRACE: Final = 5.0
+"""Seconds after its time-out in which the thread of a cluster may still say what it waits for."""
+
+_PART_OF: Final = "app.kubernetes.io/part-of"
+"""Label of a workload with the name of its app (Kubernetes, recommended labels)."""
+
+Warn = Callable[[str], object]
+
+
+class ClusterSource(Struct, frozen=True):
+    """Where one cluster is read from: its name in answers, and the settings with its folder or context.
+
+    ``trouble`` says why it cannot be read, if that is known without trying.
+    """
+
+    name: str
+    settings: Settings
+    trouble: str = ""
+
+
+def folders(parent: Path, settings: Settings) -> list[ClusterSource]:
+    """The clusters whose snapshots are the folders in ``parent``, by their names; ``ValueError`` if there is none."""
+    try:
+        found = sorted(path for path in parent.iterdir() if path.is_dir() and not path.name.startswith("."))
+    except OSError as error:
+        raise ValueError(f"the folder {parent} cannot be listed: {error.strerror}") from error
+    if not found:
+        raise ValueError(f"the folder {parent} has no folders: one with the snapshot of each cluster is needed")
+    return [ClusterSource(path.name, settings.model_copy(update={"snapshot": path, "context": None})) for path in found]
+
+
+def contexts(text: str, settings: Settings) -> list[ClusterSource]:
+    """The clusters of contexts of the kubeconfig, such as ``edge-1,lab=kind-lab``; ``ValueError`` for a wrong text."""
+    found: dict[str, ClusterSource] = {}
+    for word in text.split(","):
+        name, is_named, context = word.strip().partition("=")
+        context = context if is_named else name
+        if not name or not context:
+            raise ValueError(f"{quote(text)} is no list of contexts, such as edge-1,edge-2 or name=context")
+        if name in found:
+            raise ValueError(f"{quote(text)} names {quote(name)} twice")
+        found[name] = ClusterSource(name, settings.model_copy(update={"snapshot": None, "context": context}))
+    return list(found.values())
+
+
+async def profiles(namespace: str, settings: Settings) -> list[ClusterSource]:
+    """The clusters of the ClusterProfile objects in a namespace, or in all of them, of the hub that settings name.
+
+    Their credentials are those of the context of the kubeconfig that has the cluster's name, or else its server. Raises
+    :class:`FatalError` if the hub cannot be asked, ``ValueError`` if it has no profiles.
+    """
+    configuration = await asyncio.to_thread(configuration_of, settings)
+    try:
+        async with Connection(configuration) as connection:
+            found = await read_profiles(ObjectClient(connection), namespace)
+    except (ApiError, msgspec.ValidationError) as failure:
+        raise FatalError(f"the ClusterProfiles could not be read: {failure}") from failure
+    if not found:
+        raise ValueError("there is no ClusterProfile" + (f" in namespace {namespace}" if namespace else ""))
+    servers = await asyncio.to_thread(servers_of_contexts)
+    names = Counter(profile.name for profile in found)
+    return [
+        _of_profile(
+            profile.name if names[profile.name] == 1 else f"{profile.namespace}/{profile.name}",
+            profile,
+            servers,
+            settings,
+        )
+        for profile in found
+    ]
+
+
+def _of_profile(name: str, profile: ClusterProfile, servers: Mapping[str, str], settings: Settings) -> ClusterSource:
+    context = profile.name if profile.name in servers else ""
+    context = context or next((one for one, server in servers.items() if server in profile.servers), "")
+    if context:
+        return ClusterSource(name, settings.model_copy(update={"snapshot": None, "context": context}))
+    where = f" or its server {profile.servers[0]}" if profile.servers else ""
+    return ClusterSource(name, settings, f"no context of the kubeconfig has its name{where}")
+
+
+def read_apps(manifests: Manifests, warn: Warn) -> tuple[ClusterApp, ...]:
+    """The apps of manifests: HPAIntents with the workloads that they name, and other workloads.
+
+    Raises ``ValueError`` for a manifest that cannot be used.
+    """
+    applied(manifests, Inventory())
+    intents: list[Intent] = []
+    workloads: list[tuple[str, AppWorkload]] = []
+    for file, document in manifests:
+        try:
+            if (document.get("apiVersion"), document.get("kind")) == (HPA_INTENT.api_version, HPA_INTENT.name):
+                intents.append(custom_resources.intent(msgspec.convert(document, wire.HPAIntentObject))[0])
+            elif is_job(document):
+                raise ValueError(f"{file}: {origin_of(document)} is planned in one cluster: streams-placement plan")
+            else:
+                workloads += _workloads(document)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"{file}: {document['kind']} is not readable: {error}") from error
+    apps = apps_of(workloads, intents)
+    for app in apps:
+        for assumed in (workload for workload in app.workloads if workload.assumed):
+            what = "is not among the manifests: one pod with its hardware requirements is judged"
+            warn(f"app {app.name}: {assumed.origin} {what}")
+    return apps
+
+
+def _workloads(document: Unstructured) -> Iterator[tuple[str, AppWorkload]]:
+    """The workload of an object, with the name of the app that it would be part of; nothing for other objects."""
+    metadata = mapping(document, "metadata")
+    name = str(metadata.get("name") or metadata.get("generateName") or "")
+    for found in pods_of(document):
+        app = str(mapping(metadata, "labels").get(_PART_OF) or name)
+        count = 0 if found.replicas.idle else found.replicas.needed
+        pod = msgspec.convert(found.pod, Pod)
+        namespace = str(metadata.get("namespace") or NAMESPACE)
+        version, kind = str(document.get("apiVersion")), str(document.get("kind"))
+        yield app, AppWorkload(namespace, version, kind, name, pod, count)
+
+
+class ClusterReading(Struct, frozen=True):
+    """How clusters are read: in how many seconds each, and how many of them at the same time."""
+
+    timeout: float = TIMEOUT
+    parallel: int = PARALLEL
+
+
+def placed(
+    sources: Sequence[ClusterSource],
+    apps: Sequence[ClusterApp],
+    manifests: Manifests,
+    reading: ClusterReading,
+    warn: Warn,
+) -> ClustersAnswer:
+    """The lists of the apps over these clusters, in which the manifests count as applied."""
+
+    def look(source: ClusterSource) -> ExaminedCluster:
+        return _examined(source, apps, manifests, reading.timeout, warn)
+
+    found = Readers(look, reading).run(sources)
+    return finished(answer(apps, found, AtOnce(SECONDS)))
+
+
+def _examined(
+    source: ClusterSource, apps: Sequence[ClusterApp], manifests: Manifests, timeout: float, warn: Warn
+) -> ExaminedCluster:
+    """Read the cluster and examine it; raises any exception if it cannot be read."""
+    if source.trouble:
+        return ExaminedCluster(source.name, trouble=source.trouble)
+    remarks: list[str] = []
+    world = explaining(source.settings, manifests, remarks.append, timeout)
+    for line in remarks:
+        warn(f"cluster {source.name}: {line.removeprefix('cluster: ')}")
+    for app in apps:
+        if app.intents:
+            # An intent among the manifests is meant to count, as it does once the namespace has its label there.
+            world.inventory.intents.enable(app.namespace)
+    return finished(examine(source.name, apps, world, AtOnce(SECONDS)))
+
+
+class Readers:
+    """Runs ``look`` for every source, a bounded number at the same time, each in a thread.
+
+    A thread that takes too long is left behind: it ends with the program, and its cluster counts as not read.
+    """
+
+    def __init__(self, look: Callable[[ClusterSource], ExaminedCluster], reading: ClusterReading) -> None:
+        self._look = look
+        self._reading = reading
+        self._done: queue.SimpleQueue[ExaminedCluster] = queue.SimpleQueue()
+        self._ends: dict[str, float] = {}
+
+    def run(self, sources: Iterable[ClusterSource]) -> list[ExaminedCluster]:
+        """The examined clusters, in the order in which they are ready."""
+        waiting, found = deque(sources), list[ExaminedCluster]()
+        while waiting or self._ends:
+            while waiting and len(self._ends) < self._reading.parallel:
+                self._start(waiting.popleft())
+            found += self._ready() or self._overdue()
+        return found
+
+    def _start(self, source: ClusterSource) -> None:
+        self._ends[source.name] = time.monotonic() + self._reading.timeout + _GRACE
+        threading.Thread(target=self._work, args=(source,), name=f"read {source.name}", daemon=True).start()
+
+    def _work(self, source: ClusterSource) -> None:
+        try:
+            self._done.put(self._look(source))
+        except Exception as error:  # noqa: BLE001 -- one cluster must not keep the others from being read
+            first = str(error).partition("; ")[0]
+            self._done.put(ExaminedCluster(source.name, trouble=first or type(error).__name__))
+
+    def _ready(self) -> list[ExaminedCluster]:
+        """The next cluster that is ready before any other is overdue."""
+        left = max(0.0, min(self._ends.values()) - time.monotonic())
+        try:
+            found = self._done.get(timeout=left)
+        except queue.Empty:
+            return []
+        return [found] if self._ends.pop(found.name, None) is not None else []
+
+    def _overdue(self) -> list[ExaminedCluster]:
+        """The clusters whose time is over."""
+        now = time.monotonic()
+        late = [name for name, end in self._ends.items() if end <= now]
+        for name in late:
+            del self._ends[name]
+        return [ExaminedCluster(name, trouble=f"did not answer within {self._reading.timeout:g} s") for name in late]

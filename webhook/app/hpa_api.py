@@ -1,0 +1,57 @@
+"""``hpa_api``: builds the REST interface of HPA intents from the settings: storage, access and queries; and runs it."""
+
+import asyncio
+from collections.abc import Callable
+
+from kubeapi.client.connection import Connection
+from webhook.app.cluster_source import configuration_of
+from webhook.rest.access import AccessControl, LoopbackAccess, TokenAccess, listens_on_loopback
+from webhook.rest.cluster_access import ClusterAccess
+from webhook.rest.cluster_store import ClusterStore, NamespaceMap
+from webhook.rest.program import RestService, run_api
+from webhook.rest.rest_settings import RestSettings
+from webhook.rest.sqlite_store import SqliteStore
+from webhook.server.fatal_error import FatalError
+
+Announce = Callable[[str], None]
+"""Called once, with the URL of the interface, as soon as requests are answered."""
+
+
+async def serve_intents(settings: RestSettings, announce: Announce) -> None:
+    """Serve the REST interface until a signal says stop; FatalError if storage or port cannot be used."""
+    tokens = await _tokens(settings)
+    if settings.store is None:
+        await _serve_cluster(settings, tokens, announce)
+        return
+    store = SqliteStore(settings.store)
+    try:
+        await run_api(RestService(store, tokens or LoopbackAccess()), settings, announce)
+    finally:
+        await store.close()
+
+
+async def _serve_cluster(settings: RestSettings, tokens: TokenAccess | None, announce: Announce) -> None:
+    """Serve intents that are objects of a cluster; the API server says who may do what, unless tokens do."""
+    configuration = await asyncio.to_thread(configuration_of, settings)
+    namespaces = NamespaceMap(settings.namespace)
+    async with Connection(configuration) as connection:
+        access: AccessControl = tokens or LoopbackAccess()
+        if settings.authorize or (tokens is None and not listens_on_loopback(settings.host)):
+            access = ClusterAccess(connection, namespaces)
+        store = ClusterStore(connection, namespaces)
+        watching = asyncio.create_task(store.watch())
+        try:
+            await run_api(RestService(store, access), settings, announce)
+        finally:
+            watching.cancel()
+            await asyncio.wait({watching})
+
+
+async def _tokens(settings: RestSettings) -> TokenAccess | None:
+    """The tokens of the file; ``None`` without one."""
+    if settings.token_file is None:
+        return None
+    try:
+        return await asyncio.to_thread(TokenAccess, settings.token_file)
+    except (OSError, ValueError) as error:
+        raise FatalError(f"the tokens cannot be read: {error}") from error

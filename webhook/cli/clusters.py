@@ -1,0 +1,189 @@
+"""``clusters``: show which of several clusters can take each app, as allow and deny lists."""
+
+import argparse
+import asyncio
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from webhook.app.clusters import (
+    PARALLEL,
+    TIMEOUT,
+    ClusterReading,
+    ClusterSource,
+    contexts,
+    folders,
+    placed,
+    profiles,
+    read_apps,
+)
+from webhook.cli import COMMANDS, Subparsers, flags, warn
+from webhook.cli.differences import as_yaml
+from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.explain import FORMS, add_manifests, manifests_of
+from webhook.cli.screen import Screen
+from webhook.placement.clusters.answer import AppList, ClustersAnswer
+from webhook.placement.clusters.application import ClusterApp
+from webhook.placement.clusters.fleet_objects import ocm_placements, propagation_policies
+from webhook.placement.text.problem import counted, enumerated, escape
+from webhook.settings import Settings
+
+_FLAGS: Final = (
+    "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "exclusive_strangers",
+    "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
+)  # fmt: skip
+_FLEET: Final = ("karmada", "ocm")
+"""Values of ``--output`` that stand for objects of a fleet manager."""
+
+_DESCRIPTION: Final = (
+    "For each app of the manifests, the clusters that can take it now: all its pods at a time, each with all its "
+    "requirements on one node. An app is what an HPAIntent names, with its workloads and its replication count; a "
+    "workload of no intent is an app by itself. Apps that cannot share a cluster get lists that do not share it."
+)
+_MOST: Final = 1_000_000
+"""Above any number of seconds, or of clusters."""
+
+_LISTED: Final = 12
+"""Clusters that a line names; the other forms have all."""
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the command."""
+    parser = subparsers.add_parser(
+        "clusters", help=COMMANDS["clusters"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
+    )
+    add_manifests(parser)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument(
+        "--clusters", metavar="DIR", type=Path, help="Folder with one folder for each cluster: its snapshot."
+    )
+    where.add_argument(
+        "--contexts", metavar="NAMES", help="Contexts of the kubeconfig, such as edge-1,edge-2 or name=context."
+    )
+    where.add_argument(
+        "--profiles",
+        metavar="NAMESPACE",
+        nargs="?",
+        const="",
+        help="ClusterProfile objects, of a namespace or of all, in the cluster of --context.",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        choices=("text", *FORMS, *_FLEET),
+        default="text",
+        help="Form of the answer; karmada and ocm write objects of these fleet managers (default: text).",
+    )
+    parser.add_argument(
+        "--divide",
+        action="store_true",
+        help="With -o karmada, divide replicas between clusters by weight; without it each has all of them.",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_positive(float),
+        default=TIMEOUT,
+        metavar="SECONDS",
+        help=f"Seconds in which a cluster must answer; one that does not gets no app (default: {TIMEOUT:g}).",
+    )
+    parser.add_argument(
+        "--parallel",
+        type=_positive(int),
+        default=PARALLEL,
+        metavar="NUMBER",
+        help=f"Clusters that are read, and kept in memory, at the same time (default: {PARALLEL}).",
+    )
+    flags.add(parser, _FLAGS)
+
+
+class _positive:  # noqa: N801 -- argparse names the type in its message
+    """A number above 0, for argparse."""
+
+    def __init__(self, kind: type[int] | type[float]) -> None:
+        self._kind = kind
+        self.__name__ = "number above 0"
+
+    def __call__(self, text: str) -> float:
+        """The number; ``ValueError`` for any other text."""
+        found = self._kind(text)
+        if not 0 < found < _MOST:
+            raise ValueError
+        return found
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the lists; returns ``Exit.REFUSED`` if an app has none."""
+    settings = flags.read(arguments)
+    given = manifests_of(arguments)
+    try:
+        apps = read_apps(given, warn)
+        sources = _sources(arguments, settings)
+    except ValueError as error:
+        raise WrongUse(str(error)) from error
+    if not apps:
+        raise WrongUse("no app in the manifests: an HPAIntent, or a workload such as a Deployment, is needed")
+    reading = ClusterReading(arguments.timeout, int(arguments.parallel))
+    found = placed(sources, apps, given, reading, warn)
+    if arguments.output in _FLEET:
+        _write_objects(apps, found, arguments)
+    elif arguments.output == "text":
+        _show(found, Screen())
+    else:
+        print(FORMS[arguments.output](msgspec.to_builtins(found)))
+    return Exit.REFUSED if found.refused else Exit.OK
+
+
+def _sources(arguments: argparse.Namespace, settings: Settings) -> list[ClusterSource]:
+    if arguments.clusters is not None:
+        return folders(arguments.clusters, settings)
+    if arguments.contexts is not None:
+        return contexts(arguments.contexts, settings)
+    return asyncio.run(profiles(arguments.profiles, settings))
+
+
+def _write_objects(apps: Sequence[ClusterApp], found: ClustersAnswer, arguments: argparse.Namespace) -> None:
+    """Print the objects of a fleet manager, and on standard error what they do not say."""
+    for text in (*dict.fromkeys(found.refused.values()), *_remarks(found)):
+        warn(text)
+    if arguments.output == "ocm":
+        objects = list(ocm_placements(apps, found))
+    else:
+        objects = list(propagation_policies(apps, found, divide=arguments.divide))
+    print("---\n".join(as_yaml(one) for one in objects), end="")
+
+
+def _show(found: ClustersAnswer, screen: Screen) -> None:
+    """Print the answer for a person."""
+    if found.apps:
+        rows = [
+            (escape(name), str(one.replication_count), _list(one, found), _best(one))
+            for name, one in found.apps.items()
+        ]
+        screen.table(("APP", "COUNT", "CLUSTERS", "BEST"), rows, fixed=("APP", "COUNT"))
+    for text in dict.fromkeys(found.refused.values()):
+        screen.refusal(escape(text) if "\n" not in text else "\n".join(map(escape, text.split("\n"))))
+    for line in _remarks(found):
+        screen.say(line, "yellow")
+
+
+def _list(one: AppList, found: ClustersAnswer) -> str:
+    if one.allow is not None:
+        return f"allow {enumerated(one.allow, _LISTED)}"
+    denied = one.deny or ()
+    rest = counted(len(found.clusters) - len(denied), "cluster")
+    return f"deny {enumerated(denied, _LISTED)} (allows {rest})" if denied else f"deny none (allows {rest})"
+
+
+def _best(one: AppList) -> str:
+    return ", ".join(f"{name} ({one.weights[name]})" if name in one.weights else name for name in one.best)
+
+
+def _remarks(found: ClustersAnswer) -> Iterator[str]:
+    """A line for each set of apps in contention, and for each cluster that was not read."""
+    for one in found.contention:
+        apps, names = enumerated(one.apps, _LISTED), enumerated(one.clusters, _LISTED)
+        yield f"in contention: {escape(apps)} cannot all run on {escape(names)}"
+    for name, trouble in found.unread.items():
+        yield f"not read, so no app goes there: {escape(name)}: {escape(trouble)}"

@@ -1,0 +1,73 @@
+"""``hpa-api``: runs EMCO's REST interface of HPA intents until a signal asks it to stop."""
+
+import argparse
+from typing import Final
+
+import uvloop
+
+from webhook import app
+from webhook.cli import COMMANDS, Subparsers, flags
+from webhook.cli.exits import Exit, WrongUse
+from webhook.rest.access import listens_on_loopback
+from webhook.rest.rest_settings import RestSettings
+from webhook.server import logs
+
+_FLAGS: Final = (
+    "host", "port", "store", "context", "namespace", "token_file", "authorize", "tls_cert", "tls_key", "client_ca",
+    "max_connections", "max_rate", "drain", "log_level",
+)  # fmt: skip
+_DESCRIPTION: Final = (
+    "Answer EMCO's REST requests about HPA intents (paths below /v2), and keep the intents as HPAIntent objects of a "
+    "cluster, or with --store in a file. Prints one line when ready: the URL. On loopback nobody is asked for a token, "
+    "and HTTP is plain; any other address needs a certificate and tokens. SIGTERM, SIGINT or SIGHUP: unready at once, "
+    "answering for --drain seconds more; the second one: stop now."
+)
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the command."""
+    parser = subparsers.add_parser(
+        "hpa-api", help=COMMANDS["hpa-api"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
+    )
+    flags.add(parser, _FLAGS, RestSettings)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the interface; returns when it has stopped."""
+    settings = flags.read_as(arguments, RestSettings)
+    _check_storage(settings)
+    _check_exposure(settings)
+    logs.configure(settings.log_level)
+    uvloop.run(app.hpa_api.serve_intents(settings, _announce))
+    return Exit.OK
+
+
+def _check_storage(settings: RestSettings) -> None:
+    """Raise :class:`WrongUse` if flags about a cluster are given together with a file, or two about who may ask."""
+    if settings.token_file is not None and settings.authorize:
+        raise WrongUse("--token-file and --authorize are both given: tokens are those of the file, or of the cluster")
+    if settings.store is None:
+        return
+    if settings.context is not None:
+        raise WrongUse("--store and --context are both given: intents are stored in one of them")
+    if settings.authorize:
+        raise WrongUse("--authorize asks the API server of a cluster, and with --store there is none: use --token-file")
+
+
+def _check_exposure(settings: RestSettings) -> None:
+    """Raise :class:`WrongUse` if the interface could be reached from other machines without TLS or without a token."""
+    if (settings.tls_cert is None) != (settings.tls_key is None):
+        raise WrongUse("--tls-cert and --tls-key belong together: give both, or none of them")
+    if settings.client_ca is not None and settings.tls_cert is None:
+        raise WrongUse("--client-ca asks clients for certificates, which takes TLS: give --tls-cert and --tls-key, too")
+    if listens_on_loopback(settings.host):
+        return
+    where = f"{settings.host} can be reached from other machines"
+    if settings.tls_cert is None:
+        raise WrongUse(f"{where}, so --tls-cert and --tls-key are needed; without them, --host is 127.0.0.1")
+    if settings.store is not None and settings.token_file is None:
+        raise WrongUse(f"{where}, so --token-file is needed; without it, --host is 127.0.0.1")
+
+
+def _announce(url: str) -> None:
+    print("ready", url, flush=True)

@@ -1,0 +1,145 @@
+"""One cluster is examined for all apps: which of them it can take, and which of them together.
+
+Room is what is free now, as when a Job is submitted or planned: the pods of an app must all run at the same time, each
+with all its requirements on one node. Conditions of nodes that pass by themselves count: an app goes to a cluster
+that can run it now.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.placement.clusters.application import ClusterApp
+from webhook.placement.clusters.compatible_sets import CompatibleSets, maximal_sets
+from webhook.placement.decision.optional_hardware import granted_hardware
+from webhook.placement.decision.refusal import cannot_hold
+from webhook.placement.decision.remedy import CLAUSE_LIMIT
+from webhook.placement.kube.selector import matching
+from webhook.placement.planning.group import Change, Group
+from webhook.placement.planning.group_refusal import refuse_group
+from webhook.placement.planning.members import Member, member_of
+from webhook.placement.planning.solver import Solving
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import enumerated, shorten
+
+_NAMED: Final = 3
+"""Workloads that a reason names."""
+
+UNDECIDED: Final = "was not decided about in time"
+"""The reason of a cluster about which time was too short."""
+
+
+class AppFit(Struct, frozen=True, kw_only=True):
+    """Whether a cluster can take an app: why not, in the words of ``reason``, which follow the name of the cluster.
+
+    ``fix`` is the nearest fix in this cluster, ``openers`` are changes of the app, such as ``drop hardware x``, with
+    each of which the cluster could take it. ``weight`` is the sum of the weights of optional requirements that the
+    cluster meets.
+    """
+
+    fits: bool
+    weight: int = 0
+    reason: str = ""
+    fix: str = ""
+    openers: tuple[str, ...] = ()
+
+
+class ExaminedCluster(Struct, frozen=True):
+    """A cluster: how many ``nodes`` it has, how each app ``fits``, and the ``sets`` of apps that fit together.
+
+    ``trouble`` says why nothing is known of the cluster; then it has no ``fits``, and no app goes there.
+    """
+
+    name: str
+    nodes: int = 0
+    fits: tuple[AppFit, ...] = ()
+    sets: CompatibleSets = CompatibleSets(())
+    trouble: str = ""
+
+    def takes(self, app: int) -> bool:
+        """Whether the cluster is known to take the app at that position."""
+        return bool(self.fits) and self.fits[app].fits
+
+
+async def examine(name: str, apps: Sequence[ClusterApp], world: World, solving: Solving) -> ExaminedCluster:
+    """Examine the cluster for the apps, as long as there is time; what is not decided counts as a no."""
+    found = [_members(app, world) for app in apps]
+    members = [member for one in found if not isinstance(one, AppFit) for member in one]
+    group = Group(members, world, (), solving)
+    owners = [at for at, one in enumerate(found) if not isinstance(one, AppFit) for _ in one]
+    asked = [at for at, one in enumerate(found) if not isinstance(one, AppFit)]
+
+    async def fit(chosen: frozenset[int]) -> bool | None:
+        counts = [member.count if at in chosen else 0 for at, member in zip(owners, members, strict=True)]
+        answer = await group.place(counts)
+        return answer.placed is not None if answer.decided else None
+
+    able = frozenset(asked)
+    if able and not await fit(able):
+        able = frozenset([at for at in asked if await fit(frozenset((at,)))])
+    fits = [
+        one if isinstance(one, AppFit) else await _fit(one, world, solving, able=at in able)
+        for at, one in enumerate(found)
+    ]
+    sets = await maximal_sets(able, fit, solving)
+    return ExaminedCluster(name, len(world.inventory.nodes.nodes), tuple(fits), sets)
+
+
+def _members(app: ClusterApp, world: World) -> list[Member] | AppFit:
+    """The pods of the app with what they demand; the fit if one of them is refused wherever it runs."""
+    if app.flaw:
+        return AppFit(fits=False, reason=app.flaw)
+    members = []
+    for workload in app.workloads:
+        if not workload.count:
+            continue
+        member = member_of((workload.origin,), workload.count, workload.pod, workload.namespace, world, ())
+        if not isinstance(member, Member):
+            problem = member[0]
+            field = f"{problem.field}: " if problem.field else ""
+            return AppFit(fits=False, reason=f"{workload.origin}: {field}{problem.message}")
+        members.append(member)
+    return members
+
+
+async def _fit(members: Sequence[Member], world: World, solving: Solving, *, able: bool) -> AppFit:
+    """The fit of an app of which it is known whether the cluster is ``able`` to take it."""
+    if able:
+        return AppFit(fits=True, weight=sum(_weight(member, world) for member in members))
+    group = Group(members, world, (), solving)
+    answer = await group.place()
+    if not answer.decided:
+        return AppFit(fits=False, reason=UNDECIDED)
+    refusal = await refuse_group(group, answer.short, "pod")
+    start = cannot_hold(refusal.clauses) if refusal.clauses else "its pods cannot all run"
+    names = enumerated(refusal.names, _NAMED, lambda name: shorten(name, CLAUSE_LIMIT))
+    openers = [text for clause in refusal.clauses if (text := await _opener(group, clause))]
+    return AppFit(fits=False, reason=f"{start} ({names})", fix=refusal.fix, openers=tuple(openers))
+
+
+async def _opener(group: Group, clause: str) -> str:
+    """The change of the app that drops, or lowers, what the clause says; empty if that does not help."""
+    if not group.in_time or (await group.place(None, Change(frozenset((clause,))))).placed is None:
+        return ""
+    verbs = {found.clause: found.constraint.verb for member in group.members for found in member.conditions}
+    return f"{verbs[clause]} {shorten(clause, CLAUSE_LIMIT)}"
+
+
+def _weight(member: Member, world: World) -> int:
+    """The sum of the weights of optional requirements that some node which can run the pod meets, heaviest first.
+
+    The node must have free what the pod requests, and meet all of those that are counted.
+    """
+    provision = member.ask.provision
+    if not provision.weights:
+        return 0
+    free = world.inventory.nodes.capacity.fits_free(member.ask.requests)
+    granted = granted_hardware(member.ask, member.verdict.candidates & free, world)
+    found = sum(provision.weights.get(given.cause, 0) for given in granted.given)
+    left = member.verdict.granting(granted.rooms).candidates & free
+    for label in sorted(provision.labels, key=lambda label: (-label.weight, label.name)):
+        if not label.mandatory and (able := left & matching(world, label.need)):
+            left = able
+            found += label.weight
+    return found

@@ -1,0 +1,40 @@
+"""``RestSettings``: the settings of ``hpa-api``, as flags and environment variables (``docs/rest.md``, Settings)."""
+
+from pathlib import Path
+
+from pydantic import Field, field_validator
+
+from webhook.rest.cluster_store import NamespaceMap
+from webhook.settings import Settings
+
+
+class RestSettings(Settings):
+    """The settings of the REST interface; those that it shares with other programs have their names and variables."""
+
+    host: str = Field("127.0.0.1", min_length=1, description="Address that requests are answered on.")
+    port: int = Field(8090, ge=0, le=65535, description="Port that requests are answered on; 0 picks a free one.")
+    store: Path | None = Field(
+        None, description="SQLite file that intents are stored in; without it they are objects of a cluster."
+    )
+    namespace: str = Field(
+        "default",
+        min_length=1,
+        max_length=253,
+        description="Namespace of the objects; {project} in it stands for the name of the project.",
+    )
+    token_file: Path | None = Field(
+        None, description="File with the tokens that requests may carry, one in each line; without it, see --authorize."
+    )
+    authorize: bool = Field(
+        default=False,
+        description="Whether the API server is asked who may do what; so it is beyond loopback without --token-file.",
+    )
+    max_rate: float = Field(
+        10_000.0, ge=0, le=1_000_000, description="Requests that one address may make in a second; 0 for any number."
+    )
+
+    @field_validator("namespace")
+    @classmethod
+    def _is_a_namespace(cls, text: str) -> str:
+        NamespaceMap(text)
+        return text
