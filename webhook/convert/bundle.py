@@ -106,8 +106,11 @@ def _check_directory(name: str, content: bytes) -> None:
     _, _, _, _, count, size, _, _ = _END_FIELDS.unpack_from(content, at)
     if content[max(0, at - _LOCATOR_SIZE) : at].startswith(_END_LOCATOR):
         raise _refused(name, "the bundle is in the ZIP64 format, for archives larger than are read here")
-    if count > MEMBER_LIMIT or size > _DIRECTORY_LIMIT:
+    if count > MEMBER_LIMIT:
         raise _refused(name, f"the bundle has {count} members, at most {MEMBER_LIMIT} are allowed")
+    if size > _DIRECTORY_LIMIT:
+        message = f"the directory of the bundle has {size} bytes, at most {_DIRECTORY_LIMIT} are read"
+        raise _refused(name, message)
 
 
 def _members(name: str, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:

@@ -146,7 +146,9 @@ def pool_objects(application: StreamsApplication) -> list[Manifest]:
     for declared in application.pools:
         fields, name = pool_fields(declared.pool), object_name(declared.pool.name)
         wrong = problems_of_spec(msgspec.convert(fields, HostPoolSpec))
-        problems += [Problem(str(declared.at), f"host pool {declared.pool.name}: {one.message}") for one in wrong]
+        problems += [
+            Problem(str(declared.at), f"host pool {quote(declared.pool.name)}: {one.message}") for one in wrong
+        ]
         if name in found:
             other = found[name]["spec"]["name"]
             message = f"host pool {declared.pool.name} would be the object {name}, as {other} is: rename one"
@@ -182,8 +184,7 @@ def _problems(
     known: Iterable[str] = () if application.bundle else {pool for pool, _ in _pools_named(elements)}
     broken = (*problems_of_job(name, job), *undeclared_pools(pool_clauses(job), job, frozenset(known)))
     for problem in broken:
-        at = _line(problem.field, application, elements)
-        yield Problem(str(at), problem.message if _PATH.match(problem.field) else f"{problem.field}: {problem.message}")
+        yield _at_line(problem, application, elements)
     for element in elements:
         for problem in contradictions(element.clauses, "", ""):
             yield Problem(str(element.operators[0].at), problem.message)
@@ -199,14 +200,16 @@ def _can_be(host: str) -> bool:
     return is_node_name(host) or parse_address(host) is not None
 
 
-def _line(path: str, application: StreamsApplication, elements: Sequence[StreamsElement]) -> InputLine:
-    """The line of the input that the field at the path was made of."""
-    found = _PATH.match(path)
+def _at_line(problem: Problem, application: StreamsApplication, elements: Sequence[StreamsElement]) -> Problem:
+    """The problem of a field of the Job at the line of the input that the field was made of."""
+    found = _PATH.match(problem.field)
     if found is None:
-        return application.at
+        return Problem(str(application.at), f"{problem.field}: {problem.message}")
     if found["part"] == "hostPools":
-        return application.pools[int(found["at"])].at
-    return elements[int(found["at"])].operators[int(found["operator"] or 0)].at
+        declared = application.pools[int(found["at"])]
+        return Problem(str(declared.at), f"host pool {quote(declared.pool.name)}: {problem.message}")
+    operator = elements[int(found["at"])].operators[int(found["operator"] or 0)]
+    return Problem(str(operator.at), problem.message)
 
 
 def _pools_named(elements: Sequence[StreamsElement]) -> Iterator[tuple[str, InputLine]]:
