@@ -49,7 +49,7 @@ def test_pools_are_found_by_their_index() -> None:
     pools = (
         '<hostpool index="0" name="$default" membershipMode="shared"/>'
         '<hostpool index="1" name="P" size="3" membershipMode="exclusive"><tag name="ib"/><tag name="blue"/></hostpool>'
-        '<hostpool index="2" name="L" size="2" membershipMode="shared"><host hostname="a"/><host hostname="b"/></hostpool>'
+        '<hostpool index="2" name="L" size="2"><host hostname="a"/><host hostname="b"/></hostpool>'
     )
     graph = (
         operator("A", f"<resources>{POOL}</resources>")

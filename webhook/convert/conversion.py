@@ -53,7 +53,8 @@ _SIGNS: Final = (
     (
         InputKind.EMCO,
         re.compile(
-            r"\A\s*+[\[{]\s*+[\"{\]}]|^[ \t-]*+[\"']?[Mm]etadata[\"']?[ \t]*+:[ \t\r]*+$|/hpa-intents", re.MULTILINE
+            r"\A\s*+[\[{]\s*+[\"{\]}]|^[ \t-]*+[\"']?[Mm]etadata[\"']?[ \t]*+:[ \t\r]*+(?:\{.*+)?+$|/hpa-intents",
+            re.MULTILINE,
         ),
     ),
     (

@@ -6,7 +6,7 @@ consumer below ``consumer`` or beside it; the fields of a requirement below ``re
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
@@ -43,6 +43,10 @@ _NOTES: Final = ("description", "userData1", "userData2")
 _VERSIONS: Final = {kind.name: kind.api_version for kind in WORKLOADS}
 _DIGITS: Final = 15
 """Digits of a number that is written as a number: more are left as text, which keeps each of them."""
+
+
+FieldValue: TypeAlias = str | int | bool
+"""A field of a requirement: a word, a number or a switch."""
 
 
 class EmcoRequirement(Struct, frozen=True, gc=False):
@@ -234,14 +238,14 @@ class _IntentReader:
             self.remarks.append(Remark(at, f"{what} counts {DEFAULT_UNIT}", why, "write units"))
         return EmcoRequirement(at, name, spec, notes)
 
-    def _same(self, spec: Mapping[str, Any], name: str, value: LocatedValue) -> Any:  # noqa: ANN401 -- a word, a number or a switch
+    def _same(self, spec: Mapping[str, Any], name: str, value: LocatedValue) -> FieldValue:
         typed = _typed(name, value)
         if name in spec and spec[name] != typed:
             raise refused_at(value.at, f"{name} is {quote(str(typed))} here and {quote(str(spec[name]))} beside it")
         return typed
 
 
-def _typed(name: str, value: LocatedValue) -> Any:  # noqa: ANN401 -- a word, a number or a switch
+def _typed(name: str, value: LocatedValue) -> FieldValue:
     """The value of a field of a requirement as its schema has it; what is of no such type stays a text."""
     if not isinstance(value.value, str):
         raise refused_at(value.at, f"{name} must be one word")

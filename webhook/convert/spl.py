@@ -6,6 +6,7 @@ The invocations of its composites are expanded, as the SPL compiler does, into o
 is one application without a bundle.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -40,6 +41,9 @@ _CONFIGS: Final = frozenset(
 
 _PSEUDO: Final = frozenset({"Export", "Import", "spl.adapter::Export", "spl.adapter::Import"})
 """Operators that only name streams: nothing of them runs."""
+
+_NO_NAME: Final = re.compile(r"^(?=[0-9])|[^A-Za-z0-9_]")
+"""What the name of a file has that that of an operator cannot have."""
 
 _KINDS: Final[Mapping[str, str]] = {
     "host": "host", "hostColocation": "location", "hostExlocation": "location", "hostIsolation": "location",
@@ -121,7 +125,7 @@ class _SplReader:
     def _piece(self, loose: SplComposite) -> StreamsApplication:
         """What is in no composite; a placement that belongs to no operator belongs to one that is made up."""
         at = self.findings.line(0)
-        stem = at.file.rpartition("/")[2].partition(".")[0] or "piece"
+        stem = _NO_NAME.sub("_", at.file.rpartition("/")[2].partition(".")[0]) or "piece"
         pools = tuple(self._pools(loose.configs))
         if not loose.invocations and not loose.configs:
             operators = tuple(self._bare(stem))
@@ -156,7 +160,9 @@ class _SplReader:
     def _operators(self, composite: SplComposite, outer: Surroundings) -> Iterator[StreamsOperator]:
         """The operators of a composite, those of the composites that it invokes expanded."""
         clauses = self._clauses(composite.configs, outer.clauses, len(outer.channels))
-        inside = replace(outer, clauses=clauses, restartable=self._restartable(composite.configs, outer.restartable))
+        inside = replace(
+            outer, clauses=clauses, restartable=self._restartable(composite.configs, outer=outer.restartable)
+        )
         for invocation in composite.invocations:
             for channel in self._channels(invocation):
                 self.steps += 1
@@ -170,7 +176,7 @@ class _SplReader:
         """The operators that one invocation stands for, on one channel."""
         name = outer.prefix + invocation.name
         clauses = self._clauses(invocation.configs, outer.clauses, len(outer.channels))
-        restartable = self._restartable(invocation.configs, outer.restartable)
+        restartable = self._restartable(invocation.configs, outer=outer.restartable)
         invoked = self._simple(invocation.invoked)
         if composite := self.composites.get(invoked):
             if invoked in outer.above or len(outer.above) > _DEPTH:
@@ -219,7 +225,7 @@ class _SplReader:
                 at = self.findings.line(config.place)
                 self.findings.remarks.append(Remark(at, "relocatable: false is left out", why, instead))
 
-    def _restartable(self, configs: Sequence[SplConfig], outer: bool) -> bool:  # noqa: FBT001 -- what holds outside
+    def _restartable(self, configs: Sequence[SplConfig], *, outer: bool) -> bool:
         """Whether what these configs are about can be restarted."""
         for config in configs:
             if config.name == "restartable":

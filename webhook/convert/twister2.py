@@ -159,7 +159,9 @@ def _at_line(problem: Problem, lines: Mapping[str, InputLine], source: SourceTex
 def _compute(listed: LocatedValue) -> Iterator[dict[str, LocatedValue]]:
     """The entries of ``worker.compute.resources``."""
     if not isinstance(listed.value, list):
-        raise refused_at(listed.at, f"{_RESOURCES} must be a list, such as [{{cpu: 1, ram: 1024, instances: 4}}]")
+        raise refused_at(
+            listed.at, f"{_RESOURCE}{_RESOURCES} must be a list, such as [{{cpu: 1, ram: 1024, instances: 4}}]"
+        )
     for entry in listed.items:
         if not entry.fields:
             raise refused_at(entry.at, "must be an entry such as {cpu: 1, ram: 1024, disk: 1.0, instances: 4}")
