@@ -94,6 +94,7 @@ def test_locations_elsewhere_are_passed_over() -> None:
         "A": None
     }
     outside = '<resources isolation="true"><hostLocation hostname="a"/><poolLocation poolIndex="7"/></resources>'
+    outside += '<parallelOperator operIndex="0"/>'
     assert placements(adl(f'{outside}<host hostname="b"/><tag name="c"/>{operator()}')) == {"A": None}
 
 

@@ -188,6 +188,9 @@ def test_sizes_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refusals(bundle(TEXT), "sab", file="x.sab") == ["x.sab: the bundle has 3 members, at most 2 are allowed"]
     many = packed({"tar/bundle.tar": tar({"a": b"", "b": b"", "c": b""})})
     assert refusals(many, "sab", file="x.sab") == ["x.sab: tar/bundle.tar has more than 2 members"]
+    lying = packed({"a": b"", "b": b"", "c": b""})
+    lying = edited(lying, lying.rindex(b"PK\5\6"), (8, b"\1\0\1\0"))
+    assert refusals(lying, "sab", file="x.sab") == ["x.sab: the bundle has 3 members, at most 2 are allowed"]
     monkeypatch.setattr(reading, "_NAME_LIMIT", 100)
     named = packed({"tar/bundle.tar": tar({"x" * 300: b""})})
     assert refusals(named, "sab", file="x.sab") == [

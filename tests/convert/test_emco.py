@@ -13,6 +13,7 @@ CONSUMER = {
     "metadata": {"name": "c"},
     "spec": {"consumer": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d", "container-name": "m"}},
 }
+WORKLOAD = {"apiVersion": "apps/v1", "kind": "Deployment"}
 GPU = {
     "metadata": {"name": "g"},
     "spec": {"mandatory": True, "allocatable": True, "name": "nvidia.com/gpu", "requests": 1},
@@ -320,6 +321,24 @@ def requirement(**spec: Any) -> str:
         ),
         (requirement(name="cpu", size=1), 'in:5: unknown field "size" of a requirement'),
         (requirement(name=["cpu"], value="1"), "in:5: name must be one word"),
+        (documents({"metadata": {"name": "i"}, "spec": {"app": ["a"]}}), "in:1: app must be one word"),
+        (
+            documents({"metadata": {"name": "i", "description": {}}, "spec": {"app": "a"}}),
+            "in:1: metadata.description must be one word",
+        ),
+        (
+            documents(INTENT, {"metadata": {"name": "c"}, "spec": {"kind": "Deployment", "container-name": ["m"]}}),
+            "in:3: container-name must be one word",
+        ),
+        (
+            documents(
+                {
+                    "metadata": {"name": "i"},
+                    "spec": {"consumers": [{**WORKLOAD, "name": f"c{at}"} for at in range(65)]},
+                }
+            ),
+            "in:1: has 65 consumers, at most 64 are allowed",
+        ),
         (
             requirement(name="cpu", requests=1, resource={"requests": 2}),
             'in:5: requests is "2" here and "1" beside it',

@@ -273,6 +273,13 @@ def test_a_width_is_limited(width: str) -> None:
     ]
 
 
+def test_a_width_is_said_once_however_often_its_composite_is_expanded() -> None:
+    text = main("() as R = Work(A) {}\n() as S = Work(A) {}") + (
+        "composite Work(input I) { graph @threading @parallel(width=$n)\n() as O = Functor(I) {} }"
+    )
+    assert [remark.demand for remark in converted(text, "spl").remarks] == [False, True]
+
+
 # Placement
 
 
@@ -363,6 +370,32 @@ def test_misspelt_configs_are_not_passed_over() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("graph", "refusal"),
+    [
+        ("stream<int32 i> A = Beacon() { placement: hostIsolation; }", '"placement" is in no section'),
+        ("stream<int32 i> A = Beacon() { config placement hostIsolation; }", '"placement hostIsolation" is no config'),
+        (
+            "stream<int32 i> A = Beacon() { config (placement): hostIsolation; }",
+            '"(placement): hostIsolation" is no config',
+        ),
+    ],
+)
+def test_what_is_in_no_section_or_no_config_is_not_passed_over(graph: str, refusal: str) -> None:
+    (found,) = refusals(main(graph), "spl")
+    assert found.startswith(f"in:3: {refusal}: write ")
+
+
+def test_an_invocation_outside_of_a_graph_is_not_passed_over() -> None:
+    assert refusals("composite Main {\nstream<int32 i> A = Beacon() {}\n}", "spl") == [
+        'in:2: "stream" is in no section: write graph, config or the like in front of it'
+    ]
+
+
+def test_a_namespace_may_be_empty() -> None:
+    assert operators("namespace ;\n" + main(beacon("hostIsolation"))) == {"A": "hostIsolation"}
+
+
 def test_relocatable_is_noted() -> None:
     text = main("stream<int32 i> A = Beacon() { config relocatable: false; }")
     assert remarks(converted(text, "spl"))[1:] == [
@@ -378,17 +411,17 @@ def test_relocatable_is_noted() -> None:
 
 def test_a_token_that_is_no_label_value_becomes_one() -> None:
     graph = "\n".join(
-        beacon(f'hostColocation("{token}")', f"A{at}")
+        beacon(f'host("h"), hostColocation("{token}")', f"A{at}")
         for at, token in enumerate(["a b", "a-b", "a  b", "ok", "a b", ""])
     )
     found = operators(main(graph))
     assert found == {
-        "A0": 'hostColocation("a-b-7dbde9350412")',
-        "A1": 'hostColocation("a-b")',
-        "A2": 'hostColocation("a--b")',
-        "A3": 'hostColocation("ok")',
-        "A4": 'hostColocation("a-b-7dbde9350412")',
-        "A5": 'hostColocation("x")',
+        "A0": 'host("h"), hostColocation("a-b-7dbde9350412")',
+        "A1": 'host("h"), hostColocation("a-b")',
+        "A2": 'host("h"), hostColocation("a--b")',
+        "A3": 'host("h"), hostColocation("ok")',
+        "A4": 'host("h"), hostColocation("a-b-7dbde9350412")',
+        "A5": 'host("h"), hostColocation("x")',
     }
     assert remarks(converted(main(beacon('hostExlocation("a b")')), "spl"))[1:] == [
         (
@@ -521,6 +554,11 @@ def test_an_invocation_alone_is_a_job_with_a_made_up_bundle() -> None:
         "d/piece.spl:1: the name of the bundle is made up: this is only a piece of a program; write the name of yours",
         "d/piece.spl:1: host pool P: it is not declared in this text; a HostPool P has to be in the namespace",
     ]
+
+
+def test_a_pool_beside_the_operator_that_names_it_is_known() -> None:
+    text = beacon("host(P)") + "\nconfig hostPool: P = createPool(Sys.Shared);"
+    assert not any("host pool" in line for line in remarks(converted(text, "spl")))
 
 
 def test_a_config_alone_belongs_to_an_operator_that_is_made_up() -> None:

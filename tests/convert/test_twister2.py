@@ -105,7 +105,7 @@ def test_workers_that_are_bound_have_limits() -> None:
 
 def test_what_is_assumed_or_left_out_is_noted() -> None:
     text = (
-        "twister2.resource.rack.labey.key: rack\nkubernetes.log.in.client: true\nkubernetes.bind.worker.to.cpu: false\n"
+        "twister2.resource.rack.labey.key: rack\nkubernetes.worker.base.port: 1\nkubernetes.bind.worker.to.cpu: false\n"
     )
     assert remarks(converted(text, "twister2")) == [
         (
@@ -113,7 +113,7 @@ def test_what_is_assumed_or_left_out_is_noted() -> None:
             "label the nodes topology.kubernetes.io/rack and zone"
         ),
         (
-            "in:2: kubernetes.log.in.client is left out: it says nothing about where workers run; "
+            "in:2: kubernetes.worker.base.port is left out: it says nothing about where workers run; "
             "give it to the program in the container"
         ),
         (
@@ -125,6 +125,11 @@ def test_what_is_assumed_or_left_out_is_noted() -> None:
             "twister2.resource.worker.compute.resources; write yours, or use --onto WORKLOAD"
         ),
     ]
+
+
+def test_a_parameter_that_is_like_none_is_noted() -> None:
+    name = f"kubernetes.worker.{'x' * 64}"
+    assert f"in:1: {name} is left out" in remarks(converted(f"{name}: 1", "twister2"))[0]
 
 
 def test_several_workers_in_a_pod_are_noted() -> None:

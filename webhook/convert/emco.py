@@ -115,6 +115,7 @@ class _IntentReader:
     def _notes(self, metadata: Mapping[str, LocatedValue]) -> dict[str, str]:
         """The free texts of an object; a remark about anything else that is not its name."""
         for name, value in metadata.items():
+            _word(f"metadata.{name}", value)
             if name not in _NOTES and name != "name":
                 why = "EMCO's objects have a name, a description and two notes"
                 self.remarks.append(Remark(value.at, f"metadata.{name} is left out", why, "write a comment"))
@@ -127,6 +128,9 @@ class _IntentReader:
             raise refused_at(one.at, f"intent {quote(one.name)} is there twice, first in line {other.at.line}{where}")
         if not is_node_name(one.name):
             raise refused_at(one.at, f"{quote(one.name)} is no name of an object: a-z, 0-9, '-' and '.'")
+        for name in _APPS:
+            if name in one.spec:
+                _word(name, one.spec[name])
         apps = {one.spec[name].text: name for name in _APPS if name in one.spec}
         if len(apps) > 1:
             raise refused_at(one.at, f"{' and '.join(apps.values())} mean the same, and say something else")
@@ -185,6 +189,7 @@ class _IntentReader:
         workload: dict[str, str] = {}
         inner = spec["consumer"].fields if "consumer" in spec else {}
         for said, value in (*inner.items(), *((key, one) for key, one in spec.items() if key != "consumer")):
+            _word(said, value)
             if said == "replicas":
                 why = "how many pods there are is said by the workload"
                 self.remarks.append(
@@ -245,11 +250,16 @@ class _IntentReader:
         return typed
 
 
+def _word(name: str, value: LocatedValue) -> str | None:
+    """The value of a field that has one word, or none."""
+    if isinstance(value.value, list | dict):
+        raise refused_at(value.at, f"{name} must be one word")
+    return value.value
+
+
 def _typed(name: str, value: LocatedValue) -> FieldValue:
     """The value of a field of a requirement as its schema has it; what is of no such type stays a text."""
-    if not isinstance(value.value, str):
-        raise refused_at(value.at, f"{name} must be one word")
-    text = value.text
+    text = _word(name, value) or ""
     if name in _SWITCHES:
         return {"true": True, "false": False}.get(text.lower(), text)
     if name in _NUMBERS and text.isascii() and text.isdigit() and len(text) <= _DIGITS:

@@ -42,6 +42,9 @@ _COMPUTE: Final = ("cpu", "ram", "disk", "instances", "workersPerPod", "scalable
 _PLACES: Final = ("rack", "datacenter", "node.locations")
 """Words of parameters about where nodes are, which Twister2 tells its workers."""
 
+_OTHERS: Final = frozenset({"kubernetes.worker.base.port", "kubernetes.worker.transport.protocol"})
+"""Parameters of Twister2 that look like misspelt ones of worker mapping."""
+
 _ASSUMED_IMAGE: Final = "twister2/twister2-k8s"
 _SWITCHES: Final = frozenset({keys.BIND, keys.MAPPED})
 _PROPERTIES: Final = re.compile(r"^[ \t]*+[\w.]++[ \t]*+=", re.MULTILINE)
@@ -138,7 +141,7 @@ def _quoted(text: str) -> str:
 def _unused(name: str, value: LocatedValue) -> Remark:
     """The remark about a parameter that has no part in placement. Raises :class:`RefusedInputError` if misspelt."""
     short = name.removeprefix(_RESOURCE)
-    if short.startswith(("kubernetes.worker.", "kubernetes.bind.")):
+    if short.startswith(("kubernetes.worker.", "kubernetes.bind.")) and short not in _OTHERS:
         meant = nearest(short, _ANNOTATIONS)
         if meant is not None:
             raise refused_at(value.at, f"unknown parameter {quote(name)} (did you mean {meant}?)")
