@@ -12,6 +12,7 @@ from tests.golden.conversions import inputs
 from webhook.convert.conversion import InputKind
 from webhook.convert.source_text import TEXT_LIMIT
 
+LONG = "+".join(['"a"'] * 50_000)
 SEEDS = [path.read_bytes() for path in inputs()] + [bundle(adl(operator())), adl(operator()).encode()]
 PIECES = st.one_of(
     st.binary(max_size=6), st.sampled_from([b"{", b"}", b'"', b"'", b"/*", b"<", b"&", b"\0", b"\xff", b": "])
@@ -54,7 +55,7 @@ def test_inputs_that_are_damaged_are_answered(seed: bytes, data: st.DataObject, 
         ("@a(b) " * 30_000, "spl"),
         ("'" * 200_000, "spl"),
         ("/*" * 100_000, "spl"),
-        ('composite A { graph stream<i> X = B() { config placement: hostColocation("a"' + '+"a"' * 50_000 + "); } }", "spl"),
+        (f"composite A {{ graph stream<i> X = B() {{ config placement: hostColocation({LONG}); }} }}", "spl"),
         ("projects/" * 20_000 + "\nPOST:\n", "emco"),
         ("POST:\n" * 30_000, "emco"),
         ("kubernetes.a=" + "\\" * 200_000, "twister2"),
