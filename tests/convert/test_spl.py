@@ -587,6 +587,23 @@ def test_a_file_without_a_name_that_an_object_can_have() -> None:
     assert job["metadata"]["name"] == "piece"
 
 
+def test_clauses_of_several_configs_are_limited_together() -> None:
+    text = "config placement: hostIsolation, hostIsolation;\n" * 33
+    assert refusals(text, "spl") == ["in:1: the configs have 66 clauses, at most 64 are allowed"]
+
+
+def test_operators_of_one_element_are_limited() -> None:
+    text = main("@parallel(width=1001)\n" + beacon('partitionColocation("x")'))
+    assert refusals(text, "spl") == ["in:4: operators: 1001 of them, at most 1000 are allowed"]
+
+
+def test_a_mistake_inside_is_said_once_however_often_it_is_expanded() -> None:
+    work = 'composite Work(input I) { graph () as O = Functor(I) { config placement: host("a"), host("b"); } }'
+    assert refusals(main("() as R = Work(A) {}\n() as S = Work(A) {}") + work, "spl") == [
+        'in:6: the config has host("a") and host("b"): SPL allows one host per operator'
+    ]
+
+
 def test_too_many_processing_elements_are_refused() -> None:
     assert refusals(main(f"@parallel(width=1001)\n{beacon('hostIsolation')}"), "spl") == [
         "in:1: spec.processingElements: 1001 of them, at most 1000 are allowed"

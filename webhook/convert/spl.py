@@ -20,7 +20,7 @@ from webhook.convert.spl_program import Invocation, SplAnnotation, SplComposite,
 from webhook.convert.spl_scanner import Span, SplScanner
 from webhook.convert.streams_application import DeclaredPool, StreamsApplication, StreamsOperator
 from webhook.placement.inventory.job_spec import ELEMENT_LIMIT
-from webhook.placement.spl.placement import parse_placement
+from webhook.placement.spl.placement import CLAUSE_LIMIT, parse_placement
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import quote
 
@@ -192,22 +192,31 @@ class _SplReader:
     def _clauses(self, configs: Sequence[SplConfig], inherited: Inherited, depth: int) -> Inherited:
         """The clauses that hold where these configs do: the inner config replaces the outer one's of the same kind."""
         self._look_at(configs)
-        found: dict[str, tuple[SplClause, ...]] = {}
+        found: dict[str, list[SplClause]] = {}
         for config in configs:
             if config.name == "placement":
                 key = (config.place, depth)
                 if key not in self._read:
                     self._read[key] = tuple(self.findings.clauses(config, depth))
                 for each in self._read[key]:
-                    kind = _KINDS[each.clause.name]
-                    found[kind] = (*found.get(kind, ()), each)
-        hosts = found.get("host", ())
+                    found.setdefault(_KINDS[each.clause.name], []).append(each)
+        self._check_number(configs, found)
+        return {**inherited, **{kind: tuple(clauses) for kind, clauses in found.items()}}
+
+    def _check_number(self, configs: Sequence[SplConfig], found: Mapping[str, Sequence[SplClause]]) -> None:
+        """Refuse two hosts, and more clauses than a placement text may have."""
+        hosts, number = found.get("host", ()), sum(map(len, found.values()))
+        message = ""
         if len(hosts) > 1:
             both = f"{hosts[0].clause} and {hosts[1].clause}"
-            place = next(config.place for config in configs if config.name == "placement")
             message = f"the config has {both}: SPL allows one host per operator"
-            self.findings.problems.append(self.scanner.problem(place, message))
-        return {**inherited, **found}
+        elif number > CLAUSE_LIMIT:
+            message = f"the configs have {number} clauses, at most {CLAUSE_LIMIT} are allowed"
+        if message:
+            place = next(config.place for config in configs if config.name == "placement")
+            problem = self.scanner.problem(place, message)
+            if problem not in self.findings.problems:
+                self.findings.problems.append(problem)
 
     def _look_at(self, configs: Sequence[SplConfig]) -> None:
         """Note configs that are misspelt, and those that Kubernetes has nothing like."""

@@ -209,7 +209,9 @@ def _at_line(problem: Problem, application: StreamsApplication, elements: Sequen
         declared = application.pools[int(found["at"])]
         return Problem(str(declared.at), f"host pool {quote(declared.pool.name)}: {problem.message}")
     operator = elements[int(found["at"])].operators[int(found["operator"] or 0)]
-    return Problem(str(operator.at), problem.message)
+    # What is about an element as a whole says of which of its fields it is.
+    about = "" if found["operator"] else f"{problem.field.rpartition('.')[2]}: "
+    return Problem(str(operator.at), about + problem.message)
 
 
 def _pools_named(elements: Sequence[StreamsElement]) -> Iterator[tuple[str, InputLine]]:
