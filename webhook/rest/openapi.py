@@ -46,7 +46,7 @@ ANSWERS: Final[Mapping[Collection, type[BaseModel]]] = MappingProxyType(
 )
 """The schema of an element of each collection in answers."""
 
-_ALWAYS: Final = (400, 401, 403, 404, 405, 429, 431, 500, 503)
+_ALWAYS: Final = (400, 401, 403, 404, 405, 429, 500, 503)
 """Errors that every request can lead to."""
 _WITH_BODY: Final = (413, 415, 422)
 
@@ -64,7 +64,6 @@ _MEANINGS: Final[Mapping[int, str]] = MappingProxyType(
         415: "The body is not sent as application/json.",
         422: "The body is not strictly JSON.",
         429: "Too many requests from this address.",
-        431: "The header is too large.",
         500: "The server failed; its log has the details.",
         503: "Storage cannot be reached, or the time is over.",
         507: "Storage is full.",
