@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tests.blackbox.rest_process import rest_process
+from tests.rest.rest_process import rest_process
 from webhook.rest.openapi import openapi_document
 
 CHECKS = [

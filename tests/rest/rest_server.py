@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import aiohttp
+from multidict import CIMultiDict
 
 from webhook.rest.access import AccessControl, LoopbackAccess
 from webhook.rest.program import LIMITS, RestService, run_api
@@ -29,7 +30,7 @@ class Reply(NamedTuple):
     """An answer: its status, headers, and its JSON; ``None`` without a body."""
 
     status: int
-    headers: dict[str, str]
+    headers: CIMultiDict[str]
     json: Any
 
     @property
@@ -52,7 +53,7 @@ class RestClient:
             text = await reply.read()
             known = reply.content_type in {"application/json", "application/problem+json"}
             return Reply(
-                reply.status, dict(reply.headers), (await reply.json(content_type=None)) if text and known else None
+                reply.status, reply.headers.copy(), (await reply.json(content_type=None)) if text and known else None
             )
 
     async def get(self, path: str, **more: Any) -> Reply:

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, Final, cast
+from urllib.parse import quote as percent_encoded
 
 from aiohttp import hdrs, web
 from msgspec import Struct
@@ -234,7 +235,7 @@ class RestApi:
             page = await self._store.page(target.group, asked.limit, asked.token)
             reply = _answer_of(b"[%b]" % answers.encoded_list(page.intents))
             if page.following:
-                following = f"{target.path}?limit={asked.limit}&continue={page.following}"
+                following = f"{target.path}?limit={asked.limit}&continue={percent_encoded(page.following, safe='')}"
                 reply.headers[hdrs.LINK] = f'<{following}>; rel="next"'
             return reply
         async with self._lists:
@@ -247,9 +248,11 @@ class RestApi:
             return _answer_of(b"[%b]" % answers.encoded_list(page.intents))
         reply = web.StreamResponse(headers=_HEADERS)
         await reply.prepare(request)
+        if request.method == hdrs.METH_HEAD:  # has no body, not even an empty chunk
+            return reply
         try:
             await reply.write(b"[" + answers.encoded_list(page.intents))
-            while page.following and request.method != hdrs.METH_HEAD:
+            while page.following:
                 page = await self._store.page(target.group, _PART, page.following)
                 if page.intents:
                     await reply.write(b"," + answers.encoded_list(page.intents))

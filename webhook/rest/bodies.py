@@ -53,10 +53,6 @@ def _amount(value: object, inner: Callable[[object], object]) -> object:
         raise PydanticCustomError("amount", _AMOUNT_RULE) from None
 
 
-def _rule(text: str) -> dict[str, Any]:
-    return {"description": text}
-
-
 EntityName = Annotated[str, Field(pattern=f"^{NAME}$", max_length=128)]
 Note = Annotated[str, Field(max_length=_NOTE_LIMIT)]
 Amount = Annotated[
@@ -226,13 +222,17 @@ def _intent_problems(spec: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _consumer_problems(spec: Mapping[str, Any]) -> Iterator[Problem]:
+    """The problems of the only consumer of an HPAIntent; messages name other fields by their paths, too."""
     for problem in read_intent("", "", {"consumers": [spec]}).problems:
-        yield Problem(problem.field.replace("spec.consumers[0]", "spec", 1), problem.message)
+        field, message = (text.replace("spec.consumers[0]", "spec") for text in (problem.field, problem.message))
+        yield Problem(field, message)
 
 
 def _requirement_problems(spec: Mapping[str, Any]) -> Iterator[Problem]:
+    """The problems of the only entry of a list of requirements, in the form that has a ``spec`` of its own."""
     for problem in read_requirements(of_json([{"spec": spec}]), "")[1]:
-        yield Problem(problem.field.removeprefix("[0]").removeprefix(".") or "spec", problem.message)
+        field, message = (text.replace("[0].spec", "spec") for text in (problem.field, problem.message))
+        yield Problem("spec" if field == "[0]" else field, message)
 
 
 _RULES: Final[Mapping[Collection, Callable[[Mapping[str, Any]], Iterable[Problem]]]] = MappingProxyType(

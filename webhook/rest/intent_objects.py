@@ -155,7 +155,7 @@ def _written(consumer: ConsumerEntity) -> dict[str, Any]:
 
 def _consumer(entry: Mapping[str, Any]) -> ConsumerEntity:
     """An entry of ``spec.consumers`` in any of its spellings (``docs/hpaintent.md``): people may have edited it."""
-    said = entry["consumer"]
+    said = entry.get("consumer") or {}
     workload = {name: said[name] for name in ("apiVersion", "kind", "name") if name in said}
     container = said.get("container-name") or said.get("container") or entry.get("container")
     if container:

@@ -76,7 +76,7 @@ def _check(value: object) -> None:
     while level:
         if any(isinstance(each, str) and not _encodable(each) for each in level):
             raise malformed("has half of a surrogate pair, which stands for no character")
-        if depth > DEPTH:
+        if depth == DEPTH and any(isinstance(each, dict | list) for each in level):
             raise _too_deep()
         depth += 1
         inner: list[object] = []

@@ -18,6 +18,8 @@ class RequestRate:
     def __init__(self, per_second: float, *, clock: Callable[[], float] = monotonic) -> None:
         self._rate = per_second
         self._clock = clock
+        self._allowed = 1.0 - 1.0 / max(per_second, 1.0)
+        """Seconds by which a bucket may be from full, so that there is room for another request."""
         self._full_at: dict[str, float] = {}
         """When the bucket of each address will be full; the address that asked last is the last one."""
 
@@ -27,9 +29,10 @@ class RequestRate:
             return 0
         now = self._clock()
         full_at = max(now, self._full_at.pop(address, now))
-        if full_at - now > 1.0 - 1.0 / max(self._rate, 1.0):
+        left = full_at - now - self._allowed
+        if left > 0:
             self._full_at[address] = full_at
-            return math.ceil(full_at - now - 1.0) or 1
+            return math.ceil(left)
         if len(self._full_at) >= ADDRESSES:
             del self._full_at[next(iter(self._full_at))]
         self._full_at[address] = full_at + 1.0 / self._rate

@@ -104,10 +104,10 @@ class RouteTarget(Struct, frozen=True):
         group = self.group
         parts = ["v2", "projects", group.project, "composite-apps", group.composite_app, group.version]
         parts += ["deployment-intent-groups", group.name]
-        for (collection, _), name in zip(LEVELS, (*self.names, None), strict=False):
-            parts += [collection.value] if name is None else [collection.value, name]
-            if collection is self.collection:
-                break
+        for (collection, _), name in zip(LEVELS, self.names, strict=False):
+            parts += [collection.value, name]
+        if self.listed:
+            parts.append(LEVELS[len(self.names)][0].value)
         return "/" + "/".join(percent_encoded(part, safe="") for part in parts)
 
 
@@ -119,12 +119,10 @@ def group_template(query: str) -> str:
 def template(collection: Collection, *, listed: bool) -> str:
     """The path of a collection, or of its elements, with parameters in braces."""
     parts = [f"{{{part}}}" if part in _PARAMETERS else part for part in _WORDS]
-    for level, parameter in LEVELS:
-        parts.append(level.value)
-        if level is collection:
-            return "/" + "/".join(parts if listed else [*parts, f"{{{parameter}}}"])
-        parts.append(f"{{{parameter}}}")
-    raise AssertionError(collection)
+    depth = [level for level, _ in LEVELS].index(collection)
+    for level, parameter in LEVELS[: depth + 1]:
+        parts += [level.value, f"{{{parameter}}}"]
+    return "/" + "/".join(parts[:-1] if listed else parts)
 
 
 def is_name(text: str) -> bool:

@@ -183,7 +183,7 @@ class SqliteStore:
             outcomes = [self._applied(each) for each in changes]
             self._writing.execute("COMMIT")
         except BaseException:
-            if self._writing.in_transaction:
+            with contextlib.suppress(sqlite3.Error):  # SQLite has rolled back by itself after some errors
                 self._writing.execute("ROLLBACK")
             raise
         return outcomes

@@ -9,6 +9,11 @@
 {{- end -}}
 {{- end -}}
 
+{{/* The name of the objects of EMCO's REST interface. */}}
+{{- define "streams-placement.hpaApi" -}}
+{{ include "streams-placement.fullname" . }}-hpa-api
+{{- end -}}
+
 {{/* Called with a dict of root and component. Nothing here may begin with streams.ibm.com/: that would ask for hosts. */}}
 {{- define "streams-placement.selector" -}}
 app.kubernetes.io/name: {{ .root.Chart.Name }}

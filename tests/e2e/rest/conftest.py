@@ -5,16 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.api import Api
+from tests.e2e.chart.rendering import of_kind, render
 from tests.e2e.live.bare_plane import BarePlane, serve_hostpools
 from tests.e2e.rest.hpa_process import ACCOUNT
 from tests.e2e.workloads import namespace
 
 _RBAC = "rbac.authorization.k8s.io"
-_RULES = (
-    ("streams.ibm.com", "streamshpaintents", ("get", "list", "create", "patch", "delete")),
-    ("authentication.k8s.io", "tokenreviews", ("create",)),
-    ("authorization.k8s.io", "subjectaccessreviews", ("create",)),
-)
 
 
 @pytest.fixture(scope="package")
@@ -22,7 +18,9 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BarePlane]:
     with BarePlane(tmp_path_factory.mktemp("rest"), service_accounts=(ACCOUNT,)) as running:
         serve_hostpools(running)
         space, name = ACCOUNT.split("/")
-        rules = [{"apiGroups": [group], "resources": [kind], "verbs": list(verbs)} for group, kind, verbs in _RULES]
+        charts = render({"hpaApi": {"enabled": True, "tlsSecret": "own"}})
+        roles = [one for one in of_kind(charts, "ClusterRole") if one["metadata"]["name"].startswith(f"{name}")]
+        rules = [rule for role in roles for rule in role["rules"]]
         grant(running.admin, name, rules, {"kind": "ServiceAccount", "namespace": space, "name": name})
         for project in ("edge", "other"):
             namespace(running.admin, project)
