@@ -28,6 +28,7 @@ _WORKLOAD: Final[Mapping[str, str]] = {
 """Spellings of the fields of a consumer's workload."""
 
 _SWITCHES: Final = frozenset({"mandatory", "allocatable"})
+_COUNT: Final = "replicationCount"
 _NUMBERS: Final = frozenset({"weight", "requests", "limits"})
 _FIELDS: Final = (
     *sorted(_SWITCHES | _NUMBERS),
@@ -69,13 +70,17 @@ class EmcoConsumer(Struct):
 
 
 class EmcoIntent(Struct):
-    """An intent and its consumers so far; ``group`` is the path of its deployment intent group."""
+    """An intent and its consumers so far; ``group`` is the path of its deployment intent group.
+
+    ``count`` is on how many clusters the application is to run.
+    """
 
     at: InputLine
     group: str
     name: str
     app: str
     consumers: list[EmcoConsumer] = field(default_factory=list)
+    count: FieldValue | None = None
 
 
 def read_emco(source: SourceText) -> tuple[list[EmcoIntent], list[Remark]]:
@@ -143,6 +148,8 @@ class _IntentReader:
         for name, value in one.spec.items():
             if name in {"consumers", "resourceConsumers"}:
                 self._nested(intent, value)
+            elif name == _COUNT:
+                intent.count = _typed(name, value)
             elif name not in _APPS:
                 raise refused_at(value.at, f"unknown field {quote(name)} of an intent")
 
@@ -262,7 +269,7 @@ def _typed(name: str, value: LocatedValue) -> FieldValue:
     text = _word(name, value) or ""
     if name in _SWITCHES:
         return {"true": True, "false": False}.get(text.lower(), text)
-    if name in _NUMBERS and text.isascii() and text.isdigit() and len(text) <= _DIGITS:
+    if name in {*_NUMBERS, _COUNT} and text.isascii() and text.isdigit() and len(text) <= _DIGITS:
         return int(text)
     return text
 
@@ -271,6 +278,8 @@ def intent_objects(intents: list[EmcoIntent], namespace: str | None) -> Iterator
     """The HPAIntents. Raises :class:`RefusedInputError` with all problems of one, at the lines of the input."""
     for intent in intents:
         spec: dict[str, Any] = {"app": intent.app} if intent.app else {}
+        if intent.count is not None:
+            spec[_COUNT] = intent.count
         spec["consumers"] = [_consumer_fields(one) for one in intent.consumers]
         problems = [
             Problem(str(_line(problem.field, intent)), problem.message)
