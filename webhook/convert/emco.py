@@ -133,13 +133,7 @@ class _IntentReader:
             raise refused_at(one.at, f"intent {quote(one.name)} is there twice, first in line {other.at.line}{where}")
         if not is_node_name(one.name):
             raise refused_at(one.at, f"{quote(one.name)} is no name of an object: a-z, 0-9, '-' and '.'")
-        for name in _APPS:
-            if name in one.spec:
-                _word(name, one.spec[name])
-        apps = {one.spec[name].text: name for name in _APPS if name in one.spec}
-        if len(apps) > 1:
-            raise refused_at(one.at, f"{' and '.join(apps.values())} mean the same, and say something else")
-        intent = EmcoIntent(one.at, one.path.group, one.name, next(iter(apps), ""))
+        intent = EmcoIntent(one.at, one.path.group, one.name, _app(one))
         self.intents.append(intent)
         if notes := self._notes(one.metadata):
             said = ", ".join(f"{name} {quote(text)}" for name, text in notes.items())
@@ -255,6 +249,14 @@ class _IntentReader:
         if name in spec and spec[name] != typed:
             raise refused_at(value.at, f"{name} is {quote(str(typed))} here and {quote(str(spec[name]))} beside it")
         return typed
+
+
+def _app(one: EmcoObject) -> str:
+    """The application of an intent, in any spelling; empty if it states none."""
+    apps = {_word(name, one.spec[name]) or "": name for name in _APPS if name in one.spec}
+    if len(apps) > 1:
+        raise refused_at(one.at, f"{' and '.join(apps.values())} mean the same, and say something else")
+    return next(iter(apps), "")
 
 
 def _word(name: str, value: LocatedValue) -> str | None:
