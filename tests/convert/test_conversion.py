@@ -69,4 +69,4 @@ def test_a_name_that_is_too_long_for_a_job_is_refused() -> None:
     options = ConvertOptions(name="x" * 62)
     (problem,) = convert("in", b'host("a")', InputKind.SPL, options).problems
     rule = "is no name of an object of at most 63 characters: a-z, 0-9, '-' and '.'"
-    assert (problem.field, problem.message) == ("in:1", f'"{"x" * 62}-0" {rule}')
+    assert (problem.field, problem.message) == ("in:1", f'name: "{"x" * 62}-0" {rule}')

@@ -323,6 +323,10 @@ def requirement(**spec: Any) -> str:
         (requirement(name=["cpu"], value="1"), "in:5: name must be one word"),
         (documents({"metadata": {"name": "i"}, "spec": {"app": ["a"]}}), "in:1: app must be one word"),
         (
+            documents({"metadata": {"name": "i"}, "spec": {"app": "a", "replicationCount": "many"}}),
+            'in:1: "many" is no whole number from 1 to 1000',
+        ),
+        (
             documents({"metadata": {"name": "i", "description": {}}, "spec": {"app": "a"}}),
             "in:1: metadata.description must be one word",
         ),
@@ -355,6 +359,12 @@ def requirement(**spec: Any) -> str:
 )  # fmt: skip
 def test_what_breaks_a_rule_is_refused_at_its_line(text: str, refusal: str) -> None:
     assert refusals(text, "emco")[0] == refusal
+
+
+def test_the_number_of_clusters_is_kept() -> None:
+    text = documents({"metadata": {"name": "i"}, "spec": {"app": "a", "replicationCount": 3}})
+    (manifest,) = converted(text, "emco").manifests
+    assert manifest["spec"] == {"app": "a", "replicationCount": 3, "consumers": []}
 
 
 def test_long_numbers_keep_all_their_digits() -> None:

@@ -28,6 +28,7 @@ _WORKLOAD: Final[Mapping[str, str]] = {
 """Spellings of the fields of a consumer's workload."""
 
 _SWITCHES: Final = frozenset({"mandatory", "allocatable"})
+_COUNT: Final = "replicationCount"
 _NUMBERS: Final = frozenset({"weight", "requests", "limits"})
 _FIELDS: Final = (
     *sorted(_SWITCHES | _NUMBERS),
@@ -69,13 +70,17 @@ class EmcoConsumer(Struct):
 
 
 class EmcoIntent(Struct):
-    """An intent and its consumers so far; ``group`` is the path of its deployment intent group."""
+    """An intent and its consumers so far; ``group`` is the path of its deployment intent group.
+
+    ``count`` is on how many clusters the application is to run.
+    """
 
     at: InputLine
     group: str
     name: str
     app: str
     consumers: list[EmcoConsumer] = field(default_factory=list)
+    count: FieldValue | None = None
 
 
 def read_emco(source: SourceText) -> tuple[list[EmcoIntent], list[Remark]]:
@@ -128,13 +133,7 @@ class _IntentReader:
             raise refused_at(one.at, f"intent {quote(one.name)} is there twice, first in line {other.at.line}{where}")
         if not is_node_name(one.name):
             raise refused_at(one.at, f"{quote(one.name)} is no name of an object: a-z, 0-9, '-' and '.'")
-        for name in _APPS:
-            if name in one.spec:
-                _word(name, one.spec[name])
-        apps = {one.spec[name].text: name for name in _APPS if name in one.spec}
-        if len(apps) > 1:
-            raise refused_at(one.at, f"{' and '.join(apps.values())} mean the same, and say something else")
-        intent = EmcoIntent(one.at, one.path.group, one.name, next(iter(apps), ""))
+        intent = EmcoIntent(one.at, one.path.group, one.name, _app(one))
         self.intents.append(intent)
         if notes := self._notes(one.metadata):
             said = ", ".join(f"{name} {quote(text)}" for name, text in notes.items())
@@ -143,6 +142,8 @@ class _IntentReader:
         for name, value in one.spec.items():
             if name in {"consumers", "resourceConsumers"}:
                 self._nested(intent, value)
+            elif name == _COUNT:
+                intent.count = _typed(name, value)
             elif name not in _APPS:
                 raise refused_at(value.at, f"unknown field {quote(name)} of an intent")
 
@@ -250,6 +251,14 @@ class _IntentReader:
         return typed
 
 
+def _app(one: EmcoObject) -> str:
+    """The application of an intent, in any spelling; empty if it states none."""
+    apps = {_word(name, one.spec[name]) or "": name for name in _APPS if name in one.spec}
+    if len(apps) > 1:
+        raise refused_at(one.at, f"{' and '.join(apps.values())} mean the same, and say something else")
+    return next(iter(apps), "")
+
+
 def _word(name: str, value: LocatedValue) -> str | None:
     """The value of a field that has one word, or none."""
     if isinstance(value.value, list | dict):
@@ -262,7 +271,7 @@ def _typed(name: str, value: LocatedValue) -> FieldValue:
     text = _word(name, value) or ""
     if name in _SWITCHES:
         return {"true": True, "false": False}.get(text.lower(), text)
-    if name in _NUMBERS and text.isascii() and text.isdigit() and len(text) <= _DIGITS:
+    if name in {*_NUMBERS, _COUNT} and text.isascii() and text.isdigit() and len(text) <= _DIGITS:
         return int(text)
     return text
 
@@ -271,6 +280,8 @@ def intent_objects(intents: list[EmcoIntent], namespace: str | None) -> Iterator
     """The HPAIntents. Raises :class:`RefusedInputError` with all problems of one, at the lines of the input."""
     for intent in intents:
         spec: dict[str, Any] = {"app": intent.app} if intent.app else {}
+        if intent.count is not None:
+            spec[_COUNT] = intent.count
         spec["consumers"] = [_consumer_fields(one) for one in intent.consumers]
         problems = [
             Problem(str(_line(problem.field, intent)), problem.message)
