@@ -81,6 +81,7 @@ format: $(VENV)/dev.stamp               ## let the formatter have its way
 	$(BIN)/ruff format .
 
 bench: $(VENV)/run.stamp                ## throughput, latency and memory against a bare echo; needs wrk
+	$(BIN)/python -m bench.rest --results bench/RESULTS-rest.md
 	$(BIN)/python -m bench
 
 bench-e2e: $(VENV)/dev.stamp            ## through a real API server: what admission costs those who ask, and others, and how fast Jobs are; 20 minutes

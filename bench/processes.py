@@ -91,6 +91,13 @@ def product(cache: Path, snapshot: Path) -> contextlib.AbstractContextManager[Se
     return _running("product", (sys.executable, "-m", "webhook", "serve", *flags, *_PORTS), cache)
 
 
+def rest(folder: Path) -> contextlib.AbstractContextManager[Server]:
+    """The REST interface, over a file in the folder."""
+    flags = ("--store", str(folder / "intents.sqlite"), "--port", "0", "--drain", "0", "--max-rate", "0")
+    command = (sys.executable, "-m", "webhook", "hpa-api", *flags, "--log-level", "warning")
+    return _running("rest", command, folder)
+
+
 def listing(cache: Path, snapshot: Path) -> contextlib.AbstractContextManager[Server]:
     """A snapshot as an API server shows it."""
     pair = map(str, certificate(cache))
