@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs crds image lock clean
+.PHONY: run serve test unit integration check golden histories browser blackbox e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -92,6 +92,9 @@ bench-e2e: $(VENV)/dev.stamp            ## through a real API server: what admis
 bench-jobs: $(VENV)/dev.stamp           ## decisions about whole Jobs, hard ones too, and what they cost other reviews; five minutes
 	$(BIN)/python -m bench.wholejobs --results bench/RESULTS-wholejobs.md
 	$(BIN)/python -m bench.beside --results bench/RESULTS-beside.md
+
+bench-clusters: $(VENV)/run.stamp       ## placement over 100 clusters of 1,000 nodes; half a minute
+	$(BIN)/python -m bench.clusters --results bench/RESULTS-clusters.md
 
 crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python
 	$(BIN)/python -m tools.crds

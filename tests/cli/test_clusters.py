@@ -270,3 +270,40 @@ def test_one_that_cannot_be_read_says_why() -> None:
 
     found = Readers(look, ClusterReading()).run([source("a"), source("b")])
     assert {one.name: one.trouble for one in found} == {"a": "no way", "b": "ValueError"}
+
+
+def test_when_the_time_for_all_is_over_the_others_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "_GRACE", 0.0)
+    gate = threading.Event()
+
+    def look(one: ClusterSource) -> ExaminedCluster:
+        gate.wait(10)
+        return ExaminedCluster(one.name)
+
+    found = Readers(look, ClusterReading(timeout=20, parallel=1, total=0.1)).run([source("a"), source("b")])
+    gate.set()
+    assert [(one.name, one.trouble) for one in found] == [
+        ("a", "did not answer within 0.1 s"),
+        ("b", "was not asked: others took all the time there was"),
+    ]
+
+
+def test_a_cluster_that_is_stuck_is_not_asked_again_until_it_has_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "_GRACE", 0.0)
+    gate, ended, busy = threading.Event(), threading.Event(), set[str]()
+
+    def look(one: ClusterSource) -> ExaminedCluster:
+        gate.wait(10)
+        ended.set()
+        return ExaminedCluster(one.name, nodes=3)
+
+    def troubles(timeout: float) -> list[str]:
+        return [one.trouble for one in Readers(look, ClusterReading(timeout), busy).run([source("a")])]
+
+    assert troubles(0.1) == ["did not answer within 0.1 s"]
+    assert troubles(5) == ["has not answered since it was asked before"]
+    gate.set()
+    assert ended.wait(10)
+    while busy:
+        threading.Event().wait(0.01)
+    assert troubles(5) == [""]

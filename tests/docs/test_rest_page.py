@@ -33,7 +33,7 @@ def test_the_table_of_settings_is_that_of_the_code() -> None:
     wanted = []
     for name in own:
         field = RestSettings.model_fields[name]
-        default = {"None": "none", "False": "no"}.get(str(field.default), f"`{field.default}`")
+        default = {"None": "none", "": "none", "False": "no"}.get(str(field.default), f"`{field.default}`")
         wanted.append([f"`{flag(name)}`", f"`{variable(name)}`", default, field.description])
     assert rows("rest.md", "Settings") == wanted
 

@@ -19,6 +19,7 @@ import msgspec
 
 from tests.docs.pages import PAGES
 from tests.golden import pages
+from tests.golden.conversions import write_conversions
 from tests.golden.examples import write_examples
 from tests.golden.layout import edited, laid_out
 from tests.golden.plugin import Failure
@@ -38,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"commit or stash these first, or say --force:\n{changed}", file=sys.stderr)  # noqa: T201 - a command
         return 2
     whole = not options.tests
-    touched = set(write_examples()) if whole else set()
+    touched = {*write_examples(), *write_conversions()} if whole else set()
     # Pages show what commands write of the examples, and tests run these commands again.
     shown = list(pages.written_anew()) if whole else []
     touched |= {page for page, why in shown if why is None}

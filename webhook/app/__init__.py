@@ -4,7 +4,8 @@
 - ``controller``: the reconciler of HostPools.
 - ``release``: the command that releases hosts of HostPools while no controller acts.
 - ``status``: the command that shows how a Job stands.
-- ``hpa_api``: the REST interface of HPA intents.
+- ``hpa_api``: the REST interface of HPA intents; ``hpa_placement``: its query about several clusters.
+- ``clusters``: reads several clusters, and finds out which of them can take which apps.
 - ``explain``: the world that manifests are judged against.
 - ``cluster_source``: where the state of a cluster comes from.
 

@@ -5,6 +5,7 @@ same time. One that does not answer in time, or cannot be read, is reported, and
 """
 
 import asyncio
+import math
 import queue
 import threading
 import time
@@ -51,6 +52,12 @@ SECONDS: Final = 10.0
 
 _GRACE: Final = 5.0
 """Seconds after its time-out in which the thread of a cluster may still say what it waits for."""
+
+UNASKED: Final = "was not asked: others took all the time there was"
+"""The trouble of a cluster whose turn did not come."""
+
+STUCK: Final = "has not answered since it was asked before"
+"""The trouble of a cluster that still keeps a thread from an earlier time."""
 
 _PART_OF: Final = "app.kubernetes.io/part-of"
 """Label of a workload with the name of its app (Kubernetes, recommended labels)."""
@@ -170,10 +177,11 @@ def _workloads(document: Unstructured) -> Iterator[tuple[str, AppWorkload]]:
 
 
 class ClusterReading(Struct, frozen=True):
-    """How clusters are read: in how many seconds each, and how many of them at the same time."""
+    """How clusters are read: in how many seconds each and all of them, and how many of them at the same time."""
 
     timeout: float = TIMEOUT
     parallel: int = PARALLEL
+    total: float = math.inf
 
 
 def placed(
@@ -182,13 +190,17 @@ def placed(
     manifests: Manifests,
     reading: ClusterReading,
     warn: Warn,
+    busy: set[str] | None = None,
 ) -> ClustersAnswer:
-    """The lists of the apps over these clusters, in which the manifests count as applied."""
+    """The lists of the apps over these clusters, in which the manifests count as applied.
+
+    ``busy``, kept from call to call, has the names of clusters whose threads have been left behind and still run.
+    """
 
     def look(source: ClusterSource) -> ExaminedCluster:
         return _examined(source, apps, manifests, reading.timeout, warn)
 
-    found = Readers(look, reading).run(sources)
+    found = Readers(look, reading, busy).run(sources)
     return finished(answer(apps, found, AtOnce(SECONDS)))
 
 
@@ -212,34 +224,51 @@ def _examined(
 class Readers:
     """Runs ``look`` for every source, a bounded number at the same time, each in a thread.
 
-    A thread that takes too long is left behind: it ends with the program, and its cluster counts as not read.
+    A thread that takes too long is left behind: it ends with the program, and its cluster counts as not read. As long
+    as it runs, the name of the cluster is ``busy``, and no other thread is started for it.
     """
 
-    def __init__(self, look: Callable[[ClusterSource], ExaminedCluster], reading: ClusterReading) -> None:
+    def __init__(
+        self,
+        look: Callable[[ClusterSource], ExaminedCluster],
+        reading: ClusterReading,
+        busy: set[str] | None = None,
+    ) -> None:
         self._look = look
         self._reading = reading
+        self._busy = set() if busy is None else busy
         self._done: queue.SimpleQueue[ExaminedCluster] = queue.SimpleQueue()
         self._ends: dict[str, float] = {}
 
     def run(self, sources: Iterable[ClusterSource]) -> list[ExaminedCluster]:
         """The examined clusters, in the order in which they are ready."""
         waiting, found = deque(sources), list[ExaminedCluster]()
+        end = time.monotonic() + self._reading.total
         while waiting or self._ends:
-            while waiting and len(self._ends) < self._reading.parallel:
-                self._start(waiting.popleft())
+            while waiting and len(self._ends) < self._reading.parallel and time.monotonic() < end:
+                self._start(waiting.popleft(), end)
+            if not self._ends:
+                return found + [ExaminedCluster(source.name, trouble=UNASKED) for source in waiting]
             found += self._ready() or self._overdue()
         return found
 
-    def _start(self, source: ClusterSource) -> None:
-        self._ends[source.name] = time.monotonic() + self._reading.timeout + _GRACE
+    def _start(self, source: ClusterSource, end: float) -> None:
+        self._ends[source.name] = min(end, time.monotonic() + self._reading.timeout + _GRACE)
+        if source.name in self._busy:
+            self._done.put(ExaminedCluster(source.name, trouble=STUCK))
+            return
+        self._busy.add(source.name)
         threading.Thread(target=self._work, args=(source,), name=f"read {source.name}", daemon=True).start()
 
     def _work(self, source: ClusterSource) -> None:
         try:
-            self._done.put(self._look(source))
+            found = self._look(source)
         except Exception as error:  # noqa: BLE001 -- one cluster must not keep the others from being read
             first = str(error).partition("; ")[0]
-            self._done.put(ExaminedCluster(source.name, trouble=first or type(error).__name__))
+            found = ExaminedCluster(source.name, trouble=first or type(error).__name__)
+        # First of all: whoever gets the answer may ask again at once.
+        self._busy.discard(source.name)
+        self._done.put(found)
 
     def _ready(self) -> list[ExaminedCluster]:
         """The next cluster that is ready before any other is overdue."""
@@ -256,4 +285,5 @@ class Readers:
         late = [name for name, end in self._ends.items() if end <= now]
         for name in late:
             del self._ends[name]
-        return [ExaminedCluster(name, trouble=f"did not answer within {self._reading.timeout:g} s") for name in late]
+        seconds = min(self._reading.timeout, self._reading.total)
+        return [ExaminedCluster(name, trouble=f"did not answer within {seconds:g} s") for name in late]

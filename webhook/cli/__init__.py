@@ -80,13 +80,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as leaving:  # argparse, after --help or a wrong flag
         return int(leaving.code or Exit.OK)
     except WrongUse as wrong:
-        return _say(str(wrong), Exit.WRONG_USE)
+        return say(str(wrong), Exit.WRONG_USE)
     except KeyboardInterrupt:
-        return _say("interrupted", Exit.TROUBLE)
+        return say("interrupted", Exit.TROUBLE)
     except Exception as error:  # noqa: BLE001 -- the user wants a sentence; with log level debug also the traceback
         if logging.getLogger().isEnabledFor(logging.DEBUG):
             traceback.print_exc()
-        return _say(str(error) or type(error).__name__, Exit.TROUBLE)
+        return say(str(error) or type(error).__name__, Exit.TROUBLE)
 
 
 def load(name: str) -> Command:
@@ -132,10 +132,10 @@ class _Version(argparse.Action):
 
 def warn(sentence: str) -> None:
     """Print a warning for the user on standard error; the command goes on."""
-    _say(f"warning: {sentence}", Exit.OK)
+    say(f"warning: {sentence}", Exit.OK)
 
 
-def _say(sentence: str, code: Exit) -> Exit:
-    """Print the sentence on standard error; returns ``code``."""
+def say(sentence: str, code: Exit) -> Exit:
+    """Print the sentence on standard error, with the program's name in front; returns ``code``."""
     print(f"{_program()}: {escape(sentence)}", file=sys.stderr)
     return code

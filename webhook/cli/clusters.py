@@ -55,6 +55,13 @@ def add(subparsers: Subparsers) -> None:
         "clusters", help=COMMANDS["clusters"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
     )
     add_manifests(parser)
+    _add_clusters(parser)
+    _add_output(parser)
+    flags.add(parser, _FLAGS)
+
+
+def _add_clusters(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags that say which clusters there are, and how they are read."""
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument(
         "--clusters", metavar="DIR", type=Path, help="Folder with one folder for each cluster: its snapshot."
@@ -70,18 +77,6 @@ def add(subparsers: Subparsers) -> None:
         help="ClusterProfile objects, of a namespace or of all, in the cluster of --context.",
     )
     parser.add_argument(
-        "-o",
-        "--output",
-        choices=("text", *FORMS, *_FLEET),
-        default="text",
-        help="Form of the answer; karmada and ocm write objects of these fleet managers (default: text).",
-    )
-    parser.add_argument(
-        "--divide",
-        action="store_true",
-        help="With -o karmada, divide replicas between clusters by weight; without it each has all of them.",
-    )
-    parser.add_argument(
         "--timeout",
         type=_positive(float),
         default=TIMEOUT,
@@ -95,7 +90,22 @@ def add(subparsers: Subparsers) -> None:
         metavar="NUMBER",
         help=f"Clusters that are read, and kept in memory, at the same time (default: {PARALLEL}).",
     )
-    flags.add(parser, _FLAGS)
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags about the form of the answer."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        choices=("text", *FORMS, *_FLEET),
+        default="text",
+        help="Form of the answer; karmada and ocm write objects of these fleet managers (default: text).",
+    )
+    parser.add_argument(
+        "--divide",
+        action="store_true",
+        help="With -o karmada, divide replicas between clusters by weight; without it each has all of them.",
+    )
 
 
 class _positive:  # noqa: N801 -- argparse names the type in its message

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from webhook.cli import COMMANDS, Subparsers
+from webhook.cli import COMMANDS, Subparsers, say
 from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cluster.snapshot.manifests import STDIN, ManifestError, read_named
@@ -28,6 +28,8 @@ _DESCRIPTION: Final = (
 )
 _EPILOG: Final = "Exit codes: 0 done, 1 refused or something is lost, 2 wrong use, 3 trouble."
 _DASH: Final = "-"
+_SHOWN: Final = 50
+"""Errors of one input that are printed; the others are only counted."""
 
 Inputs = Sequence[tuple[str, Conversion]]
 """The results with the names of their files, in the order of the command line."""
@@ -69,10 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     _check_one_name(arguments.name, found)
     broken, lost = _report(found)
     if broken or (lost and not arguments.partial):
-        what = f"{counted(broken, 'error')}" if broken else f"{counted(lost, 'demand')} lost"
-        advice = "" if broken else "; --partial writes the rest"
-        print(f"streams-placement: no manifest is written: {what}{advice}", file=sys.stderr)
-        return Exit.REFUSED
+        why = counted(broken, "error") if broken else f"{counted(lost, 'demand')} lost; --partial writes the rest"
+        return say(f"no manifest is written: {why}", Exit.REFUSED)
     _write(found, [] if targets is None else [document for _, document in targets.documents], arguments.output)
     return Exit.OK
 
@@ -132,7 +132,7 @@ def _report(found: Inputs) -> tuple[int, int]:
     """Print problems and remarks on standard error; returns how many problems and lost demands there are."""
     broken = lost = 0
     for _, conversion in found:
-        for problem in conversion.problems:
+        for problem in conversion.problems[:_SHOWN]:
             place, _, rest = render([problem]).partition(": ")
             print(f"{place}: error: {rest}", file=sys.stderr)
         for line in _remark_lines(conversion):

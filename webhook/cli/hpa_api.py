@@ -14,7 +14,7 @@ from webhook.server import logs
 
 _FLAGS: Final = (
     "host", "port", "store", "context", "namespace", "token_file", "authorize", "tls_cert", "tls_key", "client_ca",
-    "max_connections", "max_rate", "drain", "log_level",
+    "max_connections", "max_rate", "clusters", "contexts", "cluster_timeout", "cluster_parallel", "drain", "log_level",
 )  # fmt: skip
 _DESCRIPTION: Final = (
     "Answer EMCO's REST requests about HPA intents (paths below /v2), and keep the intents as HPAIntent objects of a "
@@ -46,6 +46,8 @@ def _check_storage(settings: RestSettings) -> None:
     """Raise :class:`WrongUse` if flags about a cluster are given together with a file, or two about who may ask."""
     if settings.token_file is not None and settings.authorize:
         raise WrongUse("--token-file and --authorize are both given: tokens are those of the file, or of the cluster")
+    if settings.clusters is not None and settings.contexts:
+        raise WrongUse("--clusters and --contexts are both given: clusters are read from one of them")
     if settings.store is None:
         return
     if settings.context is not None:

@@ -17,7 +17,7 @@ from webhook.convert.streams_application import DeclaredPool, StreamsApplication
 from webhook.placement.inventory.job_spec import ELEMENT_LIMIT
 from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
 from webhook.placement.spl.host_pools import SIZE_LIMIT, PoolDeclaration
-from webhook.placement.spl.placement import INDEX_LIMIT
+from webhook.placement.spl.placement import CLAUSE_LIMIT, INDEX_LIMIT
 from webhook.placement.text.problem import Problem, quote
 
 ADL_LIMIT: Final = 32 * 1024 * 1024
@@ -242,7 +242,10 @@ class _AdlReader:
 
     def _add(self, name: ClauseName, argument: str | None) -> None:
         if self._now.operators:
-            self._now.operators[-1].clauses.append(Clause(name, argument))
+            clauses = self._now.operators[-1].clauses
+            if len(clauses) >= CLAUSE_LIMIT:
+                raise self._refused(f"the operator has more than {CLAUSE_LIMIT} constraints")
+            clauses.append(Clause(name, argument))
 
     def _isolation(self, attributes: Attributes) -> None:
         if self._switch(attributes, "isolation", absent=False):

@@ -9,6 +9,7 @@ import re
 import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from io import BytesIO
 from typing import IO, Final
@@ -57,12 +58,15 @@ def adl_of_bundle(name: str, content: bytes) -> tuple[str, bytes]:
     """The path of the ADL in the bundle, and the ADL. Raises :class:`RefusedInputError`."""
     try:
         return _found(name, content)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, NotImplementedError, OSError, ValueError) as error:
-        # zlib.error is no OSError: zipfile lets it through.
-        raise _refused(name, f"the bundle is damaged: {error}") from None
-    except Exception as error:
-        if type(error).__name__ != "error":
-            raise
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        OSError,
+        ValueError,
+    ) as error:
         raise _refused(name, f"the bundle is damaged: {error}") from None
 
 
@@ -102,8 +106,11 @@ def _check_directory(name: str, content: bytes) -> None:
     _, _, _, _, count, size, _, _ = _END_FIELDS.unpack_from(content, at)
     if content[max(0, at - _LOCATOR_SIZE) : at].startswith(_END_LOCATOR):
         raise _refused(name, "the bundle is in the ZIP64 format, for archives larger than are read here")
-    if count > MEMBER_LIMIT or size > _DIRECTORY_LIMIT:
+    if count > MEMBER_LIMIT:
         raise _refused(name, f"the bundle has {count} members, at most {MEMBER_LIMIT} are allowed")
+    if size > _DIRECTORY_LIMIT:
+        message = f"the directory of the bundle has {size} bytes, at most {_DIRECTORY_LIMIT} are read"
+        raise _refused(name, message)
 
 
 def _members(name: str, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -139,12 +146,10 @@ def _check_size(name: str, info: zipfile.ZipInfo, limit: int) -> None:
 
 
 def _content(name: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int) -> bytes:
+    """The content of a member; ``zipfile`` never gives more than the size that was checked."""
     _check_size(name, info, limit)
     with archive.open(info) as member:
-        content = member.read(limit + 1)
-    if len(content) > limit:
-        raise _refused(name, f"the member {quote(info.filename)} has more than {limit} bytes")
-    return content
+        return member.read()
 
 
 def _wanted(name: str, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> str | None:

@@ -14,7 +14,7 @@ from webhook.convert.emco import intent_objects, read_emco
 from webhook.convert.findings import Conversion, Manifest, RefusedInputError, Remark, object_name
 from webhook.convert.source_text import decoded
 from webhook.convert.spl import read_spl
-from webhook.convert.streams_application import StreamsApplication
+from webhook.convert.streams_application import StreamsApplication, with_label_tokens
 from webhook.convert.streams_job import job_of, pool_objects
 from webhook.convert.targets import Targets
 from webhook.convert.twister2 import read_twister2, workers_of
@@ -53,7 +53,8 @@ _SIGNS: Final = (
     (
         InputKind.EMCO,
         re.compile(
-            r"\A\s*+[\[{]\s*+[\"{\]}]|^[ \t-]*+[\"']?[Mm]etadata[\"']?[ \t]*+:[ \t\r]*+$|/hpa-intents", re.MULTILINE
+            r"\A\s*+[\[{]\s*+[\"{\]}]|^[ \t-]*+[\"']?[Mm]etadata[\"']?[ \t]*+:[ \t\r]*+(?:\{.*+)?+$|/hpa-intents",
+            re.MULTILINE,
         ),
     ),
     (
@@ -118,7 +119,9 @@ def _streams(applications: list[StreamsApplication], remarks: list[Remark], opti
     names: set[str] = set()
     if not applications:
         raise RefusedInputError(Problem("input", "there is no application in the input"))
-    for application in applications:
+    for read in applications:
+        application, renamed = with_label_tokens(read)
+        remarks += renamed
         name = _name(options, object_name(application.name), several=len(applications) > 1)
         if name in names:
             message = f"two applications would be the Job {quote(name)}: convert them one by one, with --name"

@@ -6,7 +6,7 @@ consumer below ``consumer`` or beside it; the fields of a requirement below ``re
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
@@ -28,6 +28,7 @@ _WORKLOAD: Final[Mapping[str, str]] = {
 """Spellings of the fields of a consumer's workload."""
 
 _SWITCHES: Final = frozenset({"mandatory", "allocatable"})
+_COUNT: Final = "replicationCount"
 _NUMBERS: Final = frozenset({"weight", "requests", "limits"})
 _FIELDS: Final = (
     *sorted(_SWITCHES | _NUMBERS),
@@ -45,12 +46,17 @@ _DIGITS: Final = 15
 """Digits of a number that is written as a number: more are left as text, which keeps each of them."""
 
 
+FieldValue: TypeAlias = str | int | bool
+"""A field of a requirement: a word, a number or a switch."""
+
+
 class EmcoRequirement(Struct, frozen=True, gc=False):
     """A requirement with its fields as they will be."""
 
     at: InputLine
     name: str
     spec: dict[str, Any]
+    notes: dict[str, str]
 
 
 class EmcoConsumer(Struct):
@@ -64,13 +70,17 @@ class EmcoConsumer(Struct):
 
 
 class EmcoIntent(Struct):
-    """An intent and its consumers so far; ``group`` is the path of its deployment intent group."""
+    """An intent and its consumers so far; ``group`` is the path of its deployment intent group.
+
+    ``count`` is on how many clusters the application is to run.
+    """
 
     at: InputLine
     group: str
     name: str
     app: str
     consumers: list[EmcoConsumer] = field(default_factory=list)
+    count: FieldValue | None = None
 
 
 def read_emco(source: SourceText) -> tuple[list[EmcoIntent], list[Remark]]:
@@ -98,17 +108,23 @@ class _IntentReader:
         elif one.kind == "intent":
             self._intent(one)
         elif one.kind == "consumer":
-            self._consumer(self._parent(one), one.at, one.name, one.spec, self._notes(one))
+            self._consumer(self._parent(one), one.at, one.name, one.spec, self._notes(one.metadata))
         else:
             consumer = self._workload_of(one)
             if one.name in {known.name for known in consumer.requirements}:
                 raise refused_at(
                     one.at, f"requirement {quote(one.name)} of consumer {quote(consumer.name)} is there twice"
                 )
-            consumer.requirements.append(self._requirement(one.at, one.name, one.spec))
+            consumer.requirements.append(self._requirement(one.at, one.name, one.spec, self._notes(one.metadata)))
 
-    def _notes(self, one: EmcoObject) -> dict[str, str]:
-        return {name: one.metadata[name].text for name in _NOTES if name in one.metadata and one.metadata[name].text}
+    def _notes(self, metadata: Mapping[str, LocatedValue]) -> dict[str, str]:
+        """The free texts of an object; a remark about anything else that is not its name."""
+        for name, value in metadata.items():
+            _word(f"metadata.{name}", value)
+            if name not in _NOTES and name != "name":
+                why = "EMCO's objects have a name, a description and two notes"
+                self.remarks.append(Remark(value.at, f"metadata.{name} is left out", why, "write a comment"))
+        return {name: metadata[name].text for name in _NOTES if name in metadata and metadata[name].text}
 
     def _intent(self, one: EmcoObject) -> None:
         if any(known.name == one.name for known in self.intents):
@@ -117,18 +133,17 @@ class _IntentReader:
             raise refused_at(one.at, f"intent {quote(one.name)} is there twice, first in line {other.at.line}{where}")
         if not is_node_name(one.name):
             raise refused_at(one.at, f"{quote(one.name)} is no name of an object: a-z, 0-9, '-' and '.'")
-        apps = {one.spec[name].text: name for name in _APPS if name in one.spec}
-        if len(apps) > 1:
-            raise refused_at(one.at, f"{' and '.join(apps.values())} mean the same, and say something else")
-        intent = EmcoIntent(one.at, one.path.group, one.name, next(iter(apps), ""))
+        intent = EmcoIntent(one.at, one.path.group, one.name, _app(one))
         self.intents.append(intent)
-        if notes := self._notes(one):
+        if notes := self._notes(one.metadata):
             said = ", ".join(f"{name} {quote(text)}" for name, text in notes.items())
             why = "an HPAIntent has no field for it"
             self.remarks.append(Remark(one.at, f"{said} of intent {one.name} is left out", why, "write a comment"))
         for name, value in one.spec.items():
             if name in {"consumers", "resourceConsumers"}:
                 self._nested(intent, value)
+            elif name == _COUNT:
+                intent.count = _typed(name, value)
             elif name not in _APPS:
                 raise refused_at(value.at, f"unknown field {quote(name)} of an intent")
 
@@ -140,13 +155,15 @@ class _IntentReader:
             own = {name: value for name, value in spec.items() if name not in {"requirements", "metadata"}}
             known = own.pop("name", None) if "consumer" in own else own.get("name")
             named = metadata.get("name") or known
-            consumer = self._consumer(intent, one.at, named.text if named is not None else "", own, {})
+            notes = self._notes(metadata) if metadata is not one.fields else {}
+            consumer = self._consumer(intent, one.at, named.text if named is not None else "", own, notes)
             listed = spec.get("requirements") or one.fields.get("requirements")
             for entry in listed.items if listed is not None else ():
                 inner = entry.fields["spec"].fields if "spec" in entry.fields else entry.fields
                 outer = entry.fields["metadata"].fields if "metadata" in entry.fields else entry.fields
                 title = outer["name"].text if "name" in outer and inner is not entry.fields else ""
-                consumer.requirements.append(self._requirement(entry.at, title, inner))
+                about = self._notes(outer) if outer is not entry.fields else {}
+                consumer.requirements.append(self._requirement(entry.at, title, inner, about))
 
     def _parent(self, one: EmcoObject) -> EmcoIntent:
         """The intent that a consumer belongs to: that of its path, else the last one."""
@@ -173,6 +190,7 @@ class _IntentReader:
         workload: dict[str, str] = {}
         inner = spec["consumer"].fields if "consumer" in spec else {}
         for said, value in (*inner.items(), *((key, one) for key, one in spec.items() if key != "consumer")):
+            _word(said, value)
             if said == "replicas":
                 why = "how many pods there are is said by the workload"
                 self.remarks.append(
@@ -200,7 +218,9 @@ class _IntentReader:
         what = f"apiVersion {right} of {workload['kind']} instead of {quote(stated or '')}"
         self.remarks.append(Remark(at, what, why, "look whether that is the workload"))
 
-    def _requirement(self, at: InputLine, name: str, said: Mapping[str, LocatedValue]) -> EmcoRequirement:
+    def _requirement(
+        self, at: InputLine, name: str, said: Mapping[str, LocatedValue], notes: dict[str, str]
+    ) -> EmcoRequirement:
         """The requirement with numbers and truth values as such, and with what it leaves to a default."""
         spec: dict[str, Any] = {}
         for field_name, value in said.items():
@@ -222,23 +242,36 @@ class _IntentReader:
             spec["units"] = DEFAULT_UNIT
             why = "that is the default of EMCO's design; EMCO's code counts bytes"
             self.remarks.append(Remark(at, f"{what} counts {DEFAULT_UNIT}", why, "write units"))
-        return EmcoRequirement(at, name, spec)
+        return EmcoRequirement(at, name, spec, notes)
 
-    def _same(self, spec: Mapping[str, Any], name: str, value: LocatedValue) -> Any:  # noqa: ANN401 -- a word, a number or a switch
+    def _same(self, spec: Mapping[str, Any], name: str, value: LocatedValue) -> FieldValue:
         typed = _typed(name, value)
         if name in spec and spec[name] != typed:
             raise refused_at(value.at, f"{name} is {quote(str(typed))} here and {quote(str(spec[name]))} beside it")
         return typed
 
 
-def _typed(name: str, value: LocatedValue) -> Any:  # noqa: ANN401 -- a word, a number or a switch
-    """The value of a field of a requirement as its schema has it; what is of no such type stays a text."""
-    if not isinstance(value.value, str):
+def _app(one: EmcoObject) -> str:
+    """The application of an intent, in any spelling; empty if it states none."""
+    apps = {_word(name, one.spec[name]) or "": name for name in _APPS if name in one.spec}
+    if len(apps) > 1:
+        raise refused_at(one.at, f"{' and '.join(apps.values())} mean the same, and say something else")
+    return next(iter(apps), "")
+
+
+def _word(name: str, value: LocatedValue) -> str | None:
+    """The value of a field that has one word, or none."""
+    if isinstance(value.value, list | dict):
         raise refused_at(value.at, f"{name} must be one word")
-    text = value.text
+    return value.value
+
+
+def _typed(name: str, value: LocatedValue) -> FieldValue:
+    """The value of a field of a requirement as its schema has it; what is of no such type stays a text."""
+    text = _word(name, value) or ""
     if name in _SWITCHES:
         return {"true": True, "false": False}.get(text.lower(), text)
-    if name in _NUMBERS and text.isascii() and text.isdigit() and len(text) <= _DIGITS:
+    if name in {*_NUMBERS, _COUNT} and text.isascii() and text.isdigit() and len(text) <= _DIGITS:
         return int(text)
     return text
 
@@ -247,6 +280,8 @@ def intent_objects(intents: list[EmcoIntent], namespace: str | None) -> Iterator
     """The HPAIntents. Raises :class:`RefusedInputError` with all problems of one, at the lines of the input."""
     for intent in intents:
         spec: dict[str, Any] = {"app": intent.app} if intent.app else {}
+        if intent.count is not None:
+            spec[_COUNT] = intent.count
         spec["consumers"] = [_consumer_fields(one) for one in intent.consumers]
         problems = [
             Problem(str(_line(problem.field, intent)), problem.message)
@@ -273,7 +308,10 @@ def _consumer_fields(consumer: EmcoConsumer) -> dict[str, Any]:
 
 def requirement_fields(requirement: EmcoRequirement) -> dict[str, Any]:
     """The requirement as an entry of a list, with its name if it has one."""
-    return {"name": requirement.name, "spec": requirement.spec} if requirement.name else dict(requirement.spec)
+    if not requirement.name:
+        return dict(requirement.spec)
+    notes = {"metadata": dict(requirement.notes)} if requirement.notes else {}
+    return {"name": requirement.name, **notes, "spec": requirement.spec}
 
 
 def _line(path: str, intent: EmcoIntent) -> InputLine:

@@ -25,9 +25,12 @@ _REQUEST_PATH: Final = re.compile(
 )
 _METHOD: Final = re.compile(r"^(?P<indent>[ \t]*)(?:POST|PUT)[ \t]*:[ \t\r]*$")
 _SPOKEN: Final = re.compile(r"^[ \t]*(?:POST|PUT)[ \t]*:[ \t\r]*$", re.MULTILINE)
+_LINE_LIMIT: Final = 4096
+"""Characters of a path; a longer line is none."""
 _FENCE: Final = re.compile(r"^[ \t]*```")
 _COLLECTION_DEPTH: Final = 8
 
+_PARTS: Final = frozenset({"metadata", "spec", "version", "resourcecontext", "apiversion", "kind"})
 _REQUIREMENT: Final = frozenset({"mandatory", "weight", "allocatable", "resource", "requests", "limits", "value"})
 _CONSUMER: Final = frozenset({"consumer", "apiVersion", "api-version", "kind", "container-name", "containerName"})
 _INTENT: Final = frozenset({"app", "appName", "app-name", "consumers", "resourceConsumers"})
@@ -74,7 +77,7 @@ def _spoken(source: SourceText) -> Iterator[EmcoObject]:
     while at < len(lines):
         line = lines[at]
         at += 1
-        if said := _REQUEST_PATH.match(line):
+        if said := _REQUEST_PATH.match(line[:_LINE_LIMIT]):
             path = _path(re.sub(r"\s+", "", said["path"]), InputLine(source.name, at))
         elif method := _METHOD.match(line):
             begun = at
@@ -144,7 +147,7 @@ def _moved(value: LocatedValue, at: InputLine) -> LocatedValue:
 
 
 def _path(text: str, at: InputLine) -> EmcoPath:
-    found = _PATH.search(text)
+    found = _PATH.search(text[:_LINE_LIMIT])
     if found is None:
         sample = "projects/P/composite-apps/A/VERSION/deployment-intent-groups/G/hpa-intents"
         raise refused_at(at, f"{quote(text)} is no path of hardware intents, such as {sample}")
@@ -155,6 +158,9 @@ def _path(text: str, at: InputLine) -> EmcoPath:
 def _object(document: LocatedValue, path: EmcoPath | None) -> EmcoObject:
     """The object that a body is. The case of ``metadata`` and ``spec`` does not count, as for ``emcoctl``."""
     fields = {key.lower(): value for key, value in document.fields.items()}
+    for key, value in document.fields.items():
+        if key.lower() not in _PARTS:
+            raise refused_at(value.at, f"unknown field {quote(key)}: an object of an intent has metadata and spec")
     metadata, spec = fields.get("metadata"), fields.get("spec")
     if metadata is None or spec is None:
         raise refused_at(document.at, "an object of an intent has metadata and spec")

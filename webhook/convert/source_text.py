@@ -7,8 +7,8 @@ from typing import Final
 from webhook.convert.findings import InputLine, RefusedInputError
 from webhook.placement.text.problem import Problem
 
-TEXT_LIMIT: Final = 4 * 1024 * 1024
-"""Bytes of an input that is text: SPL programs and configurations are a thousand times smaller."""
+TEXT_LIMIT: Final = 1024 * 1024
+"""Bytes of an input that is text: SPL programs and configurations are a hundred times smaller."""
 
 _BREAK: Final = re.compile(r"\n")
 _MARK: Final = "\ufeff"

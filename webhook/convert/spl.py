@@ -6,6 +6,7 @@ The invocations of its composites are expanded, as the SPL compiler does, into o
 is one application without a bundle.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -19,7 +20,8 @@ from webhook.convert.spl_program import Invocation, SplAnnotation, SplComposite,
 from webhook.convert.spl_scanner import Span, SplScanner
 from webhook.convert.streams_application import DeclaredPool, StreamsApplication, StreamsOperator
 from webhook.placement.inventory.job_spec import ELEMENT_LIMIT
-from webhook.placement.spl.placement import parse_placement
+from webhook.placement.spl.placement import CLAUSE_LIMIT, parse_placement
+from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import quote
 
 OPERATOR_LIMIT: Final = 10 * ELEMENT_LIMIT
@@ -28,8 +30,20 @@ OPERATOR_LIMIT: Final = 10 * ELEMENT_LIMIT
 _DEPTH: Final = 32
 """Composites that are expanded inside one another."""
 
+_SPELLED: Final = ("placement", "hostPool")
+"""Configs that must not be passed over because they are misspelt."""
+
+_CONFIGS: Final = frozenset(
+    {"checkpoint", "defaultPoolSize", "inputTransport", "logLevel", "outputTransport", "relocatable", "restartable",
+     "streamViewability", "threadedPort", "threading", "tracing", "wrapper", *_SPELLED}
+)  # fmt: skip
+"""Configs of the SPL reference; those that are not about hosts and restarts are for the program, which has them."""
+
 _PSEUDO: Final = frozenset({"Export", "Import", "spl.adapter::Export", "spl.adapter::Import"})
 """Operators that only name streams: nothing of them runs."""
+
+_NO_NAME: Final = re.compile(r"^(?=[0-9])|[^A-Za-z0-9_]")
+"""What the name of a file has that that of an operator cannot have."""
 
 _KINDS: Final[Mapping[str, str]] = {
     "host": "host", "hostColocation": "location", "hostExlocation": "location", "hostIsolation": "location",
@@ -70,6 +84,7 @@ class _SplReader:
         self.findings = SplFindings(scanner)
         self.composites = {composite.name: composite for composite in program.composites}
         self.steps = 0
+        self._seen: set[int] = set()
         self._read: dict[tuple[int, int], tuple[SplClause, ...]] = {}
 
     def applications(self) -> Iterator[StreamsApplication]:
@@ -110,7 +125,7 @@ class _SplReader:
     def _piece(self, loose: SplComposite) -> StreamsApplication:
         """What is in no composite; a placement that belongs to no operator belongs to one that is made up."""
         at = self.findings.line(0)
-        stem = at.file.rpartition("/")[2].partition(".")[0] or "piece"
+        stem = _NO_NAME.sub("_", at.file.rpartition("/")[2].partition(".")[0]) or "piece"
         pools = tuple(self._pools(loose.configs))
         if not loose.invocations and not loose.configs:
             operators = tuple(self._bare(stem))
@@ -145,7 +160,9 @@ class _SplReader:
     def _operators(self, composite: SplComposite, outer: Surroundings) -> Iterator[StreamsOperator]:
         """The operators of a composite, those of the composites that it invokes expanded."""
         clauses = self._clauses(composite.configs, outer.clauses, len(outer.channels))
-        inside = replace(outer, clauses=clauses, restartable=self._restartable(composite.configs, outer.restartable))
+        inside = replace(
+            outer, clauses=clauses, restartable=self._restartable(composite.configs, outer=outer.restartable)
+        )
         for invocation in composite.invocations:
             for channel in self._channels(invocation):
                 self.steps += 1
@@ -159,7 +176,7 @@ class _SplReader:
         """The operators that one invocation stands for, on one channel."""
         name = outer.prefix + invocation.name
         clauses = self._clauses(invocation.configs, outer.clauses, len(outer.channels))
-        restartable = self._restartable(invocation.configs, outer.restartable)
+        restartable = self._restartable(invocation.configs, outer=outer.restartable)
         invoked = self._simple(invocation.invoked)
         if composite := self.composites.get(invoked):
             if invoked in outer.above or len(outer.above) > _DEPTH:
@@ -174,24 +191,50 @@ class _SplReader:
 
     def _clauses(self, configs: Sequence[SplConfig], inherited: Inherited, depth: int) -> Inherited:
         """The clauses that hold where these configs do: the inner config replaces the outer one's of the same kind."""
-        found: dict[str, tuple[SplClause, ...]] = {}
+        self._look_at(configs)
+        found: dict[str, list[SplClause]] = {}
         for config in configs:
             if config.name == "placement":
                 key = (config.place, depth)
                 if key not in self._read:
                     self._read[key] = tuple(self.findings.clauses(config, depth))
                 for each in self._read[key]:
-                    kind = _KINDS[each.clause.name]
-                    found[kind] = (*found.get(kind, ()), each)
-        hosts = found.get("host", ())
+                    found.setdefault(_KINDS[each.clause.name], []).append(each)
+        self._check_number(configs, found)
+        return {**inherited, **{kind: tuple(clauses) for kind, clauses in found.items()}}
+
+    def _check_number(self, configs: Sequence[SplConfig], found: Mapping[str, Sequence[SplClause]]) -> None:
+        """Refuse two hosts, and more clauses than a placement text may have."""
+        hosts, number = found.get("host", ()), sum(map(len, found.values()))
+        message = ""
         if len(hosts) > 1:
             both = f"{hosts[0].clause} and {hosts[1].clause}"
-            place = next(config.place for config in configs if config.name == "placement")
             message = f"the config has {both}: SPL allows one host per operator"
-            self.findings.problems.append(self.scanner.problem(place, message))
-        return {**inherited, **found}
+        elif number > CLAUSE_LIMIT:
+            message = f"the configs have {number} clauses, at most {CLAUSE_LIMIT} are allowed"
+        if message:
+            place = next(config.place for config in configs if config.name == "placement")
+            problem = self.scanner.problem(place, message)
+            if problem not in self.findings.problems:
+                self.findings.problems.append(problem)
 
-    def _restartable(self, configs: Sequence[SplConfig], outer: bool) -> bool:  # noqa: FBT001 -- what holds outside
+    def _look_at(self, configs: Sequence[SplConfig]) -> None:
+        """Note configs that are misspelt, and those that Kubernetes has nothing like."""
+        for config in configs:
+            if config.place in self._seen:
+                continue
+            self._seen.add(config.place)
+            meant = None if config.name in _CONFIGS else nearest(config.name, _SPELLED)
+            if meant is not None:
+                message = f"unknown config {quote(config.name)} (did you mean {meant}?)"
+                self.findings.problems.append(self.scanner.problem(config.place, message))
+            elif config.name == "relocatable" and self.scanner.text(config.value) == "false":
+                why = "Kubernetes starts the pod of a restart on any host that its constraints allow"
+                instead = "give it host(...) if it has to come back to the same host"
+                at = self.findings.line(config.place)
+                self.findings.remarks.append(Remark(at, "relocatable: false is left out", why, instead))
+
+    def _restartable(self, configs: Sequence[SplConfig], *, outer: bool) -> bool:
         """Whether what these configs are about can be restarted."""
         for config in configs:
             if config.name == "restartable":

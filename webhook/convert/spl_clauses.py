@@ -17,7 +17,7 @@ from webhook.convert.spl_scanner import Span, SplScanner
 from webhook.convert.streams_application import DeclaredPool
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.spl.host_pools import parse_pools
-from webhook.placement.spl.placement import parse_placement
+from webhook.placement.spl.placement import CLAUSE_LIMIT, parse_placement
 from webhook.placement.spl.tokens import TokenKind
 from webhook.placement.text.problem import Problem, quote
 
@@ -40,7 +40,7 @@ class SplClause(Struct, frozen=True, gc=False):
 
     def on(self, channels: Sequence[int]) -> Clause:
         """The clause for an operator on these channels, the outermost first."""
-        if None not in self.parts:
+        if not self.parts:
             return self.clause
         channel = str(channels[min(self.depth, len(channels)) - 1]) if channels and self.depth else "0"
         token = "".join(channel if part is None else part for part in self.parts)
@@ -58,8 +58,10 @@ class SplFindings:
     def clauses(self, config: SplConfig, depth: int) -> Iterator[SplClause]:
         """The clauses of ``placement : clause , { "," , clause } ;`` within so many parallel regions."""
         parts = self.scanner.split(config.value, ",")
-        if not parts:
-            self.problems.append(self.scanner.problem(config.place, "placement has no clause"))
+        if not 1 <= len(parts) <= CLAUSE_LIMIT:
+            message = f"placement has {len(parts)} clauses, 1 to {CLAUSE_LIMIT} are allowed"
+            self.problems.append(self.scanner.problem(config.place, message))
+            return
         for part in parts:
             text = self.scanner.text(part)
             found, problems = parse_placement(text, "")

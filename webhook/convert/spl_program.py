@@ -10,10 +10,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.convert.findings import RefusedInputError
 from webhook.convert.spl_scanner import Span, SplScanner
 from webhook.placement.spl.tokens import TokenKind
+from webhook.placement.text.problem import quote
 
-_SECTIONS: Final = frozenset({"param", "type", "graph", "config", "logic", "window", "output", "onProcess"})
+_SECTIONS: Final = frozenset({"param", "type", "graph", "config", "logic", "window", "output"})
 _CONFIG: Final = "config"
 _GRAPH: Final = "graph"
 
@@ -109,9 +111,9 @@ def _sections(scanner: SplScanner, span: Span) -> Iterator[tuple[str, Span]]:
     place = span.start
     while place < span.end:
         word = scanner.word(place)
-        if not scanner.named(place) or word not in _SECTIONS:
-            place = scanner.statement(place, span.end).end
-            continue
+        if word not in _SECTIONS:
+            message = f"{quote(word)} is in no section: write graph, config or the like in front of it"
+            raise RefusedInputError(scanner.problem(place, message))
         end = place + 1
         while end < span.end and not (scanner.named(end) and scanner.word(end) in _SECTIONS and _begins(scanner, end)):
             end = scanner.statement(end, span.end).end
@@ -149,8 +151,10 @@ def _composite(scanner: SplScanner, span: Span, place: int) -> SplComposite:
 def _configs(scanner: SplScanner, span: Span) -> Iterator[SplConfig]:
     """``{ name , ":" , value , ";" }``."""
     for part in scanner.split(span, ";"):
-        if scanner.named(part.start) and scanner.word(part.start + 1) == ":":
-            yield SplConfig(scanner.word(part.start), part.start, Span(part.start + 2, part.end))
+        if not scanner.named(part.start) or scanner.word(part.start + 1) != ":":
+            message = f"{quote(scanner.text(part))} is no config: write its name, a colon and its value"
+            raise RefusedInputError(scanner.problem(part.start, message))
+        yield SplConfig(scanner.word(part.start), part.start, Span(part.start + 2, part.end))
 
 
 def _invocation(scanner: SplScanner, span: Span) -> Iterator[Invocation]:

@@ -4,12 +4,20 @@ SPL programs and their compiled descriptions are both read into this.
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from webhook.convert.findings import InputLine
-from webhook.placement.spl.clauses import Clause
+from webhook.convert.findings import InputLine, Remark
+from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.spl.host_pools import PoolDeclaration
+from webhook.placement.text.keys import LABEL_LIMIT, LABEL_VALUE, digest, label_value
+from webhook.placement.text.problem import quote
+
+_TOKENS: Final = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION})
+_SUFFIX: Final = 12
+"""Digits of the digest that tells two tokens apart which would be one label value."""
 
 
 class DeclaredPool(Struct, frozen=True, gc=False):
@@ -44,3 +52,49 @@ class StreamsApplication(Struct, frozen=True, gc=False):
     def named_pools(self) -> Iterable[str]:
         """The names of the pools, in their order."""
         return (declared.pool.name for declared in self.pools)
+
+
+def with_label_tokens(application: StreamsApplication) -> tuple[StreamsApplication, list[Remark]]:
+    """The application with tokens that are label values, and a remark about each that was replaced.
+
+    Tokens of SPL are any text, and are only compared with one another within an application. Kubernetes has them as
+    values of labels. Two tokens never become the same one.
+    """
+    tokens = dict.fromkeys(
+        (clause.argument, operator.at)
+        for operator in application.operators
+        for clause in operator.clauses
+        if clause.name in _TOKENS and isinstance(clause.argument, str)
+    )
+    taken = {token for token, _ in tokens if _is_label(token)}
+    replaced: dict[str, str] = {}
+    remarks: list[Remark] = []
+    for token, at in tokens:
+        if _is_label(token) or token in replaced:
+            continue
+        legal = label_value(token)
+        if legal in taken:
+            legal = f"{legal[: LABEL_LIMIT - _SUFFIX - 1].rstrip('-_.')}-{digest(token)[:_SUFFIX].lower()}"
+        taken.add(legal)
+        replaced[token] = legal
+        why = "tokens are values of labels in Kubernetes"
+        instead = f"say {legal} in other parts of the job, too"
+        remarks.append(Remark(at, f"the token {quote(token)} becomes {legal}", why, instead))
+    if not replaced:
+        return application, []
+    operators = tuple(
+        replace(operator, clauses=tuple(_renamed(clause, replaced) for clause in operator.clauses))
+        for operator in application.operators
+    )
+    return replace(application, operators=operators), remarks
+
+
+def _is_label(token: str) -> bool:
+    return bool(token) and LABEL_VALUE.fullmatch(token) is not None
+
+
+def _renamed(clause: Clause, replaced: dict[str, str]) -> Clause:
+    """The clause with the token that replaces its own."""
+    if clause.name not in _TOKENS or not isinstance(clause.argument, str):
+        return clause
+    return Clause(clause.name, replaced.get(clause.argument, clause.argument), clause.operator)

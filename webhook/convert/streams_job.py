@@ -15,8 +15,10 @@ from webhook.convert.findings import InputLine, Manifest, RefusedInputError, Rem
 from webhook.convert.streams_application import StreamsApplication, StreamsOperator
 from webhook.placement.annotations.placement_text import contradictions
 from webhook.placement.inventory.job_spec import JobSpec
+from webhook.placement.inventory.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.jobs.named_pools import pool_clauses, undeclared_pools
 from webhook.placement.jobs.problems import problems_of_job
+from webhook.placement.kube.addresses import is_node_name, parse_address
 from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
 from webhook.placement.spl.host_pools import PoolDeclaration
 from webhook.placement.spl.placement import format_placement
@@ -52,21 +54,33 @@ def host_clauses(operator: StreamsOperator) -> Iterator[Clause]:
 
 def fused(application: StreamsApplication) -> list[StreamsElement]:
     """The processing elements of an application. Raises :class:`RefusedInputError` if clauses of fusion contradict."""
-    groups: dict[int, list[StreamsOperator]] = {}
-    group_of: dict[str, int] = {}
+    groups: dict[str, list[StreamsOperator]] = {}
+    joined: dict[str, str] = {}
+
+    def group(token: str) -> str:
+        while (other := joined.setdefault(token, token)) != token:
+            joined[token] = joined[other]  # halves the way for the next one who asks
+            token = other
+        return token
+
+    for operator in application.operators:
+        tokens = _fusing(operator)
+        for token in tokens[1:]:
+            joined[group(token)] = group(tokens[0])
     for place, operator in enumerate(application.operators):
-        tokens = [str(one.argument) for one in operator.clauses if one.name is ClauseName.PARTITION_COLOCATION]
-        known = sorted({group_of[token] for token in tokens if token in group_of})
-        group = known[0] if known else place
-        for other in known[1:]:
-            groups[group] += groups.pop(other)
-            group_of = {token: group if at == other else at for token, at in group_of.items()}
-        groups.setdefault(group, []).append(operator)
-        group_of |= dict.fromkeys(tokens, group)
+        tokens = _fusing(operator)
+        # A token begins with a quote, so that no operator without one is in its group.
+        key = f'"{group(tokens[0])}' if tokens else str(place)
+        groups.setdefault(key, []).append(operator)
     problems = [problem for members in groups.values() for problem in _unfusible(members)]
     if problems:
         raise RefusedInputError(*problems)
     return [StreamsElement(tuple(members)) for members in groups.values()]
+
+
+def _fusing(operator: StreamsOperator) -> list[str]:
+    """The tokens by which an operator is fused with others."""
+    return [str(one.argument) for one in operator.clauses if one.name is ClauseName.PARTITION_COLOCATION]
 
 
 def _unfusible(members: Sequence[StreamsOperator]) -> Iterator[Problem]:
@@ -87,6 +101,9 @@ def _unfusible(members: Sequence[StreamsOperator]) -> Iterator[Problem]:
 
 def job_of(application: StreamsApplication, name: str) -> tuple[Manifest, list[Remark]]:
     """The Job of that name. Raises :class:`RefusedInputError` if it breaks a rule, at the lines of the input."""
+    if not application.operators:
+        message = f"{quote(application.name)} invokes no operator, so nothing would run"
+        raise RefusedInputError(Problem(str(application.at), message))
     elements = fused(application)
     spec: dict[str, Any] = {"bundle": {"name": application.bundle or f"{name}.sab"}}
     spec["fusion"] = {"manual": len(elements)}
@@ -119,15 +136,32 @@ def pool_fields(pool: PoolDeclaration) -> dict[str, Any]:
     return fields
 
 
-def pool_objects(application: StreamsApplication) -> Iterator[Manifest]:
-    """The pools as HostPool objects, for pods of the namespace that belong to no Job object."""
+def pool_objects(application: StreamsApplication) -> list[Manifest]:
+    """The pools as HostPool objects, for pods of the namespace that belong to no Job object.
+
+    Raises :class:`RefusedInputError` for a pool that breaks a rule.
+    """
+    found: dict[str, Manifest] = {}
+    problems: list[Problem] = []
     for declared in application.pools:
-        yield {
+        fields, name = pool_fields(declared.pool), object_name(declared.pool.name)
+        wrong = problems_of_spec(msgspec.convert(fields, HostPoolSpec))
+        problems += [
+            Problem(str(declared.at), f"host pool {quote(declared.pool.name)}: {one.message}") for one in wrong
+        ]
+        if name in found:
+            other = found[name]["spec"]["name"]
+            message = f"host pool {declared.pool.name} would be the object {name}, as {other} is: rename one"
+            problems.append(Problem(str(declared.at), message))
+        found[name] = {
             "apiVersion": HOST_POOL.api_version,
             "kind": HOST_POOL.name,
-            "metadata": {"name": object_name(declared.pool.name)},
-            "spec": pool_fields(declared.pool),
+            "metadata": {"name": name},
+            "spec": fields,
         }
+    if problems:
+        raise RefusedInputError(*problems)
+    return list(found.values())
 
 
 def _operator(operator: StreamsOperator) -> dict[str, Any]:
@@ -148,22 +182,36 @@ def _problems(
     """What is wrong with the Job, at the lines that said it."""
     job = msgspec.convert(spec, JobSpec)
     known: Iterable[str] = () if application.bundle else {pool for pool, _ in _pools_named(elements)}
-    for problem in (*problems_of_job(name, job), *undeclared_pools(pool_clauses(job), job, frozenset(known))):
-        yield Problem(str(_line(problem.field, application, elements)), problem.message)
+    broken = (*problems_of_job(name, job), *undeclared_pools(pool_clauses(job), job, frozenset(known)))
+    for problem in broken:
+        yield _at_line(problem, application, elements)
     for element in elements:
-        clauses = element.clauses
-        for problem in contradictions(clauses, "", ""):
+        for problem in contradictions(element.clauses, "", ""):
             yield Problem(str(element.operators[0].at), problem.message)
+        for operator in element.operators:
+            for clause in host_clauses(operator):
+                if clause.name is ClauseName.HOST and isinstance(clause.argument, str) and not _can_be(clause.argument):
+                    message = f"{clause} can be no node: names of nodes are a-z, 0-9, '-' and '.'"
+                    yield Problem(str(operator.at), message)
 
 
-def _line(path: str, application: StreamsApplication, elements: Sequence[StreamsElement]) -> InputLine:
-    """The line of the input that the field at the path was made of."""
-    found = _PATH.match(path)
+def _can_be(host: str) -> bool:
+    """Whether a node can have that name or address."""
+    return is_node_name(host) or parse_address(host) is not None
+
+
+def _at_line(problem: Problem, application: StreamsApplication, elements: Sequence[StreamsElement]) -> Problem:
+    """The problem of a field of the Job at the line of the input that the field was made of."""
+    found = _PATH.match(problem.field)
     if found is None:
-        return application.at
+        return Problem(str(application.at), f"{problem.field}: {problem.message}")
     if found["part"] == "hostPools":
-        return application.pools[int(found["at"])].at
-    return elements[int(found["at"])].operators[int(found["operator"] or 0)].at
+        declared = application.pools[int(found["at"])]
+        return Problem(str(declared.at), f"host pool {quote(declared.pool.name)}: {problem.message}")
+    operator = elements[int(found["at"])].operators[int(found["operator"] or 0)]
+    # What is about an element as a whole says of which of its fields it is.
+    about = "" if found["operator"] else f"{problem.field.rpartition('.')[2]}: "
+    return Problem(str(operator.at), about + problem.message)
 
 
 def _pools_named(elements: Sequence[StreamsElement]) -> Iterator[tuple[str, InputLine]]:

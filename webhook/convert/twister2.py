@@ -15,6 +15,7 @@ from webhook.convert.java_properties import read_properties
 from webhook.convert.located_yaml import LocatedValue, located_documents, refused_at
 from webhook.convert.source_text import SourceText
 from webhook.placement.annotations.worker_mapping import read_mapping
+from webhook.placement.kube.addresses import is_node_name
 from webhook.placement.kube.quantity import NANO, parse_quantity
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import STATEFUL_SET
@@ -37,9 +38,12 @@ _NAMESPACE: Final = "kubernetes.namespace"
 _PULL: Final = "kubernetes.image.pull.policy"
 _RESOURCES: Final = "worker.compute.resources"
 _USED: Final = frozenset({_JOB, _IMAGE, _NAMESPACE, _PULL, _RESOURCES})
-_COMPUTE: Final = ("cpu", "ram", "disk", "instances", "workersPerPod", "scalable", "driver", "worker.class")
+_COMPUTE: Final = ("cpu", "ram", "disk", "instances", "workersPerPod", "scalable")
 _PLACES: Final = ("rack", "datacenter", "node.locations")
 """Words of parameters about where nodes are, which Twister2 tells its workers."""
+
+_OTHERS: Final = frozenset({"kubernetes.worker.base.port", "kubernetes.worker.transport.protocol"})
+"""Parameters of Twister2 that look like misspelt ones of worker mapping."""
 
 _ASSUMED_IMAGE: Final = "twister2/twister2-k8s"
 _SWITCHES: Final = frozenset({keys.BIND, keys.MAPPED})
@@ -70,7 +74,7 @@ def read_twister2(source: SourceText) -> tuple[Twister2Workers, list[Remark]]:
                 raise refused_at(value.at, f"{quote(name)} and {quote(short)} are the same parameter")
             annotations[key], lines[key] = _word(name, key, value), value.at
         elif short in _USED:
-            settings[short] = value
+            settings[short] = _setting(name, short, value)
         else:
             remarks.append(_unused(name, value))
     problems = [_at_line(problem, lines, source) for problem in read_mapping(annotations).problems]
@@ -79,6 +83,17 @@ def read_twister2(source: SourceText) -> tuple[Twister2Workers, list[Remark]]:
     resources = tuple(_compute(settings[_RESOURCES])) if _RESOURCES in settings else ()
     first = min(lines.values(), default=InputLine(source.name, 1))
     return Twister2Workers(first, annotations, settings, resources), remarks
+
+
+def _setting(name: str, short: str, value: LocatedValue) -> LocatedValue:
+    """The value of a parameter that manifests have a field for."""
+    if short == _RESOURCES:
+        return value
+    if not value.text:
+        raise refused_at(value.at, f"{quote(name)} must be one word")
+    if short == _NAMESPACE and not is_node_name(value.text):
+        raise refused_at(value.at, f"{quote(value.text)} is no name of a namespace: a-z, 0-9 and '-'")
+    return value
 
 
 def _entries(source: SourceText) -> dict[str, LocatedValue]:
@@ -126,7 +141,7 @@ def _quoted(text: str) -> str:
 def _unused(name: str, value: LocatedValue) -> Remark:
     """The remark about a parameter that has no part in placement. Raises :class:`RefusedInputError` if misspelt."""
     short = name.removeprefix(_RESOURCE)
-    if short.startswith(("kubernetes.worker.", "kubernetes.bind.")):
+    if short.startswith(("kubernetes.worker.", "kubernetes.bind.")) and short not in _OTHERS:
         meant = nearest(short, _ANNOTATIONS)
         if meant is not None:
             raise refused_at(value.at, f"unknown parameter {quote(name)} (did you mean {meant}?)")
@@ -147,7 +162,9 @@ def _at_line(problem: Problem, lines: Mapping[str, InputLine], source: SourceTex
 def _compute(listed: LocatedValue) -> Iterator[dict[str, LocatedValue]]:
     """The entries of ``worker.compute.resources``."""
     if not isinstance(listed.value, list):
-        raise refused_at(listed.at, f"{_RESOURCES} must be a list, such as [{{cpu: 1, ram: 1024, instances: 4}}]")
+        raise refused_at(
+            listed.at, f"{_RESOURCE}{_RESOURCES} must be a list, such as [{{cpu: 1, ram: 1024, instances: 4}}]"
+        )
     for entry in listed.items:
         if not entry.fields:
             raise refused_at(entry.at, "must be an entry such as {cpu: 1, ram: 1024, disk: 1.0, instances: 4}")
@@ -172,23 +189,26 @@ def workers_of(workers: Twister2Workers, stem: str) -> tuple[list[Manifest], lis
     for place, resource in enumerate(workers.resources or ({},)):
         name = job if place == 0 else f"{job}-{place}"
         found.append(_stateful_set(workers, name, job, resource))
-        remarks += _shared(resource)
+        remarks += _looked_at(resource)
     if workers.annotations.get(keys.BIND) == "true":
         _check_binding(workers)
     return found, remarks
 
 
-def _shared(resource: Mapping[str, LocatedValue]) -> Iterator[Remark]:
+def _looked_at(resource: Mapping[str, LocatedValue]) -> Iterator[Remark]:
+    """Remarks about what Kubernetes does in another way than Twister2."""
     per_pod = resource.get("workersPerPod")
     if per_pod is not None and per_pod.text not in {"", "1"}:
         what = f"{per_pod.text} workers in a pod are as many containers"
         why = "mapping places pods, and each of them has this many workers"
-        yield Remark(per_pod.at, what, why, "binding gives cores to the container worker only: bind one worker a pod")
+        instead = "binding gives cores to the container worker only: for binding have one worker in a pod"
+        yield Remark(per_pod.at, what, why, instead)
     if "disk" in resource:
-        why = "Twister2 mounts a volume of that size"
-        yield Remark(
-            resource["disk"].at, "the disk is a request for ephemeral-storage", why, "mount a volume if it is to last"
-        )
+        what, why = "the disk is a request for ephemeral-storage", "Twister2 mounts a volume of that size"
+        yield Remark(resource["disk"].at, what, why, "mount a volume if it is to last")
+    if "scalable" in resource:
+        what, why = "scalable is left out", "a StatefulSet can always be scaled"
+        yield Remark(resource["scalable"].at, what, why, "use kubectl scale")
 
 
 def _check_binding(workers: Twister2Workers) -> None:

@@ -33,6 +33,21 @@ class RestSettings(Settings):
         10_000.0, ge=0, le=1_000_000, description="Requests that one address may make in a second; 0 for any number."
     )
 
+    clusters: Path | None = Field(
+        None, description="Folder with one folder for each cluster, its snapshot, to answer hpa-placement from."
+    )
+    contexts: str = Field(
+        "",
+        max_length=65_536,
+        description="Contexts of the kubeconfig, such as edge-1,edge-2 or name=context, to answer hpa-placement from.",
+    )
+    cluster_timeout: float = Field(
+        5.0, gt=0, le=60, description="Seconds in which a cluster must answer; one that does not gets no app."
+    )
+    cluster_parallel: int = Field(
+        8, ge=1, le=1000, description="Clusters that are read, and kept in memory, at the same time."
+    )
+
     @field_validator("namespace")
     @classmethod
     def _is_a_namespace(cls, text: str) -> str:

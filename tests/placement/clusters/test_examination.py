@@ -29,7 +29,7 @@ def test_all_requirements_of_a_pod_are_met_by_one_node() -> None:
         AppFit(
             fits=False,
             reason=f"requests cpu 4, {GPU} 1 cannot hold (Deployment a)",
-            fix=f"add a node with cpu 4, {GPU} 1 free, or lower requests cpu 4, {GPU} 1 (it would fit)",
+            fix=f"add a node with cpu 4, {GPU} 1 free",
             openers=(f"lower requests cpu 4, {GPU} 1",),
         ),
     )
@@ -91,6 +91,18 @@ def test_a_cluster_without_apps_has_no_fits() -> None:
 def test_what_is_not_decided_in_time_is_a_no() -> None:
     found = examined("c", [app("one", workload("a")), app("two", workload("b"))], world({"cpu": 4}), AtOnce(0))
     assert [fit.reason for fit in found.fits] == [UNDECIDED, UNDECIDED]
+
+
+def test_time_that_is_over_while_pods_are_read_is_a_no() -> None:
+    class Ending(AtOnce):
+        """Time that ends once the pods have been read."""
+
+        def left(self) -> float:
+            self.seconds -= 1
+            return self.seconds
+
+    [fit] = examined("c", [app("one", workload("a"))], world({"cpu": 4}), Ending(2)).fits
+    assert (fit.fits, fit.reason) == (False, UNDECIDED)
 
 
 def test_several_workloads_are_named_by_three() -> None:

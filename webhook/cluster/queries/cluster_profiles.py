@@ -21,7 +21,7 @@ class ClusterProfile(Struct, frozen=True):
     servers: tuple[str, ...] = ()
 
 
-class _Metadata(Struct, frozen=True):
+class _ProfileMetadata(Struct, frozen=True):
     name: str
     namespace: str = ""
 
@@ -40,7 +40,7 @@ class _ProfileStatus(Struct, frozen=True, rename="camel"):
 
 
 class _Profile(Struct, frozen=True):
-    metadata: _Metadata
+    metadata: _ProfileMetadata
     status: _ProfileStatus = _ProfileStatus()
 
 

@@ -16,9 +16,10 @@ from webhook.placement.decision.optional_hardware import granted_hardware
 from webhook.placement.decision.refusal import cannot_hold
 from webhook.placement.decision.remedy import CLAUSE_LIMIT
 from webhook.placement.kube.selector import matching
+from webhook.placement.planning.conflict import smallest
 from webhook.placement.planning.group import Change, Group
-from webhook.placement.planning.group_refusal import refuse_group
 from webhook.placement.planning.members import Member, member_of
+from webhook.placement.planning.nearest_change import cluster_changes
 from webhook.placement.planning.solver import Solving
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import enumerated, shorten
@@ -64,7 +65,7 @@ class ExaminedCluster(Struct, frozen=True):
 
 async def examine(name: str, apps: Sequence[ClusterApp], world: World, solving: Solving) -> ExaminedCluster:
     """Examine the cluster for the apps, as long as there is time; what is not decided counts as a no."""
-    found = [_members(app, world) for app in apps]
+    found = [_members(app, world, solving) for app in apps]
     members = [member for one in found if not isinstance(one, AppFit) for member in one]
     group = Group(members, world, (), solving)
     owners = [at for at, one in enumerate(found) if not isinstance(one, AppFit) for _ in one]
@@ -86,14 +87,16 @@ async def examine(name: str, apps: Sequence[ClusterApp], world: World, solving: 
     return ExaminedCluster(name, len(world.inventory.nodes.nodes), tuple(fits), sets)
 
 
-def _members(app: ClusterApp, world: World) -> list[Member] | AppFit:
-    """The pods of the app with what they demand; the fit if one of them is refused wherever it runs."""
+def _members(app: ClusterApp, world: World, solving: Solving) -> list[Member] | AppFit:
+    """The pods of the app with what they demand; the fit if one of them is refused anyway, or time is over."""
     if app.flaw:
         return AppFit(fits=False, reason=app.flaw)
     members = []
     for workload in app.workloads:
         if not workload.count:
             continue
+        if solving.left() <= 0:
+            return AppFit(fits=False, reason=UNDECIDED)
         member = member_of((workload.origin,), workload.count, workload.pod, workload.namespace, world, ())
         if not isinstance(member, Member):
             problem = member[0]
@@ -111,11 +114,13 @@ async def _fit(members: Sequence[Member], world: World, solving: Solving, *, abl
     answer = await group.place()
     if not answer.decided:
         return AppFit(fits=False, reason=UNDECIDED)
-    refusal = await refuse_group(group, answer.short, "pod")
-    start = cannot_hold(refusal.clauses) if refusal.clauses else "its pods cannot all run"
-    names = enumerated(refusal.names, _NAMED, lambda name: shorten(name, CLAUSE_LIMIT))
-    openers = [text for clause in refusal.clauses if (text := await _opener(group, clause))]
-    return AppFit(fits=False, reason=f"{start} ({names})", fix=refusal.fix, openers=tuple(openers))
+    conflict = await smallest(group, answer.short)
+    start = cannot_hold(conflict.clauses) if conflict.clauses else "its pods cannot all run"
+    members = conflict.members(group)
+    names = enumerated([shorten(member.names[0], CLAUSE_LIMIT) for member in members], _NAMED)
+    fix = await anext(aiter(cluster_changes(group, conflict, sum(conflict.counts))), "")
+    openers = [text for clause in conflict.clauses if (text := await _opener(group, clause))]
+    return AppFit(fits=False, reason=f"{start} ({names})", fix=fix, openers=tuple(openers))
 
 
 async def _opener(group: Group, clause: str) -> str:

@@ -38,7 +38,7 @@ def _fix(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster], able: in
     closed = [cluster for cluster in clusters if not cluster.takes(at) and cluster.fits]
     options = []
     if missing == 1 and (fix := next((one for one in closed if one.fits[at].fix), None)):
-        options.append(f"in cluster {fix.name}, {fix.fits[at].fix.partition(', or ')[0]}")
+        options.append(f"in cluster {fix.name}, {fix.fits[at].fix}")
     opened = Counter(opener for cluster in closed for opener in cluster.fits[at].openers)
     for opener, count in sorted(opened.items(), key=lambda found: (-found[1], found[0]))[:1]:
         options.append(f"{opener} ({counted(able + count, 'cluster')} could take it)")

@@ -1,0 +1,178 @@
+"""``streams-placement convert``: files of other systems become manifests."""
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.convert.adl_documents import adl, bundle, operator
+from webhook.cli import main
+
+Run = Callable[..., tuple[int, str, str]]
+
+POOLS = "config hostPool: P = createPool(Sys.Shared);\n"
+LOST = 'stream<int32 i> A = Beacon() { config placement: hostExlocation($t), host("worker-1"); }\n'
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """``convert`` with these words in a folder of its own: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def convert(*words: str, **files: str | bytes) -> tuple[int, str, str]:
+        for name, content in files.items():
+            path = tmp_path / name.replace("_", ".")
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        code = main(["convert", *words])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return convert
+
+
+def test_manifests_go_to_standard_output_and_remarks_to_standard_error(run: Run) -> None:
+    code, out, err = run("a.spl", a_spl='host("worker-1")')
+    note = (
+        "a.spl:1: note: the name of the bundle is made up: this is only a piece of a program; write the name of yours"
+    )
+    assert (code, err) == (0, f"{note}\n")
+    assert out == (
+        f"# Converted from a.spl.\n# {note}\n"
+        "apiVersion: streams.ibm.com/v1\nkind: Job\nmetadata:\n  name: a\nspec:\n  bundle:\n    name: a.sab\n"
+        "  fusion:\n    manual: 1\n  processingElements:\n  - operators:\n    - name: a\n"
+        '      placement: host("worker-1")\n'
+    )
+
+
+def test_several_files_are_one_stream_of_documents(run: Run) -> None:
+    code, out, err = run(
+        "a.spl", "b.sab", "c.yaml", "-n", "edge", a_spl=POOLS, b_sab=bundle(adl(operator())),
+        c_yaml="kubernetes.worker.mapping.uniform: none\n",
+    )  # fmt: skip
+    assert code == 0
+    found = list(yaml.safe_load_all(out))
+    assert [(one["kind"], one["metadata"]) for one in found] == [
+        ("HostPool", {"name": "p", "namespace": "edge"}),
+        ("Job", {"name": "main", "namespace": "edge"}),
+        ("StatefulSet", {"name": "c", "namespace": "edge"}),
+    ]
+    assert [line.partition(": ")[0] for line in err.splitlines()] == ["b.sab/out/Main.adl:3", "c.yaml:1", "c.yaml:1"]
+
+
+def test_json_is_a_list_that_kubectl_takes(run: Run) -> None:
+    _, out, _ = run("a.spl", "-o", "json", a_spl=POOLS)
+    assert json.loads(out) == {
+        "apiVersion": "v1",
+        "kind": "List",
+        "items": [
+            {
+                "apiVersion": "streams.ibm.com/v1",
+                "kind": "HostPool",
+                "metadata": {"name": "p"},
+                "spec": {"name": "P"},
+            }
+        ],
+    }
+
+
+def test_standard_input_is_a_file(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(POOLS.encode())))
+    code, out, _ = run("-")
+    assert (code, out.splitlines()[0]) == (0, "# Converted from stdin.")
+
+
+def test_the_kind_may_be_given(run: Run) -> None:
+    code, _, err = run("a.txt", a_txt="hello\n")
+    assert (code, err) == (
+        2,
+        "streams-placement: a.txt: cannot tell what this is: say --from with one of spl, adl, sab, twister2, emco\n",
+    )
+    code, _, err = run("a.txt", "--from", "spl", a_txt="hello\n")
+    assert code == 1
+    assert err.splitlines()[0] == (
+        'a.txt:1: error: unknown clause "hello": use one of host, hostColocation, hostExlocation, hostIsolation, '
+        "partitionColocation, partitionExlocation, partitionIsolation"
+    )
+
+
+def test_an_error_shows_its_place_and_no_manifest_is_written(run: Run) -> None:
+    code, out, err = run("a.spl", "b.spl", a_spl=POOLS, b_spl="config placement:\n  hostIsolated;\n")
+    assert (code, out) == (1, "")
+    assert err == (
+        'b.spl:2: error: unknown clause "hostIsolated" (did you mean hostIsolation?)\n    hostIsolated;\n    ^\n'
+        "streams-placement: no manifest is written: 1 error\n"
+    )
+
+
+def test_errors_beyond_fifty_are_counted(run: Run) -> None:
+    graph = "".join(f"stream<int32 i> A{at} = Beacon() {{ config placement: wrong; }}\n" for at in range(60))
+    _, _, err = run("a.spl", a_spl=f"composite Main {{ graph {graph} }}")
+    assert err.count(": error: ") == 50
+    assert err.endswith("streams-placement: no manifest is written: 60 errors\n")
+
+
+def test_a_lost_demand_is_refused_unless_the_rest_is_wanted(run: Run) -> None:
+    code, out, err = run("a.spl", a_spl=LOST)
+    lost = (
+        "a.spl:1: lost: hostExlocation($t) is left out: it is computed when the program is compiled or the job is "
+        "submitted; write it with a literal"
+    )
+    assert (code, out) == (1, "")
+    assert lost in err.splitlines()
+    assert err.endswith("streams-placement: no manifest is written: 1 demand lost; --partial writes the rest\n")
+    code, out, _ = run("a.spl", "--partial")
+    assert code == 0
+    assert f"# {lost}\n" in out
+
+
+LONG = "x" * 64
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: pe}]}\n"
+
+
+def test_annotations_are_put_onto_manifests(run: Run) -> None:
+    code, out, _ = run("a.spl", "--onto", "p.yaml", a_spl='host("worker-1")', p_yaml=POD)
+    assert code == 0
+    assert out == (
+        "# Converted from a.spl.\n---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations:\n"
+        "    streams.ibm.com/placement: 'a: host(\"worker-1\")'\nspec:\n  containers:\n  - name: pe\n"
+    )
+    code, out, _ = run("a.spl", "--onto", "p.yaml", "-o", "json")
+    assert [one["kind"] for one in json.loads(out)["items"]] == ["Pod"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("missing.spl",), "missing.spl: No such file or directory"),
+        (("a\0b",), "a\\x00b: embedded null byte"),
+        ((".",), ".: Is a directory"),
+        (("a.spl", "--onto", "missing.yaml"), "missing.yaml: No such file or directory"),
+        (("a.spl", "--onto", "s.yaml"), "s.yaml: there is no pod and no workload to put annotations on"),
+        (("a.spl", "--name", "A_B"), "--name \"A_B\" is no name: a-z, 0-9, '-' and '.', at most 63 characters"),
+        (("a.spl", "-n", "X"), "--namespace \"X\" is no name: a-z, 0-9, '-' and '.', at most 63 characters"),
+        (("a.spl", "--name", LONG), f"--name \"{LONG}\" is no name: a-z, 0-9, '-' and '.', at most 63 characters"),
+        (
+            ("a.spl", "a.spl"),
+            "there would be two objects HostPool p: convert the files one by one, each with a --name of its own",
+        ),
+        (("a.spl", "--name", "given"), "--name is for one application: these have several, or none"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_said(run: Run, words: tuple[str, ...], sentence: str) -> None:
+    service = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n"
+    assert run(*words, a_spl=POOLS, s_yaml=service) == (2, "", f"streams-placement: {sentence}\n")
+
+
+def test_the_name_of_the_job_is_given(run: Run) -> None:
+    code, out, _ = run("a.spl", "--name", "given", a_spl='host("worker-1")')
+    assert (code, yaml.safe_load(out)["metadata"]) == (0, {"name": "given"})
+
+
+def test_names_of_files_have_no_effect_on_terminals(run: Run) -> None:
+    code, out, err = run("a\x1b[1m.spl", **{"a\x1b[1m_spl": 'host("worker-1")'})
+    assert code == 0
+    assert "\x1b" not in out + err

@@ -1,0 +1,72 @@
+"""Which kind an input is, and what all conversions have in common."""
+
+import pytest
+
+from tests.convert.adl_documents import adl, bundle, operator
+from tests.golden.conversions import INPUTS, inputs
+from webhook.convert.conversion import ConvertOptions, InputKind, convert, kind_of
+
+KINDS = {
+    ".spl": InputKind.SPL, ".adl": InputKind.ADL, ".properties": InputKind.TWISTER2, ".json": InputKind.EMCO,
+    ".txt": InputKind.EMCO,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", inputs(), ids=lambda path: path.name)
+def test_the_kind_of_an_example_is_told_from_its_content(path: str) -> None:
+    found = INPUTS / path
+    wanted = KINDS.get(found.suffix) or (InputKind.EMCO if found.stem == "analytics" else InputKind.TWISTER2)
+    assert kind_of(found.read_bytes()) is wanted
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (bundle(adl(operator())), InputKind.SAB),
+        (adl(operator()).encode(), InputKind.ADL),
+        (adl(operator()).partition("?>")[2].encode("utf-16"), InputKind.ADL),
+        (b"\xef\xbb\xbf<!-- x --><applicationSet/>", InputKind.ADL),
+        (b"composite Main {}", InputKind.SPL),
+        (b"config hostPool: P = createPool(Sys.Shared);", InputKind.SPL),
+        (b'host("a")', InputKind.SPL),
+        (b"hostIsolation", InputKind.SPL),
+        (b'partitionColocation("a")', InputKind.SPL),
+        (b"stream<int32 i> A = Beacon() {}", InputKind.SPL),
+        (b"kubernetes.worker.mapping.uniform: none", InputKind.TWISTER2),
+        (b"  twister2.resource.job.name=x", InputKind.TWISTER2),
+        (b'{"metadata": {}}', InputKind.EMCO),
+        (b"[]", InputKind.EMCO),
+        (b"metadata :\n  name: x", InputKind.EMCO),
+        (b"- Metadata:\n    name: x", InputKind.EMCO),
+        (b"version: emco/v2\nresourceContext:\n  anchor: projects/p/x/hpa-intents", InputKind.EMCO),
+        (b"", None),
+        (b"hello", None),
+        (b"\xff\xfe\x00", None),
+        (b"metadata: {name: x}", InputKind.EMCO),
+    ],
+)
+def test_the_kind_is_told_from_the_content(content: bytes, kind: InputKind | None) -> None:
+    assert kind_of(content) is kind
+
+
+def test_the_namespace_of_all_manifests_is_given() -> None:
+    text = b"config hostPool: P = createPool(Sys.Shared), Q = createPool(Sys.Shared);"
+    found = convert("in", text, InputKind.SPL, ConvertOptions(namespace="edge")).manifests
+    assert [one["metadata"] for one in found] == [
+        {"name": "p", "namespace": "edge"},
+        {"name": "q", "namespace": "edge"},
+    ]
+
+
+def test_the_name_is_given() -> None:
+    options = ConvertOptions(name="given")
+    assert convert("in", b'host("a")', InputKind.SPL, options).manifests[0]["metadata"]["name"] == "given"
+    workers = convert("in", b"kubernetes.namespace: a", InputKind.TWISTER2, options).manifests[0]
+    assert workers["metadata"] == {"name": "given", "namespace": "a"}
+
+
+def test_a_name_that_is_too_long_for_a_job_is_refused() -> None:
+    options = ConvertOptions(name="x" * 62)
+    (problem,) = convert("in", b'host("a")', InputKind.SPL, options).problems
+    rule = "is no name of an object of at most 63 characters: a-z, 0-9, '-' and '.'"
+    assert (problem.field, problem.message) == ("in:1", f'name: "{"x" * 62}-0" {rule}')
