@@ -177,6 +177,14 @@ async def test_a_part_without_intents_leaves_no_trace(tmp_path: Path) -> None:
         assert [each["metadata"]["name"] for each in (await client.get(INTENTS)).json] == ["a", "b"]
 
 
+async def test_clients_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As soon as there is more to do than one iteration of the loop has time for."""
+    monkeypatch.setattr("webhook.rest.api.FairQueue.free", False)
+    async with serving_file(tmp_path / "x") as client:
+        replies = await asyncio.gather(*(client.get(INTENTS) for _ in range(20)))
+    assert {reply.status for reply in replies} == {200}
+
+
 async def test_whose_turn_does_not_come_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def wait(*_: object) -> None:
         """The time is over."""

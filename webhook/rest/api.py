@@ -30,7 +30,7 @@ from webhook.rest.store import IntentStore, StaleTokenError, StorageError
 from webhook.server.connection import ClientConnection
 from webhook.server.fair_queue import FairQueue
 from webhook.server.limits import Limits
-from webhook.server.replies import SERVER
+from webhook.server.replies import SERVER, HttpFault
 from webhook.server.request_body import read_body
 
 QueryAnswer = Callable[[IntentGroup, Mapping[str, str]], Awaitable[bytes]]
@@ -186,17 +186,9 @@ class RestApi:
             raise refused(415, "header Content-Type", f"must be {_JSON}", kind)
         if (coding := request.headers.get(hdrs.CONTENT_ENCODING)) is not None:
             raise refused(415, "header Content-Encoding", "is not taken: send the body as it is", coding)
-        rule = f"has more than {limit // 1024} KiB"
         if (request.content_length or 0) > limit:
-            raise refused(413, "body", rule)
-        body = await read_body(request, limit, give_up)
-        if not isinstance(body, bytes):
-            raise refused(body.code, "body", body.message)
-        if len(body) > limit:
-            raise refused(413, "body", rule)
-        if not body:
-            raise refused(400, "body", "is missing: send a JSON object")
-        return body
+            raise _too_large(limit)
+        return _arrived(await read_body(request, limit, give_up), limit)
 
     async def _operate(
         self, request: web.BaseRequest, target: RouteTarget, asked: ListQuery, body: bytes
@@ -286,6 +278,21 @@ def _matches(request: web.BaseRequest) -> Callable[[Entity], None]:
 def _names_tag(header: str, tag: str) -> bool:
     """Whether a header that lists ETags, or has a star, names this one."""
     return any(each.strip() in {"*", tag, f"W/{tag}"} for each in header.split(","))
+
+
+def _arrived(body: bytes | HttpFault, limit: int) -> bytes:
+    """The body, if it has arrived, is not too large and not empty."""
+    if not isinstance(body, bytes):
+        raise refused(body.code, "body", body.message)
+    if len(body) > limit:
+        raise _too_large(limit)
+    if not body:
+        raise refused(400, "body", "is missing: send a JSON object")
+    return body
+
+
+def _too_large(limit: int) -> RequestError:
+    return refused(413, "body", f"has more than {limit // 1024} KiB")
 
 
 def _found(request: web.BaseRequest, entity: Entity) -> web.Response:
