@@ -161,8 +161,12 @@ async def _loop(
         await loop.create_connection(lambda: _Connection(request, until, expected), parts.hostname, parts.port)
         for _ in range(connections)
     ]
-    await asyncio.gather(*(link.done for _, link in made))
-    await asyncio.sleep(0)  # aborted transports end in the next iteration
+    try:
+        await asyncio.gather(*(link.done for _, link in made))
+    finally:
+        for transport, _ in made:
+            transport.abort()
+        await asyncio.sleep(0.01)  # aborted transports end in the next iterations
     return [duration for _, link in made for duration in link.durations]
 
 
