@@ -218,3 +218,9 @@ def test_colocation_with_those_who_only_prefer_it_is_left_to_the_scheduler() -> 
     assert left_to_scheduler(found) == ["pe-0"]
     apart = pod(pe="parallel-1", placement='hostExlocation("t")', annotations={keys.PREFERRED: "hostExlocation"})
     assert left_to_scheduler(group(TWO, firm, firm, apart)) == []
+
+
+def test_equal_elements_that_run_apart_from_pods_like_themselves_take_a_node_each() -> None:
+    lonely = pod(labels={"app": "web"}, annotations={keys.RUN_APART_FROM: "app=web"})
+    assert fits(TWO, lonely, names=(("pe-0", "pe-1"),))
+    assert not fits(ONE, lonely, names=(("pe-0", "pe-1"),))

@@ -198,8 +198,7 @@ def _among_pods(
             return replace(plain, together=(_workers(job),), marks=(_workers(job),))
         case SeparateNodes():
             return _apart(plain, _workers(job))
-        case TakenPorts():
-            return _on_own_ports(plain, constraint.ports)
+    return _on_own_ports(plain, constraint.ports)
 
 
 def _of_all(clause: str, names: Sequence[str]) -> str:
