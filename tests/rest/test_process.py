@@ -75,6 +75,7 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
     assert len(told) >= WRITES // WRITERS
     with rest_process(tmp_path, "--store", "intents.sqlite") as (url, _):
         assert told <= set(listed(url))
+    print(f"{len(told)} of {len(told)} acknowledged writes are there after three kills")  # noqa: T201 -- for docs/reliability.md
 
 
 def test_two_processes_share_one_file(tmp_path: Path) -> None:

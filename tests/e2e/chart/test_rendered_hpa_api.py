@@ -53,6 +53,7 @@ def test_it_asks_for_users_unless_there_are_tokens() -> None:
     assert "ClusterRole-users" not in told
     flag = "--token-file=/etc/streams-placement/tokens/tokens"
     assert [flag in arguments(one) for one in (asked, told)] == [False, True]
+    assert ["--authorize" in arguments(one) for one in (asked, told)] == [True, False]
 
 
 def pod(found: dict[str, Object]) -> Object:
