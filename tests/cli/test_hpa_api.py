@@ -40,7 +40,7 @@ def test_one_line_tells_that_it_is_ready(seen: list[RestSettings], capsys: pytes
         (["--context", "kind"], "context", "kind"),
         (["--namespace", "{project}"], "namespace", "{project}"),
         (["--authorize"], "authorize", True),
-        (["--max-rate", "0"], "max_rate", 0.0),
+        (["--max-rate", "0"], "max_rate", 0),
         (["--host", "::1"], "host", "::1"),
     ],
 )

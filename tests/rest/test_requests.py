@@ -121,7 +121,7 @@ async def test_what_is_no_http_is_told_as_a_problem(file_client: RestClient) -> 
 
 
 async def test_an_address_that_asks_too_often_is_told_to_wait(tmp_path: Path) -> None:
-    async with serving_file(tmp_path / "x", max_rate=2.0) as client:
+    async with serving_file(tmp_path / "x", max_rate=2) as client:
         replies = [await client.get(INTENTS) for _ in range(3)]
     assert [reply.status for reply in replies] == [200, 200, 429]
     assert replies[2].headers["Retry-After"] == "1"

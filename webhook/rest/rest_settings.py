@@ -29,8 +29,8 @@ class RestSettings(Settings):
         default=False,
         description="Whether the API server is asked who may do what; so it is beyond loopback without --token-file.",
     )
-    max_rate: float = Field(
-        10_000.0, ge=0, le=1_000_000, description="Requests that one address may make in a second; 0 for any number."
+    max_rate: int = Field(
+        10_000, ge=0, le=1_000_000, description="Requests that one address may make in a second; 0 for any number."
     )
 
     clusters: Path | None = Field(
