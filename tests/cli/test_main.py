@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from webhook.cli import COMMANDS, main, version
+from webhook.cli import COMMANDS, main
+from webhook.cli.commands import version
 from webhook.cli.exits import WrongUse
 
 

@@ -50,7 +50,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, freed: list[Freed]) -> list[ReleaseRe
             tell(one)
 
     monkeypatch.setattr("webhook.app.release.release", release)
-    monkeypatch.setattr("webhook.cli.release.uvloop.run", asyncio.run)
+    monkeypatch.setattr("webhook.cli.commands.release.uvloop.run", asyncio.run)
     return wishes
 
 

@@ -14,7 +14,7 @@ from tests.apiserver.kubeconfig import Kubeconfig
 from tests.apiserver.paths import Json
 from tests.apiserver.server import ApiServer
 from webhook.cli import main
-from webhook.cli.status import tree
+from webhook.cli.commands.status import tree
 from webhook.cluster.queries.job_view import ElementView, JobView, PoolView, UnknownJobError
 from webhook.settings import Settings
 
@@ -62,7 +62,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
         return DEGRADED
 
     monkeypatch.setattr("webhook.app.status.job_status", job_status)
-    monkeypatch.setattr("webhook.cli.status.uvloop.run", asyncio.run)
+    monkeypatch.setattr("webhook.cli.commands.status.uvloop.run", asyncio.run)
     return seen
 
 

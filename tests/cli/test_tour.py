@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.golden.examples import EXAMPLES, manifests
-from webhook.cli import main, tour
+from webhook.cli import main
+from webhook.cli.commands import tour
 
 pytestmark = pytest.mark.integration
 

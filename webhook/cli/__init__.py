@@ -1,11 +1,10 @@
-"""The command line program ``streams-placement``: the entry point ``main``, and one file for each command.
+"""The command line program ``streams-placement``: the entry point ``main``, and what its commands share.
 
-A command's file (``clusters``, ``controller``, ``convert``, ``explain``, ``hpa_api``, ``plan``, ``release``, ``serve``,
-``status``, ``tour``, ``version``) has ``add(subparsers)``, which declares its flags, and ``run(arguments)``, which
-returns the exit code. ``main`` imports the file of the chosen command only, so that ``version`` need not wait for the
-import of a web server.
+``commands`` has a file for each command with ``add(subparsers)``, which declares its flags, and ``run(arguments)``,
+which returns the exit code. ``main`` imports the file of the chosen command only, so that ``version`` need not wait for
+the import of a web server.
 
-What commands share: ``exits`` (exit codes), ``flags`` (flags for settings), ``explanation`` and ``pool_explanation``
+Shared: ``exits`` (exit codes), ``flags`` (flags for settings), ``explanation`` and ``pool_explanation``
 (one pod, or HostPool, explained), ``planpage`` (a plan as one value and as one HTML page), ``client`` (sends reviews to
 a server), ``screen`` and ``differences`` (output for a person). Only this package prints.
 """
@@ -39,7 +38,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "tour": "try everything out: the real server, every example, no cluster",
     "version": "print the version",
 }
-"""The name of each command, which is also the name of its file (``-`` as ``_``), and its line in the help."""
+"""The name of each command, which is also the name of its file in ``commands`` (``-`` as ``_``), and its help line."""
 
 _EXITS: Final = "Exit codes: 0 done, 1 refused, 2 wrong use, 3 trouble."
 
@@ -92,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def load(name: str) -> Command:
     """Import the file of a command."""
     gc.set_threshold(_YOUNG, *gc.get_threshold()[1:])
-    command: Command = importlib.import_module(f"webhook.cli.{name.replace('-', '_')}")
+    command: Command = importlib.import_module(f"webhook.cli.commands.{name.replace('-', '_')}")
     return command
 
 
@@ -125,7 +124,7 @@ class _Version(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         """Print the version and exit."""
-        version = importlib.import_module("webhook.cli.version")
+        version = importlib.import_module("webhook.cli.commands.version")
         version.run(argparse.Namespace())
         parser.exit()
 

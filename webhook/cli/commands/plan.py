@@ -8,8 +8,8 @@ import msgspec
 from webhook import app
 from webhook.app.plan import planned
 from webhook.cli import COMMANDS, Subparsers, flags, warn
+from webhook.cli.commands.explain import FORMS, Manifests, add_manifests, manifests_of
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.explain import FORMS, Manifests, add_manifests, manifests_of
 from webhook.cli.plan_document import document_of
 from webhook.cli.planpage.document import PlanDocument, PlannedElement, Subject
 from webhook.cli.planpage.page import render

@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         return Exit.OK
     if arguments.output == "html":
         # The page needs the planner, which nothing else here does.
-        plan = importlib.import_module("webhook.cli.plan")
+        plan = importlib.import_module("webhook.cli.commands.plan")
         return int(plan.write_page(given, settings, title="Explanation"))
     explanations = _judged(given, settings)
     nothing = "nothing to judge: there is no pod, no workload and no HostPool"

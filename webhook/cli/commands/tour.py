@@ -27,7 +27,7 @@ from webhook.placement.text.keys import MAPPED, PLACEMENT, PREFIX
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, escape, quote, shorten
 
-EXAMPLES: Final = Path(__file__).parents[2] / "examples"
+EXAMPLES: Final = Path(__file__).parents[3] / "examples"
 """Folder of the examples of this repository."""
 
 _STOP_SECONDS: Final = 20

@@ -20,9 +20,9 @@ from webhook.app.clusters import (
     read_apps,
 )
 from webhook.cli import COMMANDS, Subparsers, flags, warn
+from webhook.cli.commands.explain import FORMS, add_manifests, manifests_of
 from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.explain import FORMS, add_manifests, manifests_of
 from webhook.cli.screen import Screen
 from webhook.placement.clusters.answer import AppList, ClustersAnswer
 from webhook.placement.clusters.application import ClusterApp
