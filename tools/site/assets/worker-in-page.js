@@ -1,6 +1,12 @@
 /* The search of the site is a worker, and browsers start no worker for a page that was opened from a file. There, and
    only there, this script runs the worker's script in a hidden frame of the page instead. */
 if (location.protocol === "file:") {
+  // As between a page and its worker: a copy arrives, and not before the sender has ended.
+  const later = (data, tell) => {
+    const copy = structuredClone(data);
+    setTimeout(() => tell(copy));
+  };
+
   window.Worker = class extends EventTarget {
     constructor(address) {
       super();
@@ -10,11 +16,12 @@ if (location.protocol === "file:") {
       this.frame.hidden = true;
       document.documentElement.append(this.frame);
       const inside = this.frame.contentWindow;
-      inside.postMessage = (data) => {
-        const message = new MessageEvent("message", { data });
-        this.dispatchEvent(message);
-        this.onmessage?.(message);
-      };
+      inside.postMessage = (data) =>
+        later(data, (copy) => {
+          const message = new MessageEvent("message", { data: copy });
+          this.dispatchEvent(message);
+          this.onmessage?.(message);
+        });
       const script = inside.document.createElement("script");
       script.addEventListener("load", () => {
         for (const data of this.waiting) this.tell(data);
@@ -25,9 +32,10 @@ if (location.protocol === "file:") {
     }
 
     tell(data) {
-      const inside = this.frame.contentWindow;
-      const message = new inside.MessageEvent("message", { data });
-      inside.dispatchEvent(message);
+      later(data, (copy) => {
+        const inside = this.frame.contentWindow; // none once the worker was terminated
+        inside?.dispatchEvent(new inside.MessageEvent("message", { data: copy }));
+      });
     }
 
     postMessage(data) {
