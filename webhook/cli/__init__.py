@@ -4,7 +4,8 @@
 which returns the exit code. ``main`` imports the file of the chosen command only, so that ``version`` need not wait for
 the import of a web server.
 
-Shared: ``exits`` (exit codes), ``flags`` (flags for settings), ``explanation`` and ``pool_explanation``
+Shared: ``exits`` (exit codes), ``flags`` (flags for settings), ``command_help`` (help and examples of a command),
+``output`` (the forms of answers), ``explanation`` and ``pool_explanation``
 (one pod, or HostPool, explained), ``planpage`` (a plan as one value and as one HTML page), ``client`` (sends reviews to
 a server), ``screen`` and ``differences`` (output for a person). Only this package prints.
 """
@@ -40,8 +41,11 @@ COMMANDS: Final[Mapping[str, str]] = {
 }
 """The name of each command, which is also the name of its file in ``commands`` (``-`` as ``_``), and its help line."""
 
-_EXITS: Final = "Exit codes: 0 done, 1 refused, 2 wrong use, 3 trouble."
+PROGRAM: Final = "streams-placement"
+"""The name of the program where it is not called as a plugin of kubectl."""
 
+EXITS: Final = "Exit codes: 0 done, 1 refused, 2 wrong use, 3 trouble."
+"""The exit codes, for the help of every command (:class:`Exit`)."""
 
 _YOUNG: Final = 20_000
 """New containers before the garbage collector looks at them. Imports, lists and reviews make hardly any cycles; with
@@ -98,9 +102,9 @@ def load(name: str) -> Command:
 def _parser(name: str | None, command: Command | None) -> argparse.ArgumentParser:
     """The parser of the whole command line; it has all commands, but only the flags of the chosen command."""
     parser = argparse.ArgumentParser(
-        prog=_program(),
+        prog=program_name(),
         description="Streams host constraints for Kubernetes: honoured, or refused when the pod is submitted.",
-        epilog=_EXITS,
+        epilog=EXITS,
         formatter_class=_Help,
         allow_abbrev=False,
     )
@@ -114,9 +118,9 @@ def _parser(name: str | None, command: Command | None) -> argparse.ArgumentParse
     return parser
 
 
-def _program() -> str:
+def program_name() -> str:
     """The program's name in messages, as it was called: by itself, or as a plugin of kubectl."""
-    return "kubectl streams-placement" if Path(sys.argv[0]).name.startswith("kubectl-") else "streams-placement"
+    return "kubectl streams-placement" if Path(sys.argv[0]).name.startswith("kubectl-") else PROGRAM
 
 
 class _Version(argparse.Action):
@@ -125,7 +129,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         """Print the version and exit."""
         version = importlib.import_module("webhook.cli.commands.version")
-        version.run(argparse.Namespace())
+        version.print_version()
         parser.exit()
 
 
@@ -136,5 +140,5 @@ def warn(sentence: str) -> None:
 
 def say(sentence: str, code: Exit) -> Exit:
     """Print the sentence on standard error, with the program's name in front; returns ``code``."""
-    print(f"{_program()}: {escape(sentence)}", file=sys.stderr)
+    print(f"{program_name()}: {escape(sentence)}", file=sys.stderr)
     return code
