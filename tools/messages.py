@@ -266,5 +266,12 @@ def _quoted(text: str) -> str:
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
+def write() -> list[Path]:
+    """Write the page anew; returns it if that has changed it."""
+    before, now = PAGE.read_text(), page()
+    PAGE.write_text(now)
+    return [PAGE] if now != before else []
+
+
 if __name__ == "__main__":
-    PAGE.write_text(page())
+    write()

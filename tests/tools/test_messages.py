@@ -1,8 +1,11 @@
 """The page of messages is what the code says, and what is no message is left out of it."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.docs.pages import ROOT
+from tools import messages
 from tools.messages import FAMILIES, PAGE, families, page, texts
 
 
@@ -52,3 +55,12 @@ def test_what_nobody_is_told_is_no_message(source: str) -> None:
 def test_of_a_module_of_rules_only_what_the_rules_say_counts() -> None:
     source = """text("The name of the pool to use"), rule("self.one == self.two", "must be the same as two")"""
     assert texts(source, of_rules=True) == ["must be the same as two"]
+
+
+def test_the_page_is_written_anew_only_if_it_says_something_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "PAGE", tmp_path / "messages.md")
+    messages.PAGE.write_text("")
+    assert [messages.write(), messages.write()] == [[tmp_path / "messages.md"], []]
+    assert messages.PAGE.read_text() == page()
