@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # As many processes as there are cores; one that has nothing left takes tests from the others.
-PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --ignore=tests/blackbox --numprocesses=auto --dist=worksteal
+PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --ignore=tests/blackbox --ignore=tests/site --numprocesses=auto --dist=worksteal
 UNIT   := "not integration"
 # What the chart asks for unless it is told otherwise; IMAGE may name a registry.
 IMAGE  ?= streams-placement
@@ -50,6 +50,7 @@ blackbox: $(VENV)/blackbox.stamp        ## the REST interface, by requests that 
 
 docs: $(VENV)/site.stamp                ## the documentation as a site that needs no network, in the folder site; fails for dead links
 	$(BIN)/python -m tools.site
+	$(BIN)/python -m pytest --quiet tests/site
 
 whole-jobs: $(VENV)/dev.stamp           ## 20,000 random Jobs judged as a whole against an exhaustive search: five minutes
 	WHOLE_JOBS=20000 $(BIN)/python $(PYTEST) tests/placement/planning/test_random_jobs.py
