@@ -41,7 +41,7 @@ check: $(VENV)/dev.stamp                ## style, types, layers, spelling
 histories: $(VENV)/dev.stamp            ## 10,000 random histories of Jobs whose controllers die: ten minutes
 	JOB_HISTORIES=10000 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py
 
-browser: $(VENV)/browser.stamp          ## the page of plans in a real Chromium, which is installed with apt-get if there is none
+browser: $(VENV)/browser.stamp $(VENV)/site.stamp ## the page of plans and the site in a real Chromium, which is installed with apt-get if there is none
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest tests/browser
 

@@ -75,10 +75,11 @@ def test_what_the_generator_says_of_a_link_that_it_cannot_follow_is_shown(tmp_pa
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "index.md").write_text("# Here\n\n[there](gone.md)\n")
     (tmp_path / "zensical.toml").write_text('[project]\nsite_name = "x"\ndocs_dir = "pages"\n')
-    with pytest.raises(
-        program.BuildError, match=r"page does not exist(?s:.*)index\.md:3:9(?s:.*)\[there\]\(gone\.md\)"
-    ):
+    with pytest.raises(program.BuildError) as caught:
         program.generate(tmp_path)
+    for said in ("page does not exist", "index.md:3:9", "[there](gone.md)"):
+        assert said in str(caught.value)
+    assert "Traceback" not in str(caught.value)
 
 
 def test_the_generator_is_that_of_this_python() -> None:
