@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds image lock clean
+.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -47,6 +47,9 @@ browser: $(VENV)/browser.stamp          ## the page of plans in a real Chromium,
 
 blackbox: $(VENV)/blackbox.stamp        ## the REST interface, by requests that schemathesis makes up from its OpenAPI document
 	$(BIN)/python -m pytest tests/blackbox
+
+docs: $(VENV)/site.stamp                ## the documentation as a site that needs no network, in the folder site; fails for dead links
+	$(BIN)/python -m tools.site
 
 whole-jobs: $(VENV)/dev.stamp           ## 20,000 random Jobs judged as a whole against an exhaustive search: five minutes
 	WHOLE_JOBS=20000 $(BIN)/python $(PYTEST) tests/placement/planning/test_random_jobs.py
@@ -107,14 +110,20 @@ lock: $(VENV)/dev.stamp                 ## pin every dependency again, with hash
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group dev --constraint requirements.lock --output-file requirements-dev.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group browser --constraint requirements-dev.lock --output-file tests/browser/requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group blackbox --constraint requirements-dev.lock --output-file tests/blackbox/requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group site --constraint requirements-dev.lock --output-file tools/site/requirements.lock
 
 $(VENV)/blackbox.stamp: $(VENV)/dev.stamp tests/blackbox/requirements.lock
 	@echo "installing what makes requests up ..."
 	$(PIP) install --require-hashes --requirement tests/blackbox/requirements.lock
 	@touch $@
 
+$(VENV)/site.stamp: $(VENV)/dev.stamp tools/site/requirements.lock
+	@echo "installing the generator of the site ..."
+	$(PIP) install --require-hashes --requirement tools/site/requirements.lock
+	@touch $@
+
 clean:                                  ## forget everything that was made here
-	rm -rf $(VENV) .cache .coverage* htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache .certs build dist *.egg-info
+	rm -rf $(VENV) .cache site .coverage* htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache .certs build dist *.egg-info
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'

@@ -81,6 +81,21 @@ async def test_a_change_that_is_refused_does_not_hinder_others(store: SqliteStor
     assert [each.metadata.name for each in (await store.page(GROUP, 9, "")).intents] == ["a", "c"]
 
 
+async def test_a_mistake_in_one_change_ends_neither_the_thread_nor_the_others(
+    store: SqliteStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    def mistaken(_: IntentEntity | None) -> IntentEntity:
+        raise KeyError("a field that is always there")
+
+    outcomes = await asyncio.gather(
+        put(store, "before"), store.change(GROUP, "i", mistaken), put(store, "after"), return_exceptions=True
+    )
+    assert [type(each) for each in outcomes] == [type(None), KeyError, type(None)]
+    assert caplog.messages == ["a change cannot be stored"]
+    await put(store, "later")
+    assert [each.metadata.name for each in (await store.page(GROUP, 9, "")).intents] == ["after", "before", "later"]
+
+
 async def test_a_change_that_removes_nothing_is_nothing(store: SqliteStore) -> None:
     assert await store.change(GROUP, "i", lambda _: None) is None
     assert await store.read(GROUP, "i") is None

@@ -170,14 +170,14 @@ class SqliteStore:
             return [StorageError(reason) for _ in changes]
         try:
             return self._committed(changes)
-        except sqlite3.Error as error:
+        except Exception as error:  # noqa: BLE001 -- a mistake in one change must not end the thread for all others
             if len(changes) > 1:
                 return [self._outcomes([each])[0] for each in changes]
             _log.exception("a change cannot be stored")
-            return [_storage_error(error)]
+            return [_storage_error(error) if isinstance(error, sqlite3.Error) else error]
 
     def _committed(self, changes: Sequence[_PendingChange]) -> list[Outcome]:
-        """Make the changes in one transaction; returns when they are on the disk. Raises ``sqlite3.Error``."""
+        """Make the changes in one transaction; returns when they are on the disk. Raises what prevented that."""
         self._writing.execute("BEGIN IMMEDIATE")
         try:
             outcomes = [self._applied(each) for each in changes]
