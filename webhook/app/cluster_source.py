@@ -94,13 +94,19 @@ def configuration_of(settings: Settings) -> Configuration:
         raise FatalError(str(error)) from error
 
 
-async def seen(cluster: LiveCluster[Inventory], patience: float = PATIENCE) -> Inventory:
-    """The inventory as soon as every kind has been listed once; :class:`FatalError` after so many seconds."""
+async def seen(
+    cluster: LiveCluster[Inventory], patience: float = PATIENCE, step: Callable[[int], object] = lambda _: None
+) -> Inventory:
+    """The inventory as soon as every kind has been listed once; :class:`FatalError` after so many seconds.
+
+    ``step`` is called now and then with the number of objects that have come.
+    """
     watching = asyncio.create_task(cluster.run())
     try:
         async with asyncio.timeout(patience):
             while not cluster.synced and not watching.done():
                 await asyncio.wait({watching}, timeout=_LOOK)
+                step(sum(cluster.report.counts.values()))
     except TimeoutError:
         raise FatalError(str(cluster.reason())) from None
     finally:

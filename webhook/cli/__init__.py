@@ -14,6 +14,8 @@ import argparse
 import gc
 import importlib
 import logging
+import os
+import select
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -53,6 +55,10 @@ _YOUNG: Final = 20_000
 the default of 700 the collector would look a hundred times while ``serve`` is imported, and every ten reviews."""
 
 
+_STANDARD_OUTPUT: Final = 1
+"""The file descriptor (POSIX)."""
+
+
 class Command(Protocol):
     """The functions that the file of a command has."""
 
@@ -80,9 +86,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = None if name is None else load(name)
     try:
         arguments = _parser(name, command).parse_args(words)
-        return Exit.OK if command is None else command.run(arguments)
+        code = Exit.OK if command is None else command.run(arguments)
+        sys.stdout.flush()  # here an error is still told; at the end of Python it would be a traceback
     except SystemExit as leaving:  # argparse, after --help or a wrong flag
         return int(leaving.code or Exit.OK)
+    except BrokenPipeError as error:
+        return _unread(error)
     except WrongUse as wrong:
         return say(str(wrong), Exit.WRONG_USE)
     except KeyboardInterrupt:
@@ -90,7 +99,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 -- the user wants a sentence; with log level debug also the traceback
         if logging.getLogger().isEnabledFor(logging.DEBUG):
             traceback.print_exc()
+        _finish_output()
         return say(str(error) or type(error).__name__, Exit.TROUBLE)
+    return code
+
+
+def _unread(error: BrokenPipeError) -> int:
+    """The end when a pipe is broken: in silence if it is standard output, whose reader (``head``) has enough."""
+    poll = select.poll()
+    poll.register(_STANDARD_OUTPUT, 0)
+    if not poll.poll(0):
+        return say(str(error), Exit.TROUBLE)
+    _finish_output()
+    return Exit.TROUBLE
+
+
+def _finish_output() -> None:
+    """Write what is in the buffer of standard output, or forget it: Python would fail again when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _STANDARD_OUTPUT)
 
 
 def load(name: str) -> Command:
