@@ -4,11 +4,13 @@ import asyncio
 import json
 from typing import Any
 
+import jsonschema
 import pytest
 from aiohttp import web
 
 from tests.apiserver.paths import Json, path_of
 from tests.apiserver.server import ApiServer, Seen, status
+from tests.cli.test_schemas import schema
 from tests.cluster.objects import job, node, pod, pool
 from webhook.cli import main
 
@@ -85,6 +87,7 @@ async def told(capfd: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]
     _, out, err = await asked(capfd, *words, "-o", "json")
     assert err == ""
     found: dict[str, Any] = json.loads(out)
+    jsonschema.Draft202012Validator(schema("why")).validate(found)
     return found
 
 
@@ -349,7 +352,10 @@ async def test_nodes_that_were_tainted_or_added_later(server: ApiServer, capfd: 
     ready = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-09-01T09:30:00.5+00:30"}
     metadata = {"creationTimestamp": LATER, "labels": {}}
     server.store("nodes", node("node-a", spec={"taints": [{**taint, "timeAdded": LATER}]}))
-    server.store("nodes", node("node-b", spec={"taints": [taint]}, status={"conditions": [{"type": "DiskPressure"}, ready]}, **metadata))
+    server.store(
+        "nodes",
+        node("node-b", spec={"taints": [taint]}, status={"conditions": [{"type": "DiskPressure"}, ready]}, **metadata),
+    )
     server.missing.add("streamsjobs")
     server.store("pods", waiting("w"))
     assert (await told(capfd, "w"))["changes"] == [
