@@ -14,6 +14,8 @@ import argparse
 import gc
 import importlib
 import logging
+import os
+import select
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -38,6 +40,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "status": "show how a Streams job stands, and what it waits for",
     "tour": "try everything out: the real server, every example, no cluster",
     "version": "print the version",
+    "why": "show why an object of a cluster waits, or runs where it does",
 }
 """The name of each command, which is also the name of its file in ``commands`` (``-`` as ``_``), and its help line."""
 
@@ -50,6 +53,10 @@ EXITS: Final = "Exit codes: 0 done, 1 refused, 2 wrong use, 3 trouble."
 _YOUNG: Final = 20_000
 """New containers before the garbage collector looks at them. Imports, lists and reviews make hardly any cycles; with
 the default of 700 the collector would look a hundred times while ``serve`` is imported, and every ten reviews."""
+
+
+_STANDARD_OUTPUT: Final = 1
+"""The file descriptor (POSIX)."""
 
 
 class Command(Protocol):
@@ -79,9 +86,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = None if name is None else load(name)
     try:
         arguments = _parser(name, command).parse_args(words)
-        return Exit.OK if command is None else command.run(arguments)
+        code = Exit.OK if command is None else command.run(arguments)
+        sys.stdout.flush()  # here an error is still told; at the end of Python it would be a traceback
     except SystemExit as leaving:  # argparse, after --help or a wrong flag
         return int(leaving.code or Exit.OK)
+    except BrokenPipeError as error:
+        return _unread(error)
     except WrongUse as wrong:
         return say(str(wrong), Exit.WRONG_USE)
     except KeyboardInterrupt:
@@ -89,7 +99,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 -- the user wants a sentence; with log level debug also the traceback
         if logging.getLogger().isEnabledFor(logging.DEBUG):
             traceback.print_exc()
+        _finish_output()
         return say(str(error) or type(error).__name__, Exit.TROUBLE)
+    return code
+
+
+def _unread(error: BrokenPipeError) -> int:
+    """The end when a pipe is broken: in silence if it is standard output, whose reader (``head``) has enough."""
+    poll = select.poll()
+    poll.register(_STANDARD_OUTPUT, 0)
+    if not poll.poll(0):
+        return say(str(error), Exit.TROUBLE)
+    _finish_output()
+    return Exit.TROUBLE
+
+
+def _finish_output() -> None:
+    """Write what is in the buffer of standard output, or forget it: Python would fail again when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _STANDARD_OUTPUT)
 
 
 def load(name: str) -> Command:

@@ -23,6 +23,7 @@ from webhook.cli.commands.explain import add_manifests, manifests_of
 from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.output import add_output, write
+from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
 from webhook.placement.clusters.answer import AppList, ClustersAnswer
 from webhook.placement.clusters.application import ClusterApp
@@ -144,8 +145,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise WrongUse(str(error)) from error
     if not apps:
         raise WrongUse("no app in the manifests: an HPAIntent, or a workload such as a Deployment, is needed")
-    reading = ClusterReading(arguments.timeout, int(arguments.parallel))
-    found = placed(sources, apps, given, reading, warn)
+    with progress() as step:
+        reading = ClusterReading(arguments.timeout, int(arguments.parallel), step=step)
+        found = placed(sources, apps, given, reading, warn)
     if arguments.output in _FLEET:
         _write_objects(apps, found, arguments)
     elif arguments.output == "text":

@@ -21,6 +21,7 @@ from webhook.cli.explanation import NAMESPACE, Explanation, beside, explain
 from webhook.cli.job_explanation import JobExplanation, explain_job
 from webhook.cli.output import add_output, write
 from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
+from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
 from webhook.cluster.snapshot.manifests import ManifestError, read_named
 from webhook.placement.request.world import World
@@ -154,12 +155,17 @@ def _in_namespace(manifests: Manifests, namespace: str) -> Iterator[tuple[str, U
 
 def _judged(given: Manifests, settings: Settings) -> list[Explanation]:
     """The explanation of every pod and host pool, in a world in which the manifests are applied."""
-    try:
-        world = app.explain.explaining(settings, given, warn)
-    except ValueError as error:
-        raise WrongUse(str(error)) from error
-    earlier = app.explain.EarlierWorkloads(world)
-    return [found for file, document in given for found in _explained(file, document, world, earlier)]
+    with progress() as step:
+        try:
+            world = app.explain.explaining(settings, given, warn, step=step)
+        except ValueError as error:
+            raise WrongUse(str(error)) from error
+        earlier = app.explain.EarlierWorkloads(world)
+        explanations: list[Explanation] = []
+        for at, (file, document) in enumerate(given):
+            step("deciding", at, len(given))
+            explanations += _explained(file, document, world, earlier)
+    return explanations
 
 
 def _explained(

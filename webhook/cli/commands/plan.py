@@ -13,6 +13,7 @@ from webhook.cli.output import add_output, write
 from webhook.cli.plan_document import document_of
 from webhook.cli.planpage.document import PlanDocument, PlannedElement, Subject
 from webhook.cli.planpage.page import render
+from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
 from webhook.placement.text.problem import counted, enumerated, escape
 from webhook.settings import Settings
@@ -93,11 +94,12 @@ def _exit(document: PlanDocument) -> int:
 
 def planned_document(given: Manifests, settings: Settings, seconds: float, title: str) -> PlanDocument:
     """The plan of the manifests as a document; raises :class:`WrongUse` for a manifest that cannot be used."""
-    try:
-        world = app.explain.explaining(settings, given, warn)
-        found = planned(given, world, seconds)
-    except ValueError as error:
-        raise WrongUse(str(error)) from error
+    with progress() as step:
+        try:
+            world = app.explain.explaining(settings, given, warn, step=step)
+            found = planned(given, world, seconds, step)
+        except ValueError as error:
+            raise WrongUse(str(error)) from error
     if not found.objects:
         warn("nothing to plan: there is no pod, no workload and no Job in the manifests")
     nodes = counted(len(world.inventory.nodes.nodes), "node")

@@ -14,6 +14,7 @@ from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE
 from webhook.cli.output import TEXT, add_output, write
+from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
 from webhook.cluster.queries.job_view import ElementView, JobView, PoolView, UnknownJobError
 from webhook.placement.text.nearest import nearest
@@ -76,7 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
         if not _NAME.fullmatch(name):
             raise WrongUse(f"{quote(name)} is no name of an object: use a-z, 0-9, '-' and '.'")
     try:
-        view = uvloop.run(app.status.job_status(settings, arguments.namespace, arguments.job))
+        with progress() as step:
+            step("asking the API server", 0, 0)
+            view = uvloop.run(app.status.job_status(settings, arguments.namespace, arguments.job))
     except UnknownJobError as unknown:
         raise WrongUse(_no_such_job(arguments.job, arguments.namespace, unknown.names)) from unknown
     if arguments.output != TEXT:
