@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tools.template_messages import template_texts
+
 REPOSITORY: Final = Path(__file__).parents[1]
 PAGE: Final = REPOSITORY / "docs" / "messages.md"
 
@@ -132,6 +134,20 @@ FAMILIES: Final = (
         ("webhook/cluster/crds",),
     ),
     Family(
+        "Policies of the API server",
+        "The API server itself refuses these, also while no webhook answers: "
+        "[what the API server refuses by itself]"
+        "(../charts/streams-placement/README.md#what-the-api-server-refuses-by-itself).",
+        (
+            "charts/streams-placement/templates/policies.yaml", "charts/streams-placement/templates/_conditions.tpl",
+        ),
+    ),
+    Family(
+        "Values of the chart",
+        "helm says these before anything is installed: [values](../charts/streams-placement/README.md#values).",
+        ("charts/streams-placement/templates/checks.yaml",),
+    ),
+    Family(
         "Reading the cluster",
         "An object of the cluster or of a snapshot cannot be used, or the API server does not answer: "
         "[the cluster](operations.md#the-cluster), [the snapshot](operations.md#the-snapshot).",
@@ -218,7 +234,11 @@ def _literals(node: ast.AST, skipped: set[int]) -> Iterator[ast.Constant | ast.J
 
 def _text(node: ast.Constant | ast.JoinedStr) -> str | None:
     parts = node.values if isinstance(node, ast.JoinedStr) else [node]
-    text = "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts)
+    return said_by("".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts))
+
+
+def said_by(text: str) -> str | None:
+    """The text in one line, or ``None`` if it is too short for a message, too long, or something else."""
     lines = [line.strip() for line in text.strip().splitlines()]
     said = " / ".join(line for line in lines if line)
     words = re.findall(r"[A-Za-z']{2,}|\ba\b", said.replace("…", " "))
@@ -237,6 +257,9 @@ def families() -> dict[Family, list[str]]:
                 continue
             if said := texts(path.read_text(), of_rules=module.startswith(_RULES)):
                 found[_family(module)] += said
+    for path in sorted((REPOSITORY / "charts" / "streams-placement" / "templates").iterdir()):
+        if said := [text for text in map(said_by, template_texts(path.read_text())) if text is not None]:
+            found[_family(path.relative_to(REPOSITORY).as_posix())] += said
     return {family: list(dict.fromkeys(said)) for family, said in found.items()}
 
 
