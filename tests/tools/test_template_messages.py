@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.docs.pages import ROOT
-from tools.messages import families
+from tools.messages import topics
 from tools.template_messages import template_texts
 
 TEMPLATES = ROOT / "charts" / "streams-placement" / "templates"
@@ -40,7 +40,7 @@ def test_what_says_nothing_is_no_text(source: str) -> None:
 
 
 def test_every_message_of_a_policy_is_on_the_page_in_parts() -> None:
-    said = "\n".join(text for texts in families().values() for text in texts)
+    said = "\n".join(text for texts in topics().values() for text in texts)
     messages = re.findall(r'^ +message: "([^"{]+)"$', (TEMPLATES / "policies.yaml").read_text(), re.MULTILINE)
     assert len(messages) >= 5
     assert [message for message in messages if message not in said] == []
