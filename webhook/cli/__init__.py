@@ -4,10 +4,10 @@
 which returns the exit code. ``main`` imports the file of the chosen command only, so that ``version`` need not wait for
 the import of a web server.
 
-Shared: ``exits`` (exit codes), ``flags`` (flags for settings), ``command_help`` (help and examples of a command),
-``output`` (the forms of answers), ``explanation`` and ``pool_explanation``
-(one pod, or HostPool, explained), ``planpage`` (a plan as one value and as one HTML page), ``client`` (sends reviews to
-a server), ``screen`` and ``differences`` (output for a person). Only this package prints.
+Shared: ``exits`` (exit codes), ``command_help`` (help and examples), ``flags`` (flags for settings), ``output`` (the
+forms of answers), ``screen`` and ``differences`` (output for a person), ``progress`` (what takes long), ``completion``
+(what shells ask), ``explanation``, ``pool_explanation`` and ``job_explanation`` (one object explained), ``planpage`` (a
+plan as one value and as one HTML page), ``client`` (sends reviews to a server). Only this package prints.
 """
 
 import argparse
@@ -30,6 +30,7 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  #
 
 COMMANDS: Final[Mapping[str, str]] = {
     "clusters": "show which of several clusters can take which apps",
+    "completion": "print the completion script of a shell",
     "controller": "give host pools their hosts",
     "convert": "make manifests of SPL, Streams bundles, Twister2 and EMCO files",
     "explain": "show what admission would make of a manifest, and why",
@@ -54,6 +55,9 @@ _YOUNG: Final = 20_000
 """New containers before the garbage collector looks at them. Imports, lists and reviews make hardly any cycles; with
 the default of 700 the collector would look a hundred times while ``serve`` is imported, and every ten reviews."""
 
+
+_COMPLETE: Final = "__complete"
+"""The command that shells call for completion; help does not show it."""
 
 _STANDARD_OUTPUT: Final = 1
 """The file descriptor (POSIX)."""
@@ -82,11 +86,8 @@ class _Help(argparse.HelpFormatter):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; ``argv`` are the words after the program's name. Returns the exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
-    name = words[0] if words and words[0] in COMMANDS else None
-    command = None if name is None else load(name)
     try:
-        arguments = _parser(name, command).parse_args(words)
-        code = Exit.OK if command is None else command.run(arguments)
+        code = _run(words)
         sys.stdout.flush()  # here an error is still told; at the end of Python it would be a traceback
     except SystemExit as leaving:  # argparse, after --help or a wrong flag
         return int(leaving.code or Exit.OK)
@@ -102,6 +103,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         _finish_output()
         return say(str(error) or type(error).__name__, Exit.TROUBLE)
     return code
+
+
+def _run(words: Sequence[str]) -> int:
+    """Run the command that the words begin with; ``SystemExit`` after ``--help`` and for words that are wrong."""
+    if words[:1] == [_COMPLETE]:
+        completed: int = importlib.import_module("webhook.cli.completion").main(words[1:])
+        return completed
+    name = words[0] if words and words[0] in COMMANDS else None
+    command = None if name is None else load(name)
+    arguments = _parser(name, command).parse_args(words)
+    return Exit.OK if command is None else command.run(arguments)
 
 
 def _unread(error: BrokenPipeError) -> int:

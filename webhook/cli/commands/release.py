@@ -79,7 +79,7 @@ def add(subparsers: Subparsers) -> None:
         type=float,
         default=_WAIT,
         metavar="SECONDS",
-        help=f"How long controllers that run are waited for. [default: {_WAIT:g}]",
+        help=f"How long controllers that run are waited for (default: {_WAIT:g}).",
     )
     add_output(parser)
     flags.add(parser, _FLAGS)
