@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds image lock clean
+.PHONY: run serve test unit integration check golden histories browser blackbox e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds monitoring image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -98,6 +98,9 @@ bench-clusters: $(VENV)/run.stamp       ## placement over 100 clusters of 1,000 
 
 crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python
 	$(BIN)/python -m tools.crds
+
+monitoring: $(VENV)/dev.stamp           ## write the page of metrics and the chart's dashboard from the code
+	$(BIN)/python -m tools.monitoring
 
 image:                                  ## the container image, with the version of the chart as its tag; needs docker
 	docker build --tag $(IMAGE):$(VERSION) .
