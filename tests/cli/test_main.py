@@ -63,11 +63,12 @@ def test_importing_it_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 class TestACommandThatFails:
     """One sentence on standard error, and the exit code for its sort."""
 
-    @pytest.fixture(params=["wrong use", "trouble", "silent trouble", "interrupted"])
+    @pytest.fixture(params=["wrong use", "trouble", "another pipe", "silent trouble", "interrupted"])
     def failure(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
         raised, code, sentence = {
             "wrong use": (WrongUse("give a file"), 2, "give a file"),
             "trouble": (RuntimeError("the disk\nis \x1b full"), 3, "the disk\\nis \\x1b full"),
+            "another pipe": (BrokenPipeError(32, "Broken pipe"), 3, "[Errno 32] Broken pipe"),
             "silent trouble": (ZeroDivisionError(), 3, "ZeroDivisionError"),
             "interrupted": (KeyboardInterrupt(), 3, "interrupted"),
         }[request.param]

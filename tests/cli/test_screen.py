@@ -10,9 +10,16 @@ HEAD = ("NAME", "ASKED", "SAID")
 ROWS = [("one", "a" * 60, "admitted"), ("the-second", "b", " ".join(["word"] * 12))]
 
 
+class Terminal(io.StringIO):
+    """A text that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 def shown(*, terminal: bool) -> list[str]:
     """The lines of the table on a screen of 60 columns."""
-    out = io.StringIO()
+    out = Terminal() if terminal else io.StringIO()
     console = Console(file=out, force_terminal=terminal, color_system=None, width=60, highlight=False, soft_wrap=True)
     Screen(console).table(HEAD, ROWS, fixed=("NAME",))
     return [line.rstrip() for line in out.getvalue().splitlines()]

@@ -70,6 +70,7 @@ MODULES: Final = (
     Module("etcd", "go.etcd.io/etcd/server/v3", {"etcd": "go.etcd.io/etcd/server/v3"}),
     Module("kwok", "sigs.k8s.io/kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}),
     Module("helm", "helm.sh/helm/v4", {"helm": "helm.sh/helm/v4/cmd/helm"}),
+    Module("helm-docs", "github.com/norwoodj/helm-docs", {"helm-docs": "github.com/norwoodj/helm-docs/cmd/helm-docs"}),
 )
 
 PROMETHEUS: Final = Module(

@@ -1,8 +1,8 @@
 """``make golden``: rewrite every expected text that the product words differently now.
 
 Read the difference before you commit it. Written anew: expected results of the examples, string literals that failing
-tests compared, and what pages of the documentation show. Tests that fail for any other reason are left alone and named;
-the exit code is then 1.
+tests compared, schemas and the reference of the command line, and what pages of the documentation show. Tests that fail
+for any other reason are left alone and named; the exit code is then 1.
 """
 
 import argparse
@@ -25,6 +25,7 @@ from tests.golden.layout import edited, laid_out
 from tests.golden.plugin import Failure
 from tests.golden.rewriting import Change, Edit, Left, Plan, Rewriter
 from tests.golden.wording import old_words, phrases
+from tools import command_line, messages, schemas
 
 ROOT: Final = Path(__file__).parents[2]
 WRITTEN: Final = ("tests", "examples", "docs", "README.md")
@@ -39,7 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"commit or stash these first, or say --force:\n{changed}", file=sys.stderr)  # noqa: T201 - a command
         return 2
     whole = not options.tests
-    touched = {*write_examples(), *write_conversions()} if whole else set()
+    made = (write_examples, write_conversions, messages.write, schemas.write, command_line.write)
+    touched = {path for write in made for path in write()} if whole else set()
     # Pages show what commands write of the examples, and tests run these commands again.
     shown = list(pages.written_anew()) if whole else []
     touched |= {page for page, why in shown if why is None}

@@ -24,7 +24,7 @@ from kubeapi.client.object_client import ObjectClient
 from webhook.admission.templates import is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.cluster_source import configuration_of
-from webhook.app.explain import Manifests, applied, explaining
+from webhook.app.explain import Manifests, Step, applied, explaining, silent
 from webhook.cluster.objects import custom_resources, wire
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.queries.cluster_profiles import ClusterProfile, read_profiles
@@ -177,11 +177,15 @@ def _workloads(document: Unstructured) -> Iterator[tuple[str, AppWorkload]]:
 
 
 class ClusterReading(Struct, frozen=True):
-    """How clusters are read: in how many seconds each and all of them, and how many of them at the same time."""
+    """How clusters are read: in how many seconds each and all of them, and how many of them at the same time.
+
+    ``step`` is called whenever one is ready.
+    """
 
     timeout: float = TIMEOUT
     parallel: int = PARALLEL
     total: float = math.inf
+    step: Step = silent
 
 
 def placed(
@@ -249,6 +253,7 @@ class Readers:
                 self._start(waiting.popleft(), end)
             if not self._ends:
                 return found + [ExaminedCluster(source.name, trouble=UNASKED) for source in waiting]
+            self._reading.step("reading clusters", len(found), len(found) + len(self._ends) + len(waiting))
             found += self._ready() or self._overdue()
         return found
 

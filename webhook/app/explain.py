@@ -34,23 +34,36 @@ Manifests = Sequence[tuple[str, Unstructured]]
 """Objects in the order in which they would be applied, each with the name of its file."""
 
 
+Step = Callable[[str, int, int], object]
+"""Called with what is being done, how much of it is done, and of how much: 0 if that is not known."""
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Tell nobody what is being done."""
+
+
 def explaining(
     settings: Settings,
     manifests: Iterable[tuple[str, Unstructured]],
     tell: Callable[[str], object],
     patience: float = PATIENCE,
+    step: Step = silent,
 ) -> World:
     """The cluster as a world, with all that is no pod among ``manifests`` taken as already applied.
 
     An API server has ``patience`` seconds to answer. ``tell`` learns of every object of the cluster, and every part of
-    one, that could not be used. Raises :class:`SnapshotError` where the folder is no cluster, :class:`FatalError` where
-    there is none at all, and ``ValueError`` for one of the manifests that cannot be used.
+    one, that could not be used, and ``step`` of what is being read. Raises :class:`SnapshotError` where the folder is
+    no cluster, :class:`FatalError` where there is none at all, and ``ValueError`` for one of the manifests that cannot
+    be used.
     """
     if settings.snapshot is None:
-        cluster = asyncio.run(seen(live(settings, listener(tell)), patience))
+        cluster = asyncio.run(
+            seen(live(settings, listener(tell)), patience, lambda objects: step("reading the cluster", objects, 0))
+        )
     else:
         cluster = inventory_of(settings)
-        for line in unused(read_snapshot(settings.snapshot, cluster)):
+        read = read_snapshot(settings.snapshot, cluster, step=lambda objects: step("reading the snapshot", objects, 0))
+        for line in unused(read):
             tell(f"snapshot: {line}")
     for line in unused(applied(manifests, cluster)):
         tell(line)

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from webhook.admission.templates import is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.app.explain import Manifests, wrong
+from webhook.app.explain import Manifests, Step, silent, wrong
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.decision.decision import decide
@@ -58,18 +58,19 @@ class Planned(Struct, frozen=True, eq=False):
     plan: Plan | None
 
 
-def planned(manifests: Manifests, world: World, seconds: float) -> Planned:
+def planned(manifests: Manifests, world: World, seconds: float, step: Step = silent) -> Planned:
     """The plan of all pods, workloads and Jobs of manifests that are applied in that world.
 
     Each object is decided about in at most so many seconds, and the cheapest plan looked for in as many. Raises
-    ``ValueError`` for an object that is not readable.
+    ``ValueError`` for an object that is not readable. ``step`` is called before each object and each search.
     """
     jobs = [_name(document) for _, document in manifests if is_job(document)]
     fresh = World(world.inventory, world.policy, leaving=frozenset(jobs))
     objects: list[PlannedObject] = []
     fitting: list[PlannedObject] = []
     group, answer = Group((), fresh, (), AtOnce(seconds), jobs), None
-    for file, document in manifests:
+    for at, (file, document) in enumerate(manifests):
+        step("deciding", at, len(manifests))
         for found in _described(file, document, fresh):
             if found.text or not found.members:
                 objects.append(found)
@@ -87,6 +88,7 @@ def planned(manifests: Manifests, world: World, seconds: float) -> Planned:
             fitting, group, answer = together, tried, judged
     plan = None
     if answer is not None and answer.placed is not None:
+        step("looking for the cheapest plan", 0, 0)
         final = _group(fitting, fresh, seconds, jobs)
         group, plan = final, finished(cheapest(final, answer.placed))
     return Planned(tuple(objects), group, plan)

@@ -4,15 +4,18 @@
 which returns the exit code. ``main`` imports the file of the chosen command only, so that ``version`` need not wait for
 the import of a web server.
 
-Shared: ``exits`` (exit codes), ``flags`` (flags for settings), ``explanation`` and ``pool_explanation``
-(one pod, or HostPool, explained), ``planpage`` (a plan as one value and as one HTML page), ``client`` (sends reviews to
-a server), ``screen`` and ``differences`` (output for a person). Only this package prints.
+Shared: ``exits`` (exit codes), ``command_help`` (help and examples), ``flags`` (flags for settings), ``output`` (the
+forms of answers), ``screen`` and ``differences`` (output for a person), ``progress`` (what takes long), ``completion``
+(what shells ask), ``explanation``, ``pool_explanation`` and ``job_explanation`` (one object explained), ``planpage`` (a
+plan as one value and as one HTML page), ``client`` (sends reviews to a server). Only this package prints.
 """
 
 import argparse
 import gc
 import importlib
 import logging
+import os
+import select
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -27,6 +30,7 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  #
 
 COMMANDS: Final[Mapping[str, str]] = {
     "clusters": "show which of several clusters can take which apps",
+    "completion": "print the completion script of a shell",
     "controller": "give host pools their hosts",
     "convert": "make manifests of SPL, Streams bundles, Twister2 and EMCO files",
     "explain": "show what admission would make of a manifest, and why",
@@ -37,15 +41,26 @@ COMMANDS: Final[Mapping[str, str]] = {
     "status": "show how a Streams job stands, and what it waits for",
     "tour": "try everything out: the real server, every example, no cluster",
     "version": "print the version",
+    "why": "show why an object of a cluster waits, or runs where it does",
 }
 """The name of each command, which is also the name of its file in ``commands`` (``-`` as ``_``), and its help line."""
 
-_EXITS: Final = "Exit codes: 0 done, 1 refused, 2 wrong use, 3 trouble."
+PROGRAM: Final = "streams-placement"
+"""The name of the program where it is not called as a plugin of kubectl."""
 
+EXITS: Final = "Exit codes: 0 done, 1 refused, 2 wrong use, 3 trouble."
+"""The exit codes, for the help of every command (:class:`Exit`)."""
 
 _YOUNG: Final = 20_000
 """New containers before the garbage collector looks at them. Imports, lists and reviews make hardly any cycles; with
 the default of 700 the collector would look a hundred times while ``serve`` is imported, and every ten reviews."""
+
+
+_COMPLETE: Final = "__complete"
+"""The command that shells call for completion; help does not show it."""
+
+_STANDARD_OUTPUT: Final = 1
+"""The file descriptor (POSIX)."""
 
 
 class Command(Protocol):
@@ -71,13 +86,13 @@ class _Help(argparse.HelpFormatter):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; ``argv`` are the words after the program's name. Returns the exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
-    name = words[0] if words and words[0] in COMMANDS else None
-    command = None if name is None else load(name)
     try:
-        arguments = _parser(name, command).parse_args(words)
-        return Exit.OK if command is None else command.run(arguments)
+        code = _run(words)
+        sys.stdout.flush()  # here an error is still told; at the end of Python it would be a traceback
     except SystemExit as leaving:  # argparse, after --help or a wrong flag
         return int(leaving.code or Exit.OK)
+    except BrokenPipeError as error:
+        return _unread(error)
     except WrongUse as wrong:
         return say(str(wrong), Exit.WRONG_USE)
     except KeyboardInterrupt:
@@ -85,7 +100,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 -- the user wants a sentence; with log level debug also the traceback
         if logging.getLogger().isEnabledFor(logging.DEBUG):
             traceback.print_exc()
+        _finish_output()
         return say(str(error) or type(error).__name__, Exit.TROUBLE)
+    return code
+
+
+def _run(words: Sequence[str]) -> int:
+    """Run the command that the words begin with; ``SystemExit`` after ``--help`` and for words that are wrong."""
+    if words[:1] == [_COMPLETE]:
+        completed: int = importlib.import_module("webhook.cli.completion").main(words[1:])
+        return completed
+    name = words[0] if words and words[0] in COMMANDS else None
+    command = None if name is None else load(name)
+    arguments = _parser(name, command).parse_args(words)
+    return Exit.OK if command is None else command.run(arguments)
+
+
+def _unread(error: BrokenPipeError) -> int:
+    """The end when a pipe is broken: in silence if it is standard output, whose reader (``head``) has enough."""
+    poll = select.poll()
+    poll.register(_STANDARD_OUTPUT, 0)
+    if not poll.poll(0):
+        return say(str(error), Exit.TROUBLE)
+    _finish_output()
+    return Exit.TROUBLE
+
+
+def _finish_output() -> None:
+    """Write what is in the buffer of standard output, or forget it: Python would fail again when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _STANDARD_OUTPUT)
 
 
 def load(name: str) -> Command:
@@ -98,9 +144,9 @@ def load(name: str) -> Command:
 def _parser(name: str | None, command: Command | None) -> argparse.ArgumentParser:
     """The parser of the whole command line; it has all commands, but only the flags of the chosen command."""
     parser = argparse.ArgumentParser(
-        prog=_program(),
+        prog=program_name(),
         description="Streams host constraints for Kubernetes: honoured, or refused when the pod is submitted.",
-        epilog=_EXITS,
+        epilog=EXITS,
         formatter_class=_Help,
         allow_abbrev=False,
     )
@@ -114,9 +160,9 @@ def _parser(name: str | None, command: Command | None) -> argparse.ArgumentParse
     return parser
 
 
-def _program() -> str:
+def program_name() -> str:
     """The program's name in messages, as it was called: by itself, or as a plugin of kubectl."""
-    return "kubectl streams-placement" if Path(sys.argv[0]).name.startswith("kubectl-") else "streams-placement"
+    return "kubectl streams-placement" if Path(sys.argv[0]).name.startswith("kubectl-") else PROGRAM
 
 
 class _Version(argparse.Action):
@@ -125,7 +171,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         """Print the version and exit."""
         version = importlib.import_module("webhook.cli.commands.version")
-        version.run(argparse.Namespace())
+        version.print_version()
         parser.exit()
 
 
@@ -136,5 +182,5 @@ def warn(sentence: str) -> None:
 
 def say(sentence: str, code: Exit) -> Exit:
     """Print the sentence on standard error, with the program's name in front; returns ``code``."""
-    print(f"{_program()}: {escape(sentence)}", file=sys.stderr)
+    print(f"{program_name()}: {escape(sentence)}", file=sys.stderr)
     return code

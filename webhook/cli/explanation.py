@@ -5,7 +5,7 @@ snapshot, with rights of their own.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import jsonpatch
 import msgspec
@@ -51,7 +51,7 @@ class Explanation(Struct, frozen=True):
     file: str
     origin: str
     namespace: str
-    verdict: str
+    verdict: Literal["admitted", "refused"]
     code: int
     message: str
     warnings: list[str]

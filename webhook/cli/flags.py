@@ -10,11 +10,6 @@ from webhook import settings
 from webhook.cli.exits import WrongUse
 from webhook.settings import Settings
 
-EPILOG: Final = (
-    "Every flag has an environment variable; the flag wins, and an empty variable stands for the default. "
-    "Exit codes: 0 done, 1 refused, 2 wrong use, 3 trouble."
-)
-
 _METAVARS: Final[dict[object, str]] = {int: "NUMBER", float: "SECONDS", str: "TEXT", str | None: "NAME"}
 
 

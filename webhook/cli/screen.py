@@ -1,6 +1,9 @@
 """Output of ``explain`` and ``tour`` for a person: coloured on a terminal, plain text anywhere else."""
 
+import os
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import IO
 
 from rich.console import Console
 from rich.table import Table
@@ -20,11 +23,28 @@ _BEST = 5
 """Nodes that are shown with their cost, the cheapest first."""
 
 
-class Screen:
-    """Prints results; ``console`` (rich) uses colour if standard output is a terminal."""
+class PlainConsole(Console):
+    """Rich's console without its exit code for a reader that has gone: ``main`` decides about that."""
 
-    def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(highlight=False, soft_wrap=True)
+    def on_broken_pipe(self) -> None:
+        """Raise the error again that was caught."""
+        raise BrokenPipeError
+
+
+def console(stream: IO[str]) -> Console:
+    """A console that writes to the stream: in colour on a terminal, and anywhere with ``FORCE_COLOR``.
+
+    ``NO_COLOR`` (https://no-color.org) and ``TERM=dumb`` forbid every escape sequence, those for bold text as well.
+    """
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return PlainConsole(file=stream, highlight=False, soft_wrap=True, color_system=None if plain else "auto")
+
+
+class Screen:
+    """Prints results; on a terminal in colour, and with tables that fit it."""
+
+    def __init__(self, shown: Console | None = None) -> None:
+        self._console = shown or console(sys.stdout)
 
     def say(self, text: str, style: str = "") -> None:
         """Print one or more lines, exactly as they are."""
@@ -37,7 +57,7 @@ class Screen:
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, fixed: Collection[str]) -> None:
         """Print a line for each row; a terminal wraps the last column, and cuts others unless ``fixed``."""
         widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
-        if not self._console.is_terminal:
+        if not self._console.file.isatty():
             for row in (head, *rows):
                 self.say("  ".join(map(str.ljust, row, widths)).rstrip())
             return

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from webhook.app.clusters import (
     PARALLEL,
     TIMEOUT,
@@ -19,10 +17,13 @@ from webhook.app.clusters import (
     profiles,
     read_apps,
 )
-from webhook.cli import COMMANDS, Subparsers, flags, warn
-from webhook.cli.commands.explain import FORMS, add_manifests, manifests_of
+from webhook.cli import Subparsers, flags, warn
+from webhook.cli.command_help import HelpExample, declare
+from webhook.cli.commands.explain import add_manifests, manifests_of
 from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.output import add_output, write
+from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
 from webhook.placement.clusters.answer import AppList, ClustersAnswer
 from webhook.placement.clusters.application import ClusterApp
@@ -49,11 +50,27 @@ _LISTED: Final = 12
 """Clusters that a line names; the other forms have all."""
 
 
+HELP_EXAMPLES: Final = (
+    HelpExample(
+        "clusters whose snapshots are folders",
+        "streams-placement clusters -f examples/apps/emco.yaml --clusters examples/clusters",
+    ),
+    HelpExample(
+        "objects that Karmada places apps by",
+        "streams-placement clusters -f examples/apps/emco.yaml --clusters examples/clusters -o karmada",
+    ),
+    HelpExample(
+        "clusters that are contexts of the kubeconfig",
+        "streams-placement clusters -f apps/ --contexts edge-1,edge-2",
+        cluster=True,
+    ),
+)
+"""The examples of the help."""
+
+
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
-    parser = subparsers.add_parser(
-        "clusters", help=COMMANDS["clusters"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
-    )
+    parser = declare(subparsers, "clusters", _DESCRIPTION, HELP_EXAMPLES)
     add_manifests(parser)
     _add_clusters(parser)
     _add_output(parser)
@@ -94,13 +111,7 @@ def _add_clusters(parser: argparse.ArgumentParser) -> None:
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     """Declare the flags about the form of the answer."""
-    parser.add_argument(
-        "-o",
-        "--output",
-        choices=("text", *FORMS, *_FLEET),
-        default="text",
-        help="Form of the answer; karmada and ocm write objects of these fleet managers (default: text).",
-    )
+    add_output(parser, *_FLEET, note="Form of the answer; karmada and ocm write objects of these fleet managers")
     parser.add_argument(
         "--divide",
         action="store_true",
@@ -134,14 +145,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise WrongUse(str(error)) from error
     if not apps:
         raise WrongUse("no app in the manifests: an HPAIntent, or a workload such as a Deployment, is needed")
-    reading = ClusterReading(arguments.timeout, int(arguments.parallel))
-    found = placed(sources, apps, given, reading, warn)
+    with progress() as step:
+        reading = ClusterReading(arguments.timeout, int(arguments.parallel), step=step)
+        found = placed(sources, apps, given, reading, warn)
     if arguments.output in _FLEET:
         _write_objects(apps, found, arguments)
     elif arguments.output == "text":
         _show(found, Screen())
     else:
-        print(FORMS[arguments.output](msgspec.to_builtins(found)))
+        write(found, arguments.output)
     return Exit.REFUSED if found.refused else Exit.OK
 
 

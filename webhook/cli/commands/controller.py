@@ -6,7 +6,8 @@ from typing import Final
 import uvloop
 
 from webhook import app
-from webhook.cli import COMMANDS, Subparsers, flags
+from webhook.cli import Subparsers, flags
+from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit
 from webhook.server import logs
 
@@ -24,11 +25,24 @@ _DESCRIPTION: Final = (
 )
 
 
+HELP_EXAMPLES: Final = (
+    HelpExample(
+        "outside a cluster, by the kubeconfig, for a namespace that has the Lease",
+        "streams-placement controller --context kind-lab --lease-namespace streams-system",
+        cluster=True,
+    ),
+    HelpExample(
+        "the same with the health checks on a free port",
+        "streams-placement controller --context kind-lab --lease-namespace streams-system --health-port 0",
+        cluster=True,
+    ),
+)
+"""The examples of the help."""
+
+
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
-    parser = subparsers.add_parser(
-        "controller", help=COMMANDS["controller"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
-    )
+    parser = declare(subparsers, "controller", _DESCRIPTION, HELP_EXAMPLES)
     flags.add(parser, _FLAGS)
 
 

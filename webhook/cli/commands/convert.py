@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
-from webhook.cli import COMMANDS, Subparsers, say
+from webhook.cli import Subparsers, say
+from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.output import add_output, write
 from webhook.cluster.snapshot.manifests import STDIN, ManifestError, read_named
 from webhook.convert.bundle import BUNDLE_LIMIT
 from webhook.convert.conversion import ConvertOptions, InputKind, convert, kind_of
@@ -26,7 +26,7 @@ _DESCRIPTION: Final = (
     "error, line by line: 'error' for an input that breaks its own rules, 'lost' for a demand that is left out, 'note' "
     "for what should be looked at. With an error, or with something lost and without --partial, no manifest is written."
 )
-_EPILOG: Final = "Exit codes: 0 done, 1 refused or something is lost, 2 wrong use, 3 trouble."
+_EXITS: Final = "Exit codes: 0 done, 1 refused or something is lost, 2 wrong use, 3 trouble."
 _DASH: Final = "-"
 _SHOWN: Final = 50
 """Errors of one input that are printed; the others are only counted."""
@@ -35,11 +35,24 @@ Inputs = Sequence[tuple[str, Conversion]]
 """The results with the names of their files, in the order of the command line."""
 
 
+HELP_EXAMPLES: Final = (
+    HelpExample("manifests of an SPL program", "streams-placement convert examples/convert/isolation.spl"),
+    HelpExample(
+        "applied at once",
+        "streams-placement convert examples/convert/isolation.spl -n team-a | kubectl apply -f -",
+        cluster=True,
+    ),
+    HelpExample(
+        "the manifests as one list, for a program",
+        "streams-placement convert examples/convert/isolation.spl -o json",
+    ),
+)
+"""The examples of the help."""
+
+
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
-    parser = subparsers.add_parser(
-        "convert", help=COMMANDS["convert"], description=_DESCRIPTION, epilog=_EPILOG, allow_abbrev=False
-    )
+    parser = declare(subparsers, "convert", _DESCRIPTION, HELP_EXAMPLES, settings=False, exits=_EXITS)
     parser.add_argument("files", nargs="+", metavar="FILE", help="Files to convert, or - for standard input.")
     parser.add_argument(
         "--from",
@@ -58,7 +71,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("--name", metavar="NAME", help="Name of the Job or workload (default: made of the input's).")
     parser.add_argument("-n", "--namespace", metavar="NAME", help="Namespace of what is made (default: none stated).")
     parser.add_argument("--partial", action="store_true", help="Write manifests although demands are lost.")
-    parser.add_argument("-o", "--output", choices=("yaml", "json"), default="yaml", help="Form (default: yaml).")
+    add_output(parser, forms=("yaml", "json"))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -152,8 +165,7 @@ def _remark_lines(conversion: Conversion) -> Iterator[str]:
 def _write(found: Inputs, onto: Sequence[Manifest], form: str) -> None:
     manifests = [manifest for _, conversion in found for manifest in conversion.manifests]
     if form == "json":
-        whole = {"apiVersion": "v1", "kind": "List", "items": [*manifests, *onto]}
-        print(msgspec.json.format(msgspec.json.encode(whole), indent=2).decode())
+        write({"apiVersion": "v1", "kind": "List", "items": [*manifests, *onto]}, form)
         return
     texts = [*_documents(found), *map(as_yaml, onto)]
     print("---\n".join(texts), end="")

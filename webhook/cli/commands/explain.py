@@ -5,7 +5,7 @@ The flags that name manifests are those of kubectl: ``-f``, ``-R`` and ``-n``.
 
 import argparse
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -13,13 +13,15 @@ import msgspec
 from webhook import app
 from webhook.admission.templates import DescribedPod, is_job, origin_of, pods_of, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.cli import COMMANDS, Subparsers, flags, warn
+from webhook.cli import Subparsers, flags, warn
 from webhook.cli.client import admission_review
-from webhook.cli.differences import as_yaml
+from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE, Explanation, beside, explain
 from webhook.cli.job_explanation import JobExplanation, explain_job
+from webhook.cli.output import add_output, write
 from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
+from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
 from webhook.cluster.snapshot.manifests import ManifestError, read_named
 from webhook.placement.request.world import World
@@ -48,18 +50,35 @@ _NAMED: Final = 5
 """Objects that the warning names when there is nothing to judge."""
 
 
+HELP_EXAMPLES: Final = (
+    HelpExample(
+        "a pod against a snapshot of a cluster",
+        "streams-placement explain -f examples/pool-tagged.yaml --snapshot examples/cluster",
+    ),
+    HelpExample(
+        "a pod against the cluster of a context",
+        "streams-placement explain -f pod.yaml --context kind-lab",
+        cluster=True,
+    ),
+    HelpExample(
+        "the verdict alone, for a program",
+        "streams-placement explain -f examples/refused-index.yaml --snapshot examples/cluster -o json",
+    ),
+    HelpExample(
+        "what EMCO, SPL or Twister2 files would make",
+        "streams-placement convert examples/convert/isolation.spl"
+        " | streams-placement explain -f - --snapshot examples/cluster",
+    ),
+)
+"""The examples of the help."""
+
+
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
-    parser = subparsers.add_parser(
-        "explain", help=COMMANDS["explain"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
-    )
+    parser = declare(subparsers, "explain", _DESCRIPTION, HELP_EXAMPLES)
     add_manifests(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        choices=("text", *FORMS, "html", "review"),
-        default="text",
-        help="Form of the answer (default: text).",
+    add_output(
+        parser, "html", "review", note="Form of the answer; html is a page, review an AdmissionReview for each pod"
     )
     parser.add_argument(
         "--strict", dest="must_judge", action="store_true", help="Exit with 2 where there is nothing to judge."
@@ -76,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         _note_nothing(
             "no review to write: there is no pod and no workload", reviews, given, strict=arguments.must_judge
         )
-        _write(reviews)
+        _write_reviews(reviews)
         return Exit.OK
     if arguments.output == "html":
         # The page needs the planner, which nothing else here does.
@@ -88,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output == "text":
         _show(explanations)
     else:
-        print(FORMS[arguments.output](msgspec.to_builtins(explanations)))
+        write(explanations, arguments.output)
     return Exit.REFUSED if any(found.refused for found in explanations) else Exit.OK
 
 
@@ -136,12 +155,17 @@ def _in_namespace(manifests: Manifests, namespace: str) -> Iterator[tuple[str, U
 
 def _judged(given: Manifests, settings: Settings) -> list[Explanation]:
     """The explanation of every pod and host pool, in a world in which the manifests are applied."""
-    try:
-        world = app.explain.explaining(settings, given, warn)
-    except ValueError as error:
-        raise WrongUse(str(error)) from error
-    earlier = app.explain.EarlierWorkloads(world)
-    return [found for file, document in given for found in _explained(file, document, world, earlier)]
+    with progress() as step:
+        try:
+            world = app.explain.explaining(settings, given, warn, step=step)
+        except ValueError as error:
+            raise WrongUse(str(error)) from error
+        earlier = app.explain.EarlierWorkloads(world)
+        explanations: list[Explanation] = []
+        for at, (file, document) in enumerate(given):
+            step("deciding", at, len(given))
+            explanations += _explained(file, document, world, earlier)
+    return explanations
 
 
 def _explained(
@@ -193,23 +217,11 @@ def _reviews(given: Manifests) -> Iterator[bytes]:
             yield msgspec.json.encode(admission_review(found.pod, namespace))
 
 
-def _write(reviews: Sequence[bytes]) -> None:
+def _write_reviews(reviews: Sequence[bytes]) -> None:
     for each in reviews:
         print(each.decode())
     if len(reviews) > 1:
         warn(f"these are {len(reviews)} reviews, one a line: the server takes one at a time")
-
-
-def _as_json(explanations: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(explanations), indent=2).decode()
-
-
-def _as_yaml(explanations: object) -> str:
-    return as_yaml(explanations).rstrip("\n")
-
-
-FORMS: Final[Mapping[str, Callable[[object], str]]] = {"json": _as_json, "yaml": _as_yaml}
-"""Values of ``--output`` for programs, and the functions that write these forms."""
 
 
 def _show(explanations: Iterable[Explanation]) -> None:

@@ -6,7 +6,8 @@ from typing import Final
 import uvloop
 
 from webhook import app
-from webhook.cli import COMMANDS, Subparsers, flags
+from webhook.cli import Subparsers, flags
+from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.rest.access import listens_on_loopback
 from webhook.rest.rest_settings import RestSettings
@@ -24,11 +25,20 @@ _DESCRIPTION: Final = (
 )
 
 
+HELP_EXAMPLES: Final = (
+    HelpExample("with the intents in a file, on a free port", "streams-placement hpa-api --store intents.db --port 0"),
+    HelpExample(
+        "with the intents as objects of a cluster",
+        "streams-placement hpa-api --context kind-lab --namespace emco",
+        cluster=True,
+    ),
+)
+"""The examples of the help."""
+
+
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
-    parser = subparsers.add_parser(
-        "hpa-api", help=COMMANDS["hpa-api"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
-    )
+    parser = declare(subparsers, "hpa-api", _DESCRIPTION, HELP_EXAMPLES)
     flags.add(parser, _FLAGS, RestSettings)
 
 

@@ -3,16 +3,17 @@
 import argparse
 from typing import Final
 
-import msgspec
-
 from webhook import app
 from webhook.app.plan import planned
-from webhook.cli import COMMANDS, Subparsers, flags, warn
-from webhook.cli.commands.explain import FORMS, Manifests, add_manifests, manifests_of
+from webhook.cli import Subparsers, flags, warn
+from webhook.cli.command_help import HelpExample, declare
+from webhook.cli.commands.explain import Manifests, add_manifests, manifests_of
 from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.output import add_output, write
 from webhook.cli.plan_document import document_of
 from webhook.cli.planpage.document import PlanDocument, PlannedElement, Subject
 from webhook.cli.planpage.page import render
+from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
 from webhook.placement.text.problem import counted, enumerated, escape
 from webhook.settings import Settings
@@ -33,15 +34,29 @@ _SHOWN: Final = 20
 """Nodes whose free room is printed; the others are only counted."""
 
 
+HELP_EXAMPLES: Final = (
+    HelpExample(
+        "where the elements of a Job would run",
+        "streams-placement plan -f examples/job-parallel.yaml --snapshot examples/cluster",
+    ),
+    HelpExample(
+        "the same as a page for the browser",
+        "streams-placement plan -f examples/job-parallel.yaml --snapshot examples/cluster -o html > plan.html",
+    ),
+    HelpExample(
+        "several files together, in the cluster of a context",
+        "streams-placement plan -f jobs/ -f pools.yaml --context kind-lab",
+        cluster=True,
+    ),
+)
+"""The examples of the help."""
+
+
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
-    parser = subparsers.add_parser(
-        "plan", help=COMMANDS["plan"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
-    )
+    parser = declare(subparsers, "plan", _DESCRIPTION, HELP_EXAMPLES)
     add_manifests(parser)
-    parser.add_argument(
-        "-o", "--output", choices=("text", *FORMS, "html"), default="text", help="Form of the answer (default: text)."
-    )
+    add_output(parser, "html", note="Form of the answer; html is a page for the browser")
     parser.add_argument(
         "--seconds",
         type=float,
@@ -62,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output == "text":
         _show(document)
     else:
-        print(FORMS[arguments.output](msgspec.to_builtins(document)))
+        write(document, arguments.output)
     return _exit(document)
 
 
@@ -79,11 +94,12 @@ def _exit(document: PlanDocument) -> int:
 
 def planned_document(given: Manifests, settings: Settings, seconds: float, title: str) -> PlanDocument:
     """The plan of the manifests as a document; raises :class:`WrongUse` for a manifest that cannot be used."""
-    try:
-        world = app.explain.explaining(settings, given, warn)
-        found = planned(given, world, seconds)
-    except ValueError as error:
-        raise WrongUse(str(error)) from error
+    with progress() as step:
+        try:
+            world = app.explain.explaining(settings, given, warn, step=step)
+            found = planned(given, world, seconds, step)
+        except ValueError as error:
+            raise WrongUse(str(error)) from error
     if not found.objects:
         warn("nothing to plan: there is no pod, no workload and no Job in the manifests")
     nodes = counted(len(world.inventory.nodes.nodes), "node")

@@ -4,13 +4,17 @@ import argparse
 from typing import Final
 
 import uvloop
+from msgspec import Struct
 
 from webhook import app
 from webhook.app.release import ReleaseRequest
-from webhook.cli import COMMANDS, Subparsers, flags, warn
+from webhook.cli import Subparsers, flags, warn
+from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.output import TEXT, add_output, write
 from webhook.controller.release import Freed, Scope, parse_scope
 from webhook.placement.text.problem import enumerated, quote
+from webhook.settings import Settings
 
 _FLAGS: Final = ("context", "lease_namespace", "lease_name")
 _DESCRIPTION: Final = (
@@ -30,11 +34,31 @@ _LONGEST: Final = 3600.0
 """Largest value of ``--wait`` in seconds."""
 
 
+class ReleaseAnswer(Struct, frozen=True, rename="camel"):
+    """What was released, or with ``dry_run`` would be, for programs."""
+
+    dry_run: bool
+    released: tuple[Freed, ...]
+
+
+HELP_EXAMPLES: Final = (
+    HelpExample(
+        "what one pool would give back",
+        "streams-placement release team-a/mypool --lease-namespace streams-system --dry-run",
+        cluster=True,
+    ),
+    HelpExample(
+        "everything, before uninstalling",
+        "streams-placement release --all --lease-namespace streams-system",
+        cluster=True,
+    ),
+)
+"""The examples of the help."""
+
+
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
-    parser = subparsers.add_parser(
-        "release", help=COMMANDS["release"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
-    )
+    parser = declare(subparsers, "release", _DESCRIPTION, HELP_EXAMPLES)
     parser.add_argument(
         "scopes",
         nargs="*",
@@ -55,8 +79,9 @@ def add(subparsers: Subparsers) -> None:
         type=float,
         default=_WAIT,
         metavar="SECONDS",
-        help=f"How long controllers that run are waited for. [default: {_WAIT:g}]",
+        help=f"How long controllers that run are waited for (default: {_WAIT:g}).",
     )
+    add_output(parser)
     flags.add(parser, _FLAGS)
 
 
@@ -70,21 +95,32 @@ def run(arguments: argparse.Namespace) -> int:
         raise WrongUse(
             f"--wait is {wish.wait_seconds:g}, but it should be more than 0 and at most {_LONGEST:g} seconds"
         )
-    released: list[Freed] = []
-
-    def report(freed: Freed) -> None:
-        released.append(freed)
-        print(_line(freed, dry_run=wish.dry_run), flush=True)
-
-    uvloop.run(app.release.release(settings, wish, report))
-    if not released:
-        print("HostPools: nothing to give back")
+    released = _released(settings, wish, arguments.output)
     if not wish.dry_run and not wish.end_controllers and any(freed.stays and freed.hosts for freed in released):
         warn("HostPools that are not deleted get hosts again as soon as a controller runs")
     failed = sum(bool(freed.failure) for freed in released)
     if failed:
         warn(f"{failed} of {len(released)} could not be released altogether: do it again")
     return Exit.TROUBLE if failed else Exit.OK
+
+
+def _released(settings: Settings, wish: ReleaseRequest, form: str) -> list[Freed]:
+    """Release the hosts and print what was released, as text at once; what was before an error is printed, too."""
+    released: list[Freed] = []
+
+    def report(freed: Freed) -> None:
+        released.append(freed)
+        if form == TEXT:
+            print(_line(freed, dry_run=wish.dry_run), flush=True)
+
+    try:
+        uvloop.run(app.release.release(settings, wish, report))
+    finally:
+        if form != TEXT:
+            write(ReleaseAnswer(wish.dry_run, tuple(released)), form)
+    if form == TEXT and not released:
+        print("HostPools: nothing to give back")
+    return released
 
 
 def _scopes(arguments: argparse.Namespace) -> list[Scope]:

@@ -8,7 +8,8 @@ from typing import Final
 import uvloop
 
 from webhook import app
-from webhook.cli import COMMANDS, Subparsers, flags
+from webhook.cli import Subparsers, flags
+from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.server import logs
 from webhook.server.fatal_error import FatalError
@@ -27,11 +28,23 @@ _DESCRIPTION: Final = (
 )
 
 
+HELP_EXAMPLES: Final = (
+    HelpExample(
+        "try it on a snapshot, with a certificate of its own and free ports",
+        "streams-placement serve --snapshot examples/cluster --tls-self-signed --port 0 --health-port 0",
+    ),
+    HelpExample(
+        "in a cluster, on all addresses",
+        "streams-placement serve --host 0.0.0.0 --tls-cert tls.crt --tls-key tls.key",
+        cluster=True,
+    ),
+)
+"""The examples of the help."""
+
+
 def add(subparsers: Subparsers) -> None:
     """Declare the command; it has a flag for every setting."""
-    parser = subparsers.add_parser(
-        "serve", help=COMMANDS["serve"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
-    )
+    parser = declare(subparsers, "serve", _DESCRIPTION, HELP_EXAMPLES)
     flags.add(parser, Settings.model_fields)
 
 

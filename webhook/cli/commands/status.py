@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-import msgspec
 import uvloop
 
 from webhook import app
-from webhook.cli import COMMANDS, Subparsers, flags
+from webhook.cli import Subparsers, flags
+from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE
+from webhook.cli.output import TEXT, add_output, write
+from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
 from webhook.cluster.queries.job_view import ElementView, JobView, PoolView, UnknownJobError
 from webhook.placement.text.nearest import nearest
@@ -48,18 +50,23 @@ class TreeLine(NamedTuple):
     style: str = ""
 
 
+HELP_EXAMPLES: Final = (
+    HelpExample("a Job of the namespace default", "streams-placement status parallel", cluster=True),
+    HelpExample(
+        "a Job of another namespace, for a program", "streams-placement status parallel -n team-a -o json", cluster=True
+    ),
+)
+"""The examples of the help."""
+
+
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
-    parser = subparsers.add_parser(
-        "status", help=COMMANDS["status"], description=_DESCRIPTION, epilog=flags.EPILOG, allow_abbrev=False
-    )
+    parser = declare(subparsers, "status", _DESCRIPTION, HELP_EXAMPLES)
     parser.add_argument("job", metavar="JOB", help="The name of the Job.")
     parser.add_argument(
         "-n", "--namespace", metavar="NAME", default=NAMESPACE, help=f"Its namespace (default: {NAMESPACE})."
     )
-    parser.add_argument(
-        "-o", "--output", choices=("text", "json"), default="text", help="Form of the answer (default: text)."
-    )
+    add_output(parser)
     flags.add(parser, _FLAGS)
 
 
@@ -70,11 +77,13 @@ def run(arguments: argparse.Namespace) -> int:
         if not _NAME.fullmatch(name):
             raise WrongUse(f"{quote(name)} is no name of an object: use a-z, 0-9, '-' and '.'")
     try:
-        view = uvloop.run(app.status.job_status(settings, arguments.namespace, arguments.job))
+        with progress() as step:
+            step("asking the API server", 0, 0)
+            view = uvloop.run(app.status.job_status(settings, arguments.namespace, arguments.job))
     except UnknownJobError as unknown:
         raise WrongUse(_no_such_job(arguments.job, arguments.namespace, unknown.names)) from unknown
-    if arguments.output == "json":
-        print(msgspec.json.format(msgspec.json.encode(view), indent=2).decode())
+    if arguments.output != TEXT:
+        write(view, arguments.output)
         return Exit.OK
     screen = Screen()
     for line in tree(view):

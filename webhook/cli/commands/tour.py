@@ -9,18 +9,20 @@ import tempfile
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.admission.templates import DescribedPod, is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.cli import COMMANDS, Subparsers
+from webhook.cli import Subparsers
 from webhook.cli.client import Client, Reply, is_workload
+from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.differences import changed_lines
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE
+from webhook.cli.output import TEXT, add_output, write
 from webhook.cli.screen import Screen
 from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.placement.text.keys import MAPPED, PLACEMENT, PREFIX
@@ -49,6 +51,23 @@ _DESCRIPTION: Final = (
 )
 
 
+class TourAnswer(Struct, frozen=True, kw_only=True):
+    """The server's answer about one example, for programs.
+
+    ``asked`` are its annotations of this product, ``code`` the HTTP status of the answer (200 if admitted), and
+    ``after`` the object with the patch applied, ``null`` if it is refused.
+    """
+
+    example: str
+    origin: str
+    asked: dict[str, str]
+    verdict: Literal["admitted", "refused"]
+    code: int
+    message: str
+    warnings: tuple[str, ...]
+    after: Unstructured | None
+
+
 class Sent(Struct, frozen=True):
     """A pod of an example, or the workload that would have it, and the server's answer."""
 
@@ -73,6 +92,19 @@ class Sent(Struct, frozen=True):
         first = next(filter(None, messages), "").partition("\n")[0]
         return self.path.stem, shorten(self._summary(), _ASKED_WIDTH), self.outcome, escape(first)
 
+    def answer(self) -> TourAnswer:
+        """The example and the answer, for programs."""
+        return TourAnswer(
+            example=self.path.stem,
+            origin=self.found.origin,
+            asked=self.asked,
+            verdict="refused" if self.reply.after is None else "admitted",
+            code=self.reply.code,
+            message=self.reply.message,
+            warnings=self.reply.warnings,
+            after=self.reply.after,
+        )
+
     def _summary(self) -> str:
         """What the pod asks for in its annotations; the first line of the example's comment if it has none."""
         words = [
@@ -83,9 +115,17 @@ class Sent(Struct, frozen=True):
         return " ".join("; ".join(words).split()) or f"({next(comment(self.path), '')})"
 
 
+HELP_EXAMPLES: Final = (
+    HelpExample("every example as a line of a table", "streams-placement tour"),
+    HelpExample("some examples in full", "streams-placement tour --only 'refused-*'"),
+    HelpExample("the answers for a program", "streams-placement tour -o json"),
+)
+"""The examples of the help."""
+
+
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
-    parser = subparsers.add_parser("tour", help=COMMANDS["tour"], description=_DESCRIPTION, allow_abbrev=False)
+    parser = declare(subparsers, "tour", _DESCRIPTION, HELP_EXAMPLES, settings=False)
     parser.add_argument("--examples", type=Path, default=EXAMPLES, metavar="DIR", help="Folder of examples.")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--all", action="store_true", help="Show every example in full.")
@@ -94,6 +134,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="PATTERN",
         help="Send those examples only whose names match, such as 'refused-*', all in full.",
     )
+    add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -105,11 +146,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.only is not None:
         files = _matching(files, arguments.only)
     screen = Screen()
+    text = arguments.output == TEXT
     with tempfile.TemporaryDirectory(prefix="streams-placement-") as folder, _server(examples, Path(folder)) as url:
-        screen.say(f"The server answers on {url}; the cluster is {examples / 'cluster'}.\n")
+        if text:
+            screen.say(f"The server answers on {url}; the cluster is {examples / 'cluster'}.\n")
         client = Client(url, Path(folder) / "ca.crt")
         with contextlib.closing(client):
             sent = [each for path in files for each in _sent(path, client)]
+    if not text:
+        write([each.answer() for each in sent], arguments.output)
+        return Exit.OK
     _show(sent, screen, table=not arguments.all and arguments.only is None)
     refused = sum(each.reply.after is None for each in sent)
     screen.say(f"{counted(len(sent), 'example')} sent: {len(sent) - refused} admitted, {refused} refused.")

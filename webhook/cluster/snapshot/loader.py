@@ -1,7 +1,7 @@
 """``SnapshotLoader``: reads objects of files into a sink; kinds are those of ``cluster/objects/kinds.py``."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from kubeapi.client import decoding
@@ -38,10 +38,15 @@ class _Findings:
 
 
 class SnapshotLoader:
-    """One pass over a number of files; an object that cannot be used is skipped and named in the report."""
+    """One pass over a number of files; an object that cannot be used is skipped and named in the report.
 
-    def __init__(self, sink: Sink) -> None:
+    ``step`` is called before each object with the number of those before it.
+    """
+
+    def __init__(self, sink: Sink, step: Callable[[int], object] = lambda _: None) -> None:
         self._sink = sink
+        self._step = step
+        self._total = 0
         self._file = ""
         self._place = 0
         self._seen: dict[str, set[str]] = {}
@@ -67,7 +72,9 @@ class SnapshotLoader:
             return
         stated = _LISTS.get((head.api_version, head.kind), head)
         for member in (item,) if stated is head else members:
+            self._step(self._total)
             self._place += 1
+            self._total += 1
             self._object(member, stated)
 
     def report(self) -> Report:

@@ -15,14 +15,20 @@ _ADVICE = 'put there what "kubectl get nodes,pods -A -o yaml" prints'
 """Leaves out HostPools and the like, because kubectl fails as a whole if one of the kinds is not installed."""
 
 
-def read_snapshot(folder: Path, sink: Sink, *, abandoned: Callable[[], bool] = lambda: False) -> Report:
+def read_snapshot(
+    folder: Path,
+    sink: Sink,
+    *,
+    abandoned: Callable[[], bool] = lambda: False,
+    step: Callable[[int], object] = lambda _: None,
+) -> Report:
     """Put every object of the folder into ``sink``.
 
     An object, a document or a file that cannot be used is skipped and named in the report, and so is an object that
     was read before. Raises :class:`SnapshotError` if no Node is found, or if ``abandoned()``, which is called before
-    every file, returns ``True``.
+    every file, returns ``True``. ``step`` is called before each object with the number of those before it.
     """
-    loader = SnapshotLoader(sink)
+    loader = SnapshotLoader(sink, step)
     for path in files(folder):
         if abandoned():
             raise SnapshotError(f"reading the folder {folder} was abandoned")

@@ -1,0 +1,100 @@
+"""The examples in the help of every command run as they stand."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final, Protocol
+
+import pytest
+
+from tests.cli.completion.shells import needed
+from tests.cli.terminals import bare
+from tests.golden.examples import EXAMPLES
+from webhook.cli import COMMANDS, load, main
+from webhook.cli.command_help import HelpExample
+
+SERVERS: Final = ("serve", "hpa-api")
+"""Commands that run until they are told to stop."""
+
+BEFORE: Final = {"bash": "set -o pipefail; ", "zsh": "autoload -Uz compinit; compinit -u -D; ", "fish": ""}
+"""What a shell has done before."""
+
+
+class HasExamples(Protocol):
+    """The file of a command."""
+
+    HELP_EXAMPLES: tuple[HelpExample, ...]
+
+
+def examples(*, servers: bool) -> list[tuple[str, HelpExample]]:
+    """Each example that needs no cluster, with its command."""
+    modules: dict[str, HasExamples] = {name: load(name) for name in COMMANDS if (name in SERVERS) is servers}  # type: ignore[misc]
+    return [(name, one) for name, module in modules.items() for one in module.HELP_EXAMPLES if not one.cluster]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder like the root of the repository, where commands may leave files."""
+    (tmp_path / "examples").symlink_to(EXAMPLES)
+    return tmp_path
+
+
+def environment() -> dict[str, str]:
+    """The program on the PATH, and no settings."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {key: value for key, value in bare({"PATH": path}).items() if not key.startswith("STREAMS_")}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_some_and_shows_them(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    module: HasExamples = load(name)  # type: ignore[assignment]
+    assert 2 <= len(module.HELP_EXAMPLES) <= 4
+    assert main([name, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert [one for one in module.HELP_EXAMPLES if f"  # {one.what}\n  {one.command}\n" not in shown] == []
+
+
+def test_a_plugin_of_kubectl_shows_what_to_type_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/kubectl-streams_placement"])
+    assert main(["version", "--help"]) == 0
+    assert "  kubectl streams-placement version -o json\n" in capsys.readouterr().out
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(("name", "example"), examples(servers=False), ids=str)
+def test_an_example_does_what_it_should(name: str, example: HelpExample, folder: Path) -> None:
+    """In bash, or in the shell that it is about; 1 is what a refused object leads to."""
+    assert name in example.command
+    shell = next((each for each in BEFORE if f"{name} {each}" in example.command), "bash")
+    done = subprocess.run(  # noqa: S603 -- our own examples
+        (needed(shell), "-c", f"{BEFORE[shell]}{example.command}"),
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode in {0, 1}, "usage:" in done.stderr) == (True, False), done.stderr
+    assert done.stdout or len(list(folder.iterdir())) > 1 or "source" in example.command
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(("name", "example"), examples(servers=True), ids=str)
+def test_a_server_of_an_example_is_ready_and_stops(name: str, example: HelpExample, folder: Path) -> None:
+    assert name in example.command
+    with subprocess.Popen(  # noqa: S603 -- our own examples
+        example.command.split(), cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout
+            assert process.stdout.readline().startswith("ready http")
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+    assert process.returncode == 0

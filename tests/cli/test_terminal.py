@@ -1,0 +1,90 @@
+"""Colour is for terminals, and only where nobody forbids it; tables are cut to fit on terminals alone."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminals import bare, on_terminal
+from tests.golden.examples import EXAMPLES
+
+pytestmark = pytest.mark.integration
+
+ESCAPE = "\x1b"
+EXPLAIN = ("explain", "-f", "examples/pool-tagged.yaml", "--snapshot", "examples/cluster")
+PLAN = ("plan", "-f", "examples/job-parallel.yaml", "--snapshot", "examples/cluster")
+
+
+@pytest.fixture(autouse=True)
+def _in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES.parent)
+
+
+def piped(*words: str, **environment: str) -> tuple[int, str, str]:
+    """Exit code and what is written into pipes."""
+    command = (sys.executable, "-m", "webhook", *words)
+    done = subprocess.run(  # noqa: S603 -- ourselves
+        command, env=bare(environment), capture_output=True, text=True, timeout=60, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_terminal_gets_colours() -> None:
+    assert f"{ESCAPE}[1;32m  admitted" in on_terminal(*EXPLAIN, TERM="xterm")
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}, {"TERM": "xterm", "NO_COLOR": "1", "FORCE_COLOR": "1"}],
+    ids=["NO_COLOR", "dumb", "NO_COLOR against FORCE_COLOR"],
+)
+def test_a_terminal_gets_no_escape_sequence_if_it_is_told_so(environment: dict[str, str]) -> None:
+    shown = on_terminal(*EXPLAIN, **environment)
+    assert (ESCAPE in shown, "candidates: worker-" in shown) == (False, True)
+
+
+def test_an_empty_no_color_forbids_nothing() -> None:
+    assert ESCAPE in on_terminal(*EXPLAIN, TERM="xterm", NO_COLOR="")
+
+
+@pytest.mark.parametrize(("environment", "coloured"), [({}, False), ({"FORCE_COLOR": "1"}, True)], ids=["", "forced"])
+def test_a_pipe_gets_colours_by_force_only(environment: dict[str, str], *, coloured: bool) -> None:
+    assert (ESCAPE in piped(*EXPLAIN, **environment)[1]) is coloured
+
+
+def test_a_pipe_gets_whole_tables_even_with_colours() -> None:
+    """A log of continuous integration has ``FORCE_COLOR``, and nobody wants the cells of its tables cut."""
+    assert "…" not in piped("tour", TERM="xterm", FORCE_COLOR="1", COLUMNS="60")[1]
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_what_programs_read_is_never_coloured(form: str) -> None:
+    assert ESCAPE not in on_terminal(*PLAN, "-o", form, TERM="xterm", FORCE_COLOR="1")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [("version",), (*EXPLAIN, "-o", "json"), PLAN], ids=lambda words: words[0])
+def test_a_reader_that_has_enough_is_no_error_to_talk_about(words: tuple[str, ...], unbuffered: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = (sys.executable, "-m", "webhook", *words)
+    environment = bare({"PYTHONUNBUFFERED": unbuffered})
+    with os.fdopen(writing, "wb") as out:
+        done = subprocess.run(  # noqa: S603 -- ourselves
+            command, stdout=out, stderr=subprocess.PIPE, env=environment, timeout=60, check=False
+        )
+    assert (done.returncode, done.stderr) == (3, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_told_in_one_sentence(unbuffered: str) -> None:
+    command = (sys.executable, "-m", "webhook", "version")
+    environment = bare({"PYTHONUNBUFFERED": unbuffered})
+    with Path("/dev/full").open("wb") as out:
+        done = subprocess.run(  # noqa: S603 -- ourselves
+            command, stdout=out, stderr=subprocess.PIPE, env=environment, timeout=60, check=False
+        )
+    assert (done.returncode, done.stderr) == (3, b"streams-placement: [Errno 28] No space left on device\n")

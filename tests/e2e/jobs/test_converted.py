@@ -1,0 +1,74 @@
+"""What ``convert`` makes of other systems' files, at a real API server: admitted or refused as the originals say."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+import yaml
+
+from tests.e2e.jobs.streams_jobs import JOBS, Jobs
+from tests.e2e.plane import ControlPlane
+
+EXAMPLES: Final = sorted((Path(__file__).parents[3] / "examples" / "convert").glob("*.expected.yaml"))
+
+REFUSAL: Final = re.compile(r"placement\.streams\.ibm\.com\" denied the request: .* cannot (hold|be completed): ")
+
+PROGRAM: Final = """
+composite Main {
+  graph
+    stream<int32 i> First = Beacon() { config placement: host(Source), hostExlocation("apart"); }
+    stream<int32 i> Second = Functor(First) { config placement: host(Source), hostExlocation("apart"); }
+    () as Third = Sink(Second) { config placement: %s; }
+  config hostPool: Source = createPool({tags = ["source"]}, Sys.Shared);
+}
+"""
+
+
+def converted(text: str, folder: Path) -> str:
+    """What the command makes of a program."""
+    file = folder / "main.spl"
+    file.write_text(text)
+    done = subprocess.run(  # noqa: S603 -- the program of this repository
+        [sys.executable, "-m", "webhook", "convert", str(file)], capture_output=True, text=True, check=True, timeout=60
+    )
+    return done.stdout
+
+
+def test_a_program_runs_as_its_rules_say(plane: ControlPlane, jobs: Jobs, tmp_path: Path) -> None:
+    manifests = converted(PROGRAM % 'host(Source), hostExlocation("apart")', tmp_path)
+    made = plane.kubectl("apply", "--namespace", jobs.space, "--filename", "-", stdin=manifests)
+    assert made.returncode == 0, made.stderr
+    jobs.phase(JOBS, "main", "Running")
+    assert {pod["spec"]["nodeName"] for pod in jobs.pods()} == {"node-0", "node-1", "node-2"}
+
+
+def test_a_program_whose_rules_cannot_hold_is_refused(plane: ControlPlane, jobs: Jobs, tmp_path: Path) -> None:
+    """Four operators are apart, and their pool has three hosts."""
+    apart = 'host(Source), hostExlocation("apart")'
+    program = PROGRAM.replace("graph", f"graph () as Fourth = Sink() {{ config placement: {apart}; }}")
+    manifests = converted(program % apart, tmp_path)
+    refused = plane.kubectl("apply", "--namespace", jobs.space, "--filename", "-", stdin=manifests)
+    assert refused.returncode == 1
+    assert refused.stderr.partition("denied the request: ")[2] == (
+        'host(Source) and hostExlocation("apart") cannot both hold: 3 of 4 processing elements fit (main-0, main-1, '
+        "main-2 and 1 more).\n"
+        "  3 nodes are not in HostPool Source (tag source)\n"
+        "Nearest fix: label one more node streams.ibm.com/hostpool=source, or drop host(Source) (all 4 would fit), "
+        "or run 3 of these 4.\n"
+    )
+    assert jobs.api.find(jobs.path(JOBS, "main")) is None
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name.removesuffix(".expected.yaml"))
+def test_every_example_has_the_shape_that_the_api_server_wants(plane: ControlPlane, jobs: Jobs, file: Path) -> None:
+    """Strictly: a field that no schema knows is an error. This small cluster refuses some of them."""
+    manifests = file.read_text().replace("  namespace: default\n", "")
+    done = plane.kubectl(
+        "create", "--dry-run=server", "--validate=strict", "--namespace", jobs.space, "--filename", "-", stdin=manifests
+    )
+    errors = [line for line in done.stderr.splitlines() if line.lower().startswith("error")]
+    assert all(REFUSAL.search(line) for line in errors), done.stderr
+    assert len(errors) + len(done.stdout.splitlines()) == len(list(yaml.safe_load_all(manifests)))

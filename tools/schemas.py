@@ -1,0 +1,109 @@
+"""``python -m tools.schemas``: write the JSON Schemas of what commands answer with ``-o json``, from their types."""
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from webhook.cli.commands.release import ReleaseAnswer
+from webhook.cli.commands.tour import TourAnswer
+from webhook.cli.commands.version import VersionAnswer
+from webhook.cli.explanation import PodExplanation
+from webhook.cli.job_explanation import JobExplanation
+from webhook.cli.planpage.document import PlanDocument
+from webhook.cli.pool_explanation import PoolExplanation
+from webhook.cli.why.report import WhyReport
+from webhook.cluster.queries.job_view import JobView
+from webhook.placement.clusters.answer import ClustersAnswer
+
+FOLDER: Final = Path(__file__).parents[1] / "docs" / "schemas"
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+"""The version of JSON Schema that the files are written in."""
+
+ANSWERS: Final[Mapping[str, Sequence[type]]] = {
+    "clusters": [ClustersAnswer],
+    "explain": [PodExplanation, PoolExplanation, JobExplanation],
+    "plan": [PlanDocument],
+    "release": [ReleaseAnswer],
+    "status": [JobView],
+    "tour": [TourAnswer],
+    "version": [VersionAnswer],
+    "why": [WhyReport],
+}
+"""The types of each command's answer."""
+
+_LISTS: Final = frozenset({"explain", "tour"})
+"""Commands whose answer is a list."""
+
+_ROLE: Final = re.compile(r":(?:class|func|meth):(?=`)")
+"""What marks a name of Python in a docstring."""
+
+_MANIFESTS: Final = {
+    "type": "object",
+    "description": "The manifests as one List of Kubernetes, which kubectl applies.",
+    "required": ["apiVersion", "kind", "items"],
+    "properties": {
+        "apiVersion": {"const": "v1"},
+        "kind": {"const": "List"},
+        "items": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["apiVersion", "kind", "metadata"],
+                "properties": {
+                    "apiVersion": {"type": "string"},
+                    "kind": {"type": "string"},
+                    "metadata": {"type": "object", "required": ["name"]},
+                },
+            },
+        },
+    },
+}
+"""The answer of ``convert``, whose items are objects of Kubernetes."""
+
+
+def files() -> dict[Path, str]:
+    """The text of every schema."""
+    return {FOLDER / f"{name}.json": _text(name, body) for name, body in _schemas()}
+
+
+def _schemas() -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "convert", _MANIFESTS
+    for name, types in ANSWERS.items():
+        references, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+        one = references[0] if len(references) == 1 else {"anyOf": list(references)}
+        whole = {"type": "array", "items": one} if name in _LISTS else one
+        yield name, {**whole, "$defs": {each: _described(body) for each, body in definitions.items()}}
+
+
+def _described(definition: dict[str, Any]) -> dict[str, Any]:
+    """The definition of a type, with its docstring as a text for readers of the schema."""
+    text = inspect.cleandoc(definition["description"])
+    return {**definition, "description": _ROLE.sub("", text).replace("``", "`")}
+
+
+def _text(name: str, body: dict[str, Any]) -> str:
+    schema = {"$schema": DIALECT, "title": f"The answer of streams-placement {name} -o json", **body}
+    return msgspec.json.format(msgspec.json.encode(schema), indent=2).decode() + "\n"
+
+
+def write() -> Iterator[Path]:
+    """Write the files; the paths of those that were different."""
+    FOLDER.mkdir(exist_ok=True)
+    wanted = files()
+    for path, text in wanted.items():
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+            yield path
+    for path in set(FOLDER.glob("*.json")) - wanted.keys():
+        path.unlink()
+        yield path
+
+
+if __name__ == "__main__":
+    for path in write():
+        print(path)  # noqa: T201 -- a program

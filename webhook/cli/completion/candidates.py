@@ -1,0 +1,110 @@
+"""What can come next on a command line: words with descriptions, and a directive for the shell.
+
+The directives are those of cobra (https://cobra.dev), which kubectl expects of its plugins as well.
+"""
+
+import enum
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from webhook.cli.completion.contexts import context_names
+from webhook.cli.completion.table import CommandEntry, CommandFlag, CommandValue, read_table
+
+_ROOT = (
+    CommandFlag(("-h", "--help"), "show what can be typed, and exit"),
+    CommandFlag(("--version",), "print the version and exit"),
+)
+"""Flags before any command."""
+
+
+class Directive(enum.IntFlag):
+    """What the shell shall do beside showing the words."""
+
+    FILES = 0
+    """Complete the names of files if there are no words."""
+    NO_FILES = 4
+    FOLDERS = 16
+    """Complete the names of folders."""
+
+
+class Candidate(Struct, frozen=True):
+    """A word that may stand there, with a description that may be empty."""
+
+    word: str
+    description: str = ""
+
+
+class Candidates(Struct, frozen=True):
+    """All words that may stand at one place, those with the right beginning, and what else the shell shall do."""
+
+    words: tuple[Candidate, ...] = ()
+    directive: Directive = Directive.NO_FILES
+
+
+def candidates_of(words: Sequence[str]) -> Candidates:
+    """What the last of ``words`` may become; ``words`` are those after the program's name, the last may be empty."""
+    table = {entry.name: entry for entry in read_table()}
+    *before, last = words or [""]
+    if not before:
+        commands = [Candidate(each.name, each.summary) for each in table.values()]
+        return _beginning([*commands, *(_named(_ROOT, last) if last else ())], last)
+    entry = table.get(before[0])
+    return Candidates() if entry is None else _of_command(entry, before[1:], last)
+
+
+def _beginning(found: Sequence[Candidate], last: str) -> Candidates:
+    """Those of the words that begin with ``last``."""
+    return Candidates(tuple(each for each in found if each.word.startswith(last)))
+
+
+def _of_command(entry: CommandEntry, before: Sequence[str], last: str) -> Candidates:
+    """What may follow the words ``before`` of the command."""
+    flags = {name: flag for flag in entry.flags for name in flag.names}
+    if "--" not in before:
+        name, equals, value = last.partition("=")
+        if equals and name in flags:
+            return _value(flags[name].value, value, prefix=f"{name}=")
+        waiting = _waiting(flags, before)
+        if waiting is not None and not last.startswith("-"):
+            return _value(waiting.value, last)
+        if last.startswith("-") or not entry.arguments:
+            return _beginning(list(_unused(entry, before, last)), last)
+    return _value(entry.arguments[0].value, last) if entry.arguments else Candidates()
+
+
+def _waiting(flags: dict[str, CommandFlag], before: Sequence[str]) -> CommandFlag | None:
+    """The flag whose value comes next: the last word, or one before it that takes any number of values."""
+    for distance, word in enumerate(reversed(before)):
+        if word.startswith("-"):
+            flag = flags.get(word)
+            takes = flag is not None and flag.value.kind != "" and (distance == 0 or flag.value.many)
+            return flag if takes else None
+    return None
+
+
+def _unused(entry: CommandEntry, before: Sequence[str], last: str) -> Iterator[Candidate]:
+    """The flags that are not there yet, or may be repeated; before anything is typed those that must be there."""
+    given = {word.partition("=")[0] for word in before}
+    free = [flag for flag in entry.flags if flag.repeated or given.isdisjoint(flag.names)]
+    missing = [flag for flag in free if flag.required and given.isdisjoint(flag.names)]
+    return _named(missing if missing and not last else free, last)
+
+
+def _named(flags: Sequence[CommandFlag], last: str) -> Iterator[Candidate]:
+    """The flags under their long names; under short ones if that is how the last word begins."""
+    for flag in flags:
+        for name in flag.names:
+            if name.startswith("--") or last in {"-", name}:
+                yield Candidate(name, flag.help)
+
+
+def _value(value: CommandValue, last: str, prefix: str = "") -> Candidates:
+    """What a value may be; ``prefix`` is what stands before it in the same word."""
+    if value.kind in {"file", "folder"}:
+        return Candidates(directive=Directive.FILES if value.kind == "file" else Directive.FOLDERS)
+    names = context_names() if value.kind == "context" else value.choices
+    if value.kind == "context" and value.many:
+        earlier, comma, last = last.rpartition(",")
+        prefix += earlier + comma
+    return Candidates(tuple(Candidate(prefix + name) for name in names if name.startswith(last)))
