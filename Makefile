@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds reference shells image lock clean
+.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds messages reference shells image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -98,6 +98,9 @@ bench-jobs: $(VENV)/dev.stamp           ## decisions about whole Jobs, hard ones
 
 bench-clusters: $(VENV)/run.stamp       ## placement over 100 clusters of 1,000 nodes; half a minute
 	$(BIN)/python -m bench.clusters --results bench/RESULTS-clusters.md
+
+messages: $(VENV)/dev.stamp             ## write docs/messages.md, the list of all texts, from the code
+	$(BIN)/python -m tools.messages
 
 crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python
 	$(BIN)/python -m tools.crds

@@ -15,6 +15,7 @@ from webhook.cli.explanation import PodExplanation
 from webhook.cli.job_explanation import JobExplanation
 from webhook.cli.planpage.document import PlanDocument
 from webhook.cli.pool_explanation import PoolExplanation
+from webhook.cli.why.report import WhyReport
 from webhook.cluster.queries.job_view import JobView
 from webhook.placement.clusters.answer import ClustersAnswer
 
@@ -31,6 +32,7 @@ ANSWERS: Final[Mapping[str, Sequence[type]]] = {
     "status": [JobView],
     "tour": [TourAnswer],
     "version": [VersionAnswer],
+    "why": [WhyReport],
 }
 """The types of each command's answer."""
 

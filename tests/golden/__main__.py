@@ -25,7 +25,7 @@ from tests.golden.layout import edited, laid_out
 from tests.golden.plugin import Failure
 from tests.golden.rewriting import Change, Edit, Left, Plan, Rewriter
 from tests.golden.wording import old_words, phrases
-from tools import command_line, schemas
+from tools import command_line, messages, schemas
 
 ROOT: Final = Path(__file__).parents[2]
 WRITTEN: Final = ("tests", "examples", "docs", "README.md")
@@ -40,7 +40,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"commit or stash these first, or say --force:\n{changed}", file=sys.stderr)  # noqa: T201 - a command
         return 2
     whole = not options.tests
-    touched = {*write_examples(), *write_conversions(), *schemas.write(), *command_line.write()} if whole else set()
+    touched = set[Path]()
+    if whole:
+        touched = {*write_examples(), *write_conversions(), *schemas.write(), *command_line.write(), *messages.write()}
     # Pages show what commands write of the examples, and tests run these commands again.
     shown = list(pages.written_anew()) if whole else []
     touched |= {page for page, why in shown if why is None}

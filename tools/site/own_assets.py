@@ -31,4 +31,6 @@ def changed(page: str, root: str) -> str:
     head = f'<head>\n<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
     if _DIAGRAM in page:
         head += f'\n<script src="{root}/assets/mermaid.js"></script>'
-    return page.replace(_WORKER_ELSEWHERE, f"{root}/assets/worker-in-page.js").replace("<head>", head, 1)
+    search = f'<script src="{root}/assets/pasted-search.js"></script>\n</head>'  # after the worker that it changes
+    page = page.replace(_WORKER_ELSEWHERE, f"{root}/assets/worker-in-page.js")
+    return page.replace("<head>", head, 1).replace("</head>", search, 1)

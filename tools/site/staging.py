@@ -81,7 +81,7 @@ class Stage:
     def _source(self, path: Path) -> None:
         name = path.relative_to(self._repository)
         text = path.read_text()
-        ticks = "`" * (3 + max((len(run) for run in re.findall(r"`{3,}", text)), default=0))
+        ticks = "`" * max((len(run) + 1 for run in re.findall(r"`{3,}", text)), default=3)
         language = _LANGUAGES.get(path.suffix, "text")
         shown = text if text.endswith("\n") else f"{text}\n"
         self._put(Path(f"{name}.md"), f"{_UNSEARCHED}# {name}\n\n{ticks}{language}\n{shown}{ticks}\n")

@@ -7,12 +7,13 @@ and are large.
 import asyncio
 import gc
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
 from kubeapi.client.configuration import Configuration, NoClusterError, find_configuration
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError, Cause
+from webhook.cluster.objects.kinds import KINDS, AnyKind
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.snapshot.follow import SnapshotCluster
 from webhook.cluster.watch.live import LiveCluster
@@ -72,13 +73,17 @@ def cluster_of(settings: Settings) -> Cluster:
     return live(settings, ReadingLog())
 
 
-def live(settings: Settings, tell: Callable[[Report | Finding | ApiError], object]) -> LiveCluster[Inventory]:
-    """The cluster of an API server; :class:`FatalError` if there is none."""
+def live(
+    settings: Settings, tell: Callable[[Report | Finding | ApiError], object], kinds: Sequence[AnyKind] = KINDS
+) -> LiveCluster[Inventory]:
+    """The cluster of an API server, as far as these kinds go; :class:`FatalError` if there is none."""
     try:
         configuration = configuration_of(settings)
     except FatalError as trouble:
         raise FatalError(f"{trouble}; or give --snapshot with a folder of what kubectl prints") from trouble
-    return LiveCluster(Connection(configuration), inventory_of(settings), limit=settings.stale_after, tell=tell)
+    return LiveCluster(
+        Connection(configuration), inventory_of(settings), kinds=kinds, limit=settings.stale_after, tell=tell
+    )
 
 
 def configuration_of(settings: Settings) -> Configuration:

@@ -41,6 +41,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "status": "show how a Streams job stands, and what it waits for",
     "tour": "try everything out: the real server, every example, no cluster",
     "version": "print the version",
+    "why": "show why an object of a cluster waits, or runs where it does",
 }
 """The name of each command, which is also the name of its file in ``commands`` (``-`` as ``_``), and its help line."""
 

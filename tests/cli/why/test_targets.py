@@ -1,0 +1,44 @@
+"""What users may write for an object."""
+
+import pytest
+
+from webhook.cli.exits import WrongUse
+from webhook.cli.why.targets import TYPES, target_of
+
+PATHS = {
+    ("web",): "/api/v1/namespaces/team/pods/web",
+    ("pod/web",): "/api/v1/namespaces/team/pods/web",
+    ("Deployments.apps", "web"): "/apis/apps/v1/namespaces/team/deployments/web",
+    ("sts/web",): "/apis/apps/v1/namespaces/team/statefulsets/web",
+    ("job/web",): "/apis/batch/v1/namespaces/team/jobs/web",
+    ("streamsjob/web",): "/apis/streams.ibm.com/v1/namespaces/team/streamsjobs/web",
+    ("hostpool/web",): "/apis/streams.ibm.com/v1/namespaces/team/streamshostpools/web",
+}
+
+WRONG = {
+    ("deploymen/web",): '"deploymen" is no kind of object that can be asked about, did you mean deployment?',
+    ("zzz", "web"): (
+        '"zzz" is no kind of object that can be asked about: pod, deployment, statefulset, hostpool, streamsjob and '
+        "others"
+    ),
+    ("pod/a", "pod/b"): "one object at a time: pod/a",
+    ("pod/",): "\"\" is no name of an object: use a-z, 0-9, '-' and '.'",
+    ("Web",): "\"Web\" is no name of an object: use a-z, 0-9, '-' and '.'",
+    ("pod", "a", "b"): "one object at a time: pod a",
+}
+
+
+@pytest.mark.parametrize("words", PATHS)
+def test_objects_are_named_as_for_kubectl(words: tuple[str, ...]) -> None:
+    assert target_of(words, "team").path == PATHS[words]
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_other_words_are_wrong_use(words: tuple[str, ...]) -> None:
+    with pytest.raises(WrongUse) as wrong:
+        target_of(words, "team")
+    assert str(wrong.value) == WRONG[words]
+
+
+def test_every_word_is_lower_case() -> None:
+    assert all(word == word.lower() for word in TYPES)

@@ -1,0 +1,1 @@
+"""Commands of the documentation that need a cluster."""

@@ -1,0 +1,66 @@
+"""The page of messages is what the code says, and what is no message is left out of it."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT
+from tools import messages
+from tools.messages import FAMILIES, PAGE, families, page, texts
+
+
+def test_the_page_is_what_the_code_says() -> None:
+    assert PAGE.read_text() == page(), "run make messages"
+
+
+def test_every_family_says_something_and_every_module_of_it_is_there() -> None:
+    assert [family.heading for family, said in families().items() if not said] == []
+    modules = [module for family in FAMILIES for module in family.modules]
+    assert [module for module in modules if not (ROOT / module).exists()] == []
+
+
+def test_a_formatted_text_has_an_ellipsis_for_what_is_put_in() -> None:
+    assert texts('raise Wrong(f"the name {name!r} is taken by {other}")') == ["the name … is taken by …"]
+
+
+def test_a_text_inside_of_a_formatted_one_is_one_of_its_own() -> None:
+    source = """f"{count} nodes {'do not have the label' if many else 'has not the label'} {label}" """
+    assert texts(source) == ["do not have the label", "has not the label"]
+
+
+def test_lines_of_a_text_are_parted_by_strokes() -> None:
+    assert texts('say("The pools cannot be made.\\nNearest fix: ask for more")') == [
+        "The pools cannot be made. / Nearest fix: ask for more"
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""A docstring of some more words."""',
+        "def take(kind: 'one of many kinds here') -> None: ...",
+        "kind: 'one of many kinds here' = 1",
+        "flag(help='what the flag is good for')",
+        "Field(description='what the field is good for')",
+        "short = 'only three words'",
+        "query = 'SELECT name FROM intents WHERE name = 1'",
+        "expression = r'one two three four \\\\d+'",
+        "described = " + repr("a word " * 60),
+    ],
+)
+def test_what_nobody_is_told_is_no_message(source: str) -> None:
+    assert texts(source) == []
+
+
+def test_of_a_module_of_rules_only_what_the_rules_say_counts() -> None:
+    source = """text("The name of the pool to use"), rule("self.one == self.two", "must be the same as two")"""
+    assert texts(source, of_rules=True) == ["must be the same as two"]
+
+
+def test_the_page_is_written_anew_only_if_it_says_something_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "PAGE", tmp_path / "messages.md")
+    messages.PAGE.write_text("")
+    assert [messages.write(), messages.write()] == [[tmp_path / "messages.md"], []]
+    assert messages.PAGE.read_text() == page()

@@ -1,0 +1,289 @@
+"""``python -m tools.messages``: write ``docs/messages.md``, all texts that refuse, warn or report something.
+
+A text is taken from the code as it stands there: a literal of four words or more. What is put into it when it is said
+is an ellipsis on the page. Each module that has such texts belongs to one family, which says what to do.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+REPOSITORY: Final = Path(__file__).parents[1]
+PAGE: Final = REPOSITORY / "docs" / "messages.md"
+
+_HEAD: Final = """\
+# Messages
+
+<!-- Made by make messages from the code. -->
+
+Every text with which the product refuses, warns or reports something, by what it is about. `…` stands for what is put
+in: a name, a number, a value, or another of these texts. To find a message, paste it into the search of the site; what
+to do about the common ones is in [troubleshooting](troubleshooting.md).
+"""
+
+_WORDS: Final = 4
+"""Words that a text has at least: shorter ones are parts of others."""
+
+_LENGTH: Final = 300
+"""Characters of the longest text that is a message; longer ones describe a command, or are a style sheet."""
+
+_NO_MESSAGE: Final = re.compile(
+    r"\(\?|\\[dwsu]|\|\s*None|</|SELECT |INSERT |CREATE |DELETE |UPDATE |PRAGMA |= \?|-src |charset="
+    r"|\(default: |Exit codes:"
+)
+"""What no message has: regular expressions, types, markup, queries, headers, help."""
+
+_HELP: Final = frozenset({"description", "help", "epilog", "usage", "summary", "note"})
+"""Names of arguments that are help."""
+
+_DESCRIPTIONS: Final = (
+    "webhook/server/metrics.py",
+    "webhook/rest/openapi",
+    "webhook/rest/rest_metrics.py",
+    "webhook/settings.py",
+)
+"""Modules with names and descriptions; what these say when something is wrong stands in others."""
+
+_RULES: Final = "webhook/cluster/crds/"
+"""Modules with schemas of objects, whose messages are those of their calls of ``rule``."""
+
+
+class Family(NamedTuple):
+    """Texts about one thing: the heading of its section, what to do, and the folders and modules that say them."""
+
+    heading: str
+    advice: str
+    modules: tuple[str, ...]
+
+
+FAMILIES: Final = (
+    Family(
+        "The placement annotation",
+        "The text of `streams.ibm.com/placement` cannot be read, or its clauses contradict each other. "
+        "[Annotations](annotations.md#the-placement-grammar) has the grammar.",
+        ("webhook/placement/spl", "webhook/placement/annotations/placement_text.py"),
+    ),
+    Family(
+        "Other annotations",
+        "The value of an annotation under `streams.ibm.com/` is not one that it may have. "
+        "[Annotations](annotations.md) lists all keys, [mapping](mapping.md) and [hardware](hardware.md) have "
+        "what is written in them.",
+        ("webhook/placement/annotations", "webhook/placement/text"),
+    ),
+    Family(
+        "Nodes that cannot run the pod",
+        "Each line counts nodes, and the nearest fix opens some: [refusals](refusals.md#no-node-can-run-the-pod), "
+        "[verdicts](verdicts.md).",
+        ("webhook/placement/constraints", "webhook/placement/decision"),
+    ),
+    Family(
+        "HostPools",
+        "A pool cannot have its hosts, is named wrongly, or would be broken by a change: [HostPools](hostpool.md).",
+        (
+            "webhook/placement/pools", "webhook/placement/checks", "webhook/placement/request/pool_lookup.py",
+            "webhook/placement/inventory", "webhook/controller/hostpools",
+        ),
+    ),
+    Family(
+        "Binding to a host",
+        "The pod names its host: [host](host.md).",
+        ("webhook/placement/request",),
+    ),
+    Family(
+        "Resources and hardware",
+        "Amounts contradict each other, or no container is named that gets them: [hardware](hardware.md), "
+        "[HPAIntents](hpaintent.md).",
+        ("webhook/placement/provision",),
+    ),
+    Family(
+        "The pod's own fields",
+        "A field of the pod is not as Kubernetes needs it, or there is more of it than is judged: "
+        "[merging](merging.md), [limits](operations.md#limits).",
+        ("webhook/placement/kube",),
+    ),
+    Family(
+        "All pods of a workload",
+        "Not all pods of a Deployment, a StatefulSet or a Job can run at a time: [workloads](workloads.md), "
+        "[spread](spread.md).",
+        ("webhook/placement/workload",),
+    ),
+    Family(
+        "Whole Jobs",
+        "The elements of a Job, or the workloads of one job, cannot all run: [the whole Job](jobs.md#the-whole-job).",
+        (
+            "webhook/placement/jobs", "webhook/placement/planning", "webhook/controller/jobs",
+            "webhook/controller/processingelements",
+        ),
+    ),
+    Family(
+        "Several clusters",
+        "Fewer clusters can take an app than it needs: [clusters](clusters.md).",
+        ("webhook/placement/clusters",),
+    ),
+    Family(
+        "Admission",
+        "What was submitted may not be, or was changed in a way that is not allowed: [admission](admission.md), "
+        "[security](security.md).",
+        ("webhook/admission",),
+    ),
+    Family(
+        "Definitions of objects",
+        "The API server itself says these, by the schemas of the objects: [Jobs](jobs.md), [HostPools](hostpool.md), "
+        "[HPAIntents](hpaintent.md).",
+        ("webhook/cluster/crds",),
+    ),
+    Family(
+        "Reading the cluster",
+        "An object of the cluster or of a snapshot cannot be used, or the API server does not answer: "
+        "[the cluster](operations.md#the-cluster), [the snapshot](operations.md#the-snapshot).",
+        ("webhook/cluster", "kubeapi"),
+    ),
+    Family(
+        "The server",
+        "A request cannot be answered, or the process cannot start: [admission](admission.md#http-answers), "
+        "[operations](operations.md).",
+        ("webhook/server", "webhook/app"),
+    ),
+    Family(
+        "The controller",
+        "What the controller says about its own work: [the controller](operations.md#the-controller).",
+        ("webhook/controller",),
+    ),
+    Family(
+        "The command line",
+        "A command was given something that it cannot use: [operations](operations.md#explaining-manifests).",
+        ("webhook/cli",),
+    ),
+    Family(
+        "Converting",
+        "What an input of another system has and a manifest has not: "
+        "[coming from SPL, Twister2 or EMCO](coming-from.md).",
+        ("webhook/convert",),
+    ),
+    Family(
+        "The REST interface",
+        "A request to `hpa-api` cannot be done: [REST](rest.md).",
+        ("webhook/rest",),
+    ),
+    Family(
+        "Certificates",
+        "A certificate, a Secret or the process that renews them: [certificates](operations.md#certificates).",
+        ("certs",),
+    ),
+)  # fmt: skip
+"""A module belongs to the family with the longest path that it begins with."""
+
+
+def texts(source: str, *, of_rules: bool = False) -> list[str]:
+    """The texts of a module, in their order, each once, with an ellipsis for everything that is put in."""
+    tree = ast.parse(source)
+    skipped = {id(node) for node in _no_texts(tree)}
+    roots: list[ast.AST] = [ast.Tuple([rule.args[1]]) for rule in _rules(tree)] if of_rules else [tree]
+    found = (_text(node) for root in roots for node in _literals(root, skipped))
+    return list(dict.fromkeys(text for text in found if text is not None))
+
+
+def _rules(tree: ast.Module) -> Iterator[ast.Call]:
+    """The calls of ``rule``, whose second argument is what the API server says."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "rule":
+            yield node
+
+
+def _no_texts(tree: ast.Module) -> Iterator[ast.AST]:
+    """Literals that nobody is told: docstrings, annotations of types, descriptions of fields, help and its examples."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield node.value
+        elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
+            yield from ast.walk(node.annotation)
+        elif isinstance(node, ast.keyword) and node.arg in (
+            "description",
+            "help",
+            "epilog",
+            "usage",
+            "summary",
+            "note",
+        ):
+            yield from ast.walk(node.value)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "HelpExample":
+            yield from ast.walk(node)
+
+
+def _literals(node: ast.AST, skipped: set[int]) -> Iterator[ast.Constant | ast.JoinedStr]:
+    """Strings, outermost first: parts of a formatted one are not strings of their own."""
+    for child in ast.iter_child_nodes(node):
+        if id(child) in skipped:
+            continue
+        if isinstance(child, ast.JoinedStr):
+            yield child
+            for part in child.values:
+                if isinstance(part, ast.FormattedValue):
+                    yield from _literals(part, skipped)
+        elif isinstance(child, ast.Constant) and isinstance(child.value, str):
+            yield child
+        else:
+            yield from _literals(child, skipped)
+
+
+def _text(node: ast.Constant | ast.JoinedStr) -> str | None:
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    text = "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts)
+    lines = [line.strip() for line in text.strip().splitlines()]
+    said = " / ".join(line for line in lines if line)
+    words = re.findall(r"[A-Za-z']{2,}|\ba\b", said.replace("…", " "))
+    if min(len(words), len(said.split())) < _WORDS or len(said) > _LENGTH or _NO_MESSAGE.search(said):
+        return None
+    return said
+
+
+def families() -> dict[Family, list[str]]:
+    """Every family with its texts; raises ``LookupError`` for a module with texts that belongs to none."""
+    found: dict[Family, list[str]] = {family: [] for family in FAMILIES}
+    for top in ("webhook", "certs", "kubeapi"):
+        for path in sorted((REPOSITORY / top).rglob("*.py")):
+            module = path.relative_to(REPOSITORY).as_posix()
+            if module.startswith(_DESCRIPTIONS):
+                continue
+            if said := texts(path.read_text(), of_rules=module.startswith(_RULES)):
+                found[_family(module)] += said
+    return {family: list(dict.fromkeys(said)) for family, said in found.items()}
+
+
+def _family(module: str) -> Family:
+    fitting = [
+        (len(prefix), family)
+        for family in FAMILIES
+        for prefix in family.modules
+        if module == prefix or module.startswith(f"{prefix}/")
+    ]
+    if not fitting:
+        raise LookupError(f"{module} has messages and belongs to no family: add it to FAMILIES in tools/messages.py")
+    return max(fitting, key=lambda each: each[0])[1]
+
+
+def page() -> str:
+    """The text of the page."""
+    return _HEAD + "".join(_section(family, said) for family, said in families().items())
+
+
+def _section(family: Family, said: list[str]) -> str:
+    return f"\n## {family.heading}\n\n{family.advice}\n\n" + "".join(f"- {_quoted(text)}\n" for text in said)
+
+
+def _quoted(text: str) -> str:
+    """Code, in as many backticks as it takes."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def write() -> list[Path]:
+    """Write the page anew; returns it if that has changed it."""
+    before, now = PAGE.read_text(), page()
+    PAGE.write_text(now)
+    return [PAGE] if now != before else []
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,59 @@
+"""``why``: reads one object and its cluster from the API server, with the rights of whoever asks (``docs/why.md``)."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from msgspec import Struct
+
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError
+from kubeapi.client.object_client import ObjectClient
+from webhook.admission.unstructured import Unstructured
+from webhook.app.cluster_source import PATIENCE, configuration_of, listener, live, seen
+from webhook.cluster.objects.kinds import KINDS, NODES, PODS
+from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef, forbidden, read_object_facts, read_objects
+from webhook.placement.request.world import World
+from webhook.server.fatal_error import FatalError
+from webhook.settings import Settings, policy_of
+
+
+class Found(Struct, frozen=True):
+    """The object, and the cluster as a world; ``None`` where nodes or pods may not be read. ``unread`` are resources.
+
+    ``now`` of the facts is the time of the API server.
+    """
+
+    facts: ObjectFacts
+    world: World | None
+    unread: tuple[str, ...]
+
+
+async def found(settings: Settings, wanted: ObjectRef, tell: Callable[[str], object]) -> Found:
+    """Read the object and the cluster. ``tell`` learns of every object of the cluster that could not be used.
+
+    Raises UnknownObjectError if there is no such object, FatalError if there is no cluster or it cannot be read.
+    """
+    configuration = await asyncio.to_thread(configuration_of, settings)
+    try:
+        async with Connection(configuration) as connection:
+            reader = ObjectClient(connection)
+            facts = await read_object_facts(reader, wanted)
+            closed = await forbidden(reader, (kind.api for kind in KINDS))
+    except ApiError as failure:
+        raise FatalError(f"{wanted.kind.name} {wanted.name} could not be read: {failure}") from failure
+    unread = tuple(dict.fromkeys((*facts.unread, *(kind.full_resource for kind in closed))))
+    if {NODES.api, PODS.api} & set(closed):
+        return Found(facts, None, unread)
+    kinds = [kind for kind in KINDS if kind.api not in closed]
+    cluster = await seen(live(settings, listener(tell), kinds), PATIENCE)
+    return Found(facts, World(cluster, policy_of(settings)), unread)
+
+
+async def objects(settings: Settings, wanted: Iterable[ObjectRef]) -> list[Unstructured]:
+    """Those of the objects that are there, and may be read; raises FatalError where that cannot be found out."""
+    configuration = await asyncio.to_thread(configuration_of, settings)
+    try:
+        async with Connection(configuration) as connection:
+            return await read_objects(ObjectClient(connection), wanted)
+    except ApiError as failure:
+        raise FatalError(f"the cluster could not be read: {failure}") from failure

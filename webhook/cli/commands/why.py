@@ -1,0 +1,98 @@
+"""``why``: why a pod, workload or HostPool of a cluster waits, was refused, or runs where it does, as of now."""
+
+import argparse
+import asyncio
+from typing import Final
+
+from webhook.app import why as program
+from webhook.cli import Subparsers, flags, warn
+from webhook.cli.command_help import HelpExample, declare
+from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.explanation import NAMESPACE
+from webhook.cli.output import TEXT, add_output, write
+from webhook.cli.screen import Screen
+from webhook.cli.why.changes import changes_since, concerned
+from webhook.cli.why.lines import lines_of
+from webhook.cli.why.report import WhyReport, judge, report
+from webhook.cli.why.targets import target_of
+from webhook.cluster.queries.object_facts import ObjectRef, UnknownObjectError
+from webhook.placement.text.api_kinds import HOST_POOL, POD
+from webhook.placement.text.nearest import nearest
+from webhook.placement.text.problem import enumerated, quote
+from webhook.settings import Settings
+
+_FLAGS: Final = (
+    "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "exclusive_strangers",
+    "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
+)  # fmt: skip
+_DESCRIPTION: Final = (
+    "Show why an object of a cluster waits, or runs where it does: what admission would say about it today, which "
+    "nodes can run it and what rules out each of the others, what the scheduler says, and what has changed since it "
+    "was created. The cluster is read with your own rights; nothing is written."
+)
+_NAMES: Final = 10
+"""Objects that the error about an unknown one names at most."""
+
+HELP_EXAMPLES: Final = (
+    HelpExample("a pod of the namespace default", "streams-placement why parallel-0-ioyms", cluster=True),
+    HelpExample("a workload of another namespace", "streams-placement why deployment/pipeline -n team-a", cluster=True),
+    HelpExample("a host pool, for a program", "streams-placement why hostpool/mypool -o json", cluster=True),
+)
+"""The examples of the help."""
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the command."""
+    parser = declare(subparsers, "why", _DESCRIPTION, HELP_EXAMPLES)
+    parser.add_argument(
+        "object",
+        nargs="+",
+        metavar="OBJECT",
+        help="A pod's NAME, or TYPE/NAME as for kubectl: deployment/x, hostpool/x, streamsjob/x.",
+    )
+    parser.add_argument(
+        "-n", "--namespace", metavar="NAME", default=NAMESPACE, help=f"Its namespace (default: {NAMESPACE})."
+    )
+    add_output(parser)
+    flags.add(parser, _FLAGS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the answer; returns ``Exit.REFUSED`` if admission would refuse the object today."""
+    settings = flags.read(arguments)
+    wanted = target_of(arguments.object, arguments.namespace)
+    answer = _answer(settings, wanted)
+    if arguments.output == TEXT:
+        screen = Screen()
+        for line in lines_of(answer):
+            screen.say(line.text, line.style)
+    else:
+        write(answer, arguments.output)
+    return Exit.REFUSED if answer.verdict == "refused" else Exit.OK
+
+
+def _answer(settings: Settings, wanted: ObjectRef) -> WhyReport:
+    """Read the object and its cluster, then what has a history that matters."""
+    try:
+        found = asyncio.run(program.found(settings, wanted, warn))
+    except UnknownObjectError as unknown:
+        raise WrongUse(_no_such_object(wanted, unknown.names)) from unknown
+    document = found.facts.document
+    judged = judge(wanted, found)
+    pod = document if wanted.kind == POD else None
+    refs = concerned(judged, pod)
+    seen = asyncio.run(program.objects(settings, refs)) if refs else []
+    if wanted.kind == HOST_POOL:
+        seen = [document, *seen]
+    created = document.get("metadata", {}).get("creationTimestamp")
+    return report(wanted, found, judged, changes_since(created, judged, pod, seen))
+
+
+def _no_such_object(wanted: ObjectRef, names: list[str]) -> str:
+    """The text of the error, with the objects that there are."""
+    kind, where = wanted.kind.name, f"namespace {wanted.namespace}"
+    if not names:
+        return f"{where} has no {kind} that you may see: give another one with --namespace, or TYPE/NAME"
+    near = nearest(wanted.name, names)
+    meant = f"did you mean {near}? " if near else ""
+    return f"{where} has no {kind} {quote(wanted.name)}, {meant}there are: {enumerated(names, _NAMES)}"

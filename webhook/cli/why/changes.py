@@ -1,0 +1,107 @@
+"""What has changed since an object was created: its nodes, the HostPools that it names, and what admission would add.
+
+Times are those that the objects state themselves: conditions, taints, and the last change of a spec.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Final
+
+from webhook.admission.unstructured import Unstructured, mapping, sequence
+from webhook.cli.explanation import PodExplanation
+from webhook.cli.why.report import Judged, SinceCreation
+from webhook.cluster.queries.object_facts import ObjectRef, moment, stamp
+from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import HOST_POOL, NODE
+
+NODES: Final = 20
+"""Nodes whose history is looked at, at most: each is a request."""
+
+_NOTED: Final = frozenset({keys.INJECTED, keys.WAITS, keys.SEAL})
+"""What the webhook writes about a pod; it changes with the words, too."""
+
+
+def concerned(judged: Judged | None, pod: Unstructured | None) -> list[ObjectRef]:
+    """The nodes and HostPools whose history explains the verdict: those that no clause of the user rules out.
+
+    ``pod`` is the pod as it is, if the object is one; its own node comes first.
+    """
+    if judged is None:
+        return []
+    own = [str(mapping(pod, "spec").get("nodeName") or "")] if pod else []
+    others = [node for removed in judged.explanation.removed if not removed.clause for node in removed.nodes]
+    nodes = [name for name in dict.fromkeys([*own, *others]) if name][:NODES]
+    pools = {(pool.namespace, pool.name) for _, pool in judged.ask.pools} if judged.ask else set()
+    return [
+        *(ObjectRef(HOST_POOL, namespace, name) for namespace, name in sorted(pools)),
+        *(ObjectRef(NODE, "", name) for name in nodes),
+    ]
+
+
+def changes_since(
+    created: object, judged: Judged | None, pod: Unstructured | None, seen: Iterable[Unstructured]
+) -> list[SinceCreation]:
+    """What has changed since ``created`` (RFC 3339), the earliest first; what has no time comes last.
+
+    ``seen`` are the objects of :func:`concerned`, and the object itself if it is a HostPool.
+    """
+    start = moment(created)
+    dated = [
+        (at, text) for one in seen for at, text in _history(one) if start is not None and at is not None and at > start
+    ]
+    found = [SinceCreation(stamp(at), text) for at, text in sorted(dated)]
+    return [*found, *(SinceCreation("", text) for text in _differences(judged, pod))]
+
+
+def _history(document: Unstructured) -> Iterator[tuple[datetime | None, str]]:
+    """What a node or HostPool says about its past."""
+    metadata, name = mapping(document, "metadata"), mapping(document, "metadata").get("name")
+    if document.get("kind") == NODE.name:
+        yield moment(metadata.get("creationTimestamp")), f"node {name} was added"
+        for one in sequence(mapping(document, "status"), "conditions"):
+            if one.get("type") == "Ready":
+                ready = "is ready" if one.get("status") == "True" else "is not ready"
+                yield moment(one.get("lastTransitionTime")), f"node {name} {ready}"
+        for taint in sequence(mapping(document, "spec"), "taints"):
+            shown = f"{taint.get('key')}:{taint.get('effect')}"
+            yield moment(taint.get("timeAdded")), f"node {name} got the taint {shown}"
+        return
+    for one in sequence(mapping(document, "status"), "conditions"):
+        why = f": {one['message']}" if one.get("message") else ""
+        state = f"condition {one.get('type')} became {one.get('status')}{why}"
+        yield moment(one.get("lastTransitionTime")), f"HostPool {name}: {state}"
+    yield _spec_changed(metadata), f"HostPool {name}: its spec was changed"
+
+
+def _spec_changed(metadata: Unstructured) -> datetime | None:
+    """When somebody last wrote to the spec; ``None`` if nobody has since the object was created."""
+    if metadata.get("generation", 1) == 1:
+        return None
+    times = [
+        moment(entry.get("time"))
+        for entry in sequence(metadata, "managedFields")
+        if "f:spec" in mapping(entry, "fieldsV1") and not entry.get("subresource")
+    ]
+    return max(filter(None, times), default=None)
+
+
+def _differences(judged: Judged | None, pod: Unstructured | None) -> Iterator[str]:
+    """How what admission would add to the pod today differs from what it has; nothing for one that it would refuse."""
+    if pod is None:
+        return
+    annotations = mapping(pod, "metadata", "annotations")
+    if waited := annotations.get(keys.WAITS):
+        yield f"when it was created it waited for this: {str(waited).partition(chr(10))[0]}"
+    explanation = judged.explanation if judged else None
+    if not isinstance(explanation, PodExplanation) or not explanation.asks:
+        return
+    if keys.INJECTED not in annotations:
+        yield "admission has never looked at it: it was created while the webhook was not asked; create it anew"
+    elif written := _written(explanation.patch):
+        yield f"admission would write {', '.join(written)} otherwise today: create it anew to have that"
+
+
+def _written(patch: Sequence[Unstructured]) -> list[str]:
+    """The parts of the pod that the patch changes, such as ``spec.affinity``, but for what is only noted about it."""
+    paths = [str(step.get("path")).removeprefix("/").split("/") for step in patch]
+    return sorted({".".join(path[:2]) for path in paths if path[-1].replace("~1", "/") not in _NOTED})

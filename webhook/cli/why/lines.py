@@ -1,0 +1,91 @@
+"""A ``WhyReport`` as lines of text for a person."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from webhook.cli.why.report import WhyReport
+from webhook.cluster.queries.object_facts import moment
+from webhook.placement.text.problem import counted, enumerated, escape
+
+_LISTED: Final = 12
+"""Names of nodes that one line lists at most; ``-o json`` has all."""
+
+_PODS: Final = 20
+"""Pods that are listed at most, those without a node first."""
+
+_UNITS: Final = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
+
+
+class StyledLine(NamedTuple):
+    """A line, in printable ASCII, and its style."""
+
+    text: str
+    style: str = ""
+
+
+def lines_of(found: WhyReport, now: datetime | None = None) -> Iterator[StyledLine]:
+    """The lines of the answer; ``now`` is what ages are counted to."""
+    age = _age(found.created, now or datetime.now(UTC))
+    created = f", created {age} ago" if age else ""
+    yield StyledLine(f"{found.kind} {found.namespace}/{found.name}: {escape(found.state)}{created}", "bold")
+    for wish in found.asks:
+        yield StyledLine(f"  asks for {escape(wish)}")
+    yield from _verdict(found)
+    for warning in found.warnings:
+        yield StyledLine(f"  warning: {escape(warning)}", "yellow")
+    if found.scheduler:
+        yield StyledLine(f"  the scheduler says: {escape(found.scheduler)}")
+    for event in found.events:
+        yield StyledLine(f"  {escape(event.reason)} of {escape(event.about)}: {escape(event.message)}", "yellow")
+    yield from _changes(found)
+    yield from _pods(found)
+    if found.candidates:
+        yield StyledLine(f"  candidates: {enumerated(found.candidates, _LISTED)}")
+    for removed in found.removed:
+        clause = f"{escape(removed.clause)}: " if removed.clause else ""
+        yield StyledLine(f"  out: {enumerated(removed.nodes, _LISTED)} ({clause}{escape(removed.reason)})", "dim")
+    if found.unread:
+        unread = enumerated(found.unread, _LISTED)
+        yield StyledLine(f"  you may not list {unread}: what follows from them is left out", "yellow")
+
+
+def _verdict(found: WhyReport) -> Iterator[StyledLine]:
+    if found.verdict == "unknown":
+        yield StyledLine("  what admission would say today cannot be told", "yellow")
+        return
+    total = len({*found.candidates, *(node for removed in found.removed for node in removed.nodes)})
+    count = f", {len(found.candidates)} of {total} nodes can run it" if total and found.kind != "HostPool" else ""
+    if found.verdict == "fits":
+        yield StyledLine(f"  submitted today it would be admitted{count}", "green")
+        return
+    first, *rest = found.message.splitlines() or [""]
+    yield StyledLine(f"  submitted today it would be refused{count}", "bold red")
+    yield StyledLine(f"  {first}", "bold red")
+    yield from (StyledLine(f"  {line}") for line in rest)
+
+
+def _changes(found: WhyReport) -> Iterator[StyledLine]:
+    if found.changes:
+        yield StyledLine("  since it was created:")
+    for change in found.changes:
+        at = f"{change.at} " if change.at else ""
+        yield StyledLine(f"    {at}{escape(change.text)}")
+
+
+def _pods(found: WhyReport) -> Iterator[StyledLine]:
+    """Those without a node first, each with the scheduler's words."""
+    ordered = sorted(found.pods, key=lambda pod: (bool(pod.node), pod.name))
+    for pod in ordered[:_PODS]:
+        where = f" on {pod.node}" if pod.node else ""
+        why = f": {escape(pod.message)}" if pod.message else ""
+        yield StyledLine(f"  pod {pod.name}: {pod.phase}{where}{why}")
+    if len(ordered) > _PODS:
+        yield StyledLine(f"  and {counted(len(ordered) - _PODS, 'more pod')}")
+
+
+def _age(created: str, now: datetime) -> str:
+    """The time since then in its largest unit; empty if it is not known."""
+    start = moment(created)
+    seconds = int((now - start).total_seconds()) if start else -1
+    return next((f"{seconds // size}{unit}" for size, unit in _UNITS if seconds >= size), "")

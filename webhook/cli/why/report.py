@@ -1,0 +1,233 @@
+"""``WhyReport``: how an object stands, what it asks for, and what admission would say about it now."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from webhook.admission.templates import DescribedPod, origin_of, pods_of
+from webhook.admission.unstructured import Unstructured, mapping, sequence
+from webhook.app.why import Found
+from webhook.cli.explanation import Explanation, Removed, explain, names
+from webhook.cli.job_explanation import explain_job
+from webhook.cli.pool_explanation import explain_pool
+from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef, stamp
+from webhook.placement.constraints.resources import Room
+from webhook.placement.kube.pod import Pod
+from webhook.placement.request.ask import Ask, read
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import HOST_POOL, POD, PROCESSING_ELEMENT, STREAMS_JOB
+from webhook.placement.text.problem import counted
+
+_WORDS: Final = 200
+"""Characters of one annotation that are shown."""
+
+_OURS: Final = keys.ANNOTATIONS - keys.WRITTEN
+"""Annotations by which a user asks for placement."""
+
+
+class PodLine(Struct, frozen=True):
+    """A pod of a workload, or a processing element of a Job: where it runs, or why it does not."""
+
+    name: str
+    node: str
+    phase: str
+    message: str
+
+
+class SinceCreation(Struct, frozen=True):
+    """Something that has changed since the object was created; ``at`` (RFC 3339) is empty if the time is not known."""
+
+    at: str
+    text: str
+
+
+class EventLine(Struct, frozen=True):
+    """A Warning of Kubernetes about the object, or about what it owns."""
+
+    at: str
+    about: str
+    reason: str
+    message: str
+
+
+class WhyReport(Struct, frozen=True, rename="camel"):
+    """How an object stands.
+
+    ``state`` is the object's own. ``verdict`` is what admission would say about it today: ``fits``, ``refused``, or
+    ``unknown`` where the user may not read the cluster; ``message`` is the text of the refusal, ``removed`` why nodes
+    cannot run it, ``candidates`` those that can. ``scheduler`` is the scheduler's own message about a pod. ``unread``
+    are resources that the user may not read.
+    """
+
+    namespace: str
+    kind: str
+    name: str
+    created: str
+    state: str
+    verdict: Literal["fits", "refused", "unknown"]
+    asks: list[str] = []
+    message: str = ""
+    warnings: list[str] = []
+    candidates: list[str] = []
+    removed: list[Removed] = []
+    scheduler: str = ""
+    events: list[EventLine] = []
+    changes: list[SinceCreation] = []
+    pods: list[PodLine] = []
+    unread: list[str] = []
+
+
+class Judged(NamedTuple):
+    """The explanation of an object as of today; for a pod, or a template of pods, also the pod and what it asks for."""
+
+    explanation: Explanation
+    pod: Unstructured | None = None
+    ask: Ask | None = None
+
+
+def judge(wanted: ObjectRef, found: Found) -> Judged | None:
+    """What admission would say about the object today; ``None`` where that cannot be told."""
+    world, document = found.world, found.facts.document
+    if world is None:
+        return None
+    if wanted.kind == HOST_POOL:
+        known = (wanted.namespace, wanted.name) in world.inventory.pools
+        return Judged(explain_pool("", document, world)) if known else None
+    if wanted.kind == STREAMS_JOB:
+        return Judged(explain_job("", document, world))
+    if wanted.kind == PROCESSING_ELEMENT:
+        return _judge_pod(found.facts.pods[0], world) if found.facts.pods else None
+    if wanted.kind == POD:
+        return _judge_pod(document, world)
+    return next((_judge(document, described, world) for described in pods_of(document, document)), None)
+
+
+def _judge_pod(pod: Unstructured, world: World) -> Judged | None:
+    """A pod as if it were submitted today, and were not there yet."""
+    world.inventory.remove_pod(str(mapping(pod, "metadata").get("uid")))
+    document = unbound(pod)
+    return _judge(document, DescribedPod(origin_of(document), document), world)
+
+
+def _judge(document: Unstructured, described: DescribedPod, world: World) -> Judged | None:
+    """The pod that is described in the document; ``None`` if it cannot be read."""
+    try:
+        pod = msgspec.convert(described.pod, Pod)
+    except msgspec.ValidationError:
+        return None
+    explanation = explain("", document, described, world)
+    return Judged(explanation, described.pod, read(pod, explanation.namespace, world)[0])
+
+
+def unbound(pod: Unstructured) -> Unstructured:
+    """The pod without its node, and without its status, as somebody may have submitted it."""
+    spec = {key: value for key, value in mapping(pod, "spec").items() if key != "nodeName"}
+    return {**{key: value for key, value in pod.items() if key != "status"}, "spec": spec}
+
+
+def report(wanted: ObjectRef, found: Found, judged: Judged | None, changes: Sequence[SinceCreation] = ()) -> WhyReport:
+    """The answer about the object."""
+    facts, explanation = found.facts, judged.explanation if judged else None
+    document = facts.document
+    return WhyReport(
+        namespace=wanted.namespace,
+        kind=wanted.kind.name,
+        name=wanted.name,
+        created=str(mapping(document, "metadata").get("creationTimestamp") or ""),
+        state=_state(wanted, facts),
+        verdict=_verdict(explanation),
+        asks=list(_asks(document)),
+        message=explanation.message if explanation else "",
+        warnings=explanation.warnings if explanation else [],
+        candidates=explanation.candidates if explanation else [],
+        removed=[*(explanation.removed if explanation else []), *_full(wanted, found, judged)],
+        scheduler=_condition(document, "PodScheduled"),
+        events=[EventLine(stamp(one.at), one.about, one.reason, one.message) for one in facts.warnings],
+        changes=list(changes),
+        pods=[_pod_line(pod) for pod in facts.pods],
+        unread=list(found.unread),
+    )
+
+
+def _verdict(explanation: Explanation | None) -> Literal["fits", "refused", "unknown"]:
+    if explanation is None:
+        return "unknown"
+    return "refused" if explanation.refused else "fits"
+
+
+def _asks(document: Unstructured) -> Iterator[str]:
+    """The annotations by which the object, or its template, asks for placement: key without prefix, and value."""
+    for part in (mapping(document, "metadata"), mapping(document, "spec", "template", "metadata")):
+        for key, value in sorted(mapping(part, "annotations").items()):
+            if key in _OURS:
+                yield f"{key.removeprefix(keys.PREFIX)}: {' '.join(str(value).split())[:_WORDS]}"
+
+
+def _full(wanted: ObjectRef, found: Found, judged: Judged | None) -> Iterator[Removed]:
+    """Why candidates cannot take a pod that waits: their free room. Admission compares with all that a node has."""
+    world, document = found.world, found.facts.document
+    if wanted.kind == PROCESSING_ELEMENT and found.facts.pods:
+        document = found.facts.pods[0]
+    waits = wanted.kind in (POD, PROCESSING_ELEMENT) and not mapping(document, "spec").get("nodeName")
+    if not waits or world is None or judged is None or judged.ask is None:
+        return
+    candidates = 0
+    for name in judged.explanation.candidates:
+        candidates |= world.named(name)
+    room = Room(judged.ask.requests, pinned=candidates)
+    for reason in room.explain(world, candidates & ~room.filter(world)):
+        yield Removed("", f"{reason.one} now", names(reason.nodes, world))
+
+
+def _state(wanted: ObjectRef, facts: ObjectFacts) -> str:
+    """How the object stands, in a few words."""
+    document, status = facts.document, mapping(facts.document, "status")
+    if mapping(document, "metadata").get("deletionTimestamp"):
+        return "is being deleted"
+    if wanted.kind == POD:
+        return _pod_state(document)
+    phase = str(status.get("phase") or "")
+    if wanted.kind in (HOST_POOL, STREAMS_JOB, PROCESSING_ELEMENT):
+        why = _condition(document, "Ready")
+        return f"{phase or 'not looked at by a controller yet'}{f': {why}' if why else ''}"
+    phases = Counter(_pod_line(pod).phase for pod in facts.pods)
+    said = ", ".join(f"{phases[each]} {each}" for each in sorted(phases))
+    return f"{_wanted(document)}{counted(len(facts.pods), 'pod')}{f' ({said})' if said else ''}"
+
+
+def _wanted(document: Unstructured) -> str:
+    """How many pods the workload wants, where it says so."""
+    for field in ("replicas", "parallelism"):
+        if isinstance(count := mapping(document, "spec").get(field), int):
+            return f"{field} {count}, there are "
+    return ""
+
+
+def _pod_state(pod: Unstructured) -> str:
+    phase, node = mapping(pod, "status").get("phase") or "Unknown", mapping(pod, "spec").get("nodeName")
+    if node:
+        return f"{phase} on {node}"
+    gates = [str(gate.get("name")) for gate in sequence(mapping(pod, "spec"), "schedulingGates")]
+    return f"waits until its scheduling gates go: {', '.join(gates)}" if gates else "waits for a node"
+
+
+def _pod_line(pod: Unstructured) -> PodLine:
+    """One pod of a workload."""
+    metadata, node = mapping(pod, "metadata"), str(mapping(pod, "spec").get("nodeName") or "")
+    phase = str(mapping(pod, "status").get("phase") or "Unknown")
+    why = "" if node else _condition(pod, "PodScheduled")
+    if metadata.get("deletionTimestamp"):
+        phase = "Terminating"
+    return PodLine(str(metadata.get("name")), node, phase, why)
+
+
+def _condition(document: Unstructured, type_: str) -> str:
+    """Why the condition of that type is not True; empty if it is, or is not there."""
+    for one in sequence(mapping(document, "status"), "conditions"):
+        if one.get("type") == type_ and one.get("status") != "True":
+            return str(one.get("message") or one.get("reason") or "")
+    return ""

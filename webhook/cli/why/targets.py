@@ -1,0 +1,73 @@
+"""The object that the user names, as kubectl takes it: ``NAME`` of a pod, ``TYPE/NAME``, or both as two words."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from webhook.cli.exits import WrongUse
+from webhook.cluster.queries.object_facts import ObjectRef
+from webhook.placement.text.api_kinds import (
+    BATCH_JOB,
+    CRON_JOB,
+    DAEMON_SET,
+    DEPLOYMENT,
+    HOST_POOL,
+    POD,
+    PROCESSING_ELEMENT,
+    REPLICA_SET,
+    REPLICATION_CONTROLLER,
+    STATEFUL_SET,
+    STREAMS_JOB,
+    ApiKind,
+)
+from webhook.placement.text.nearest import nearest
+from webhook.placement.text.problem import quote
+
+_SHORT: Final[Mapping[ApiKind, tuple[str, ...]]] = {
+    POD: ("po",),
+    DEPLOYMENT: ("deploy",),
+    REPLICA_SET: ("rs",),
+    STATEFUL_SET: ("sts",),
+    DAEMON_SET: ("ds",),
+    BATCH_JOB: (),
+    CRON_JOB: ("cj",),
+    REPLICATION_CONTROLLER: ("rc",),
+    HOST_POOL: ("hostpool", "hostpools"),
+    STREAMS_JOB: (),
+    PROCESSING_ELEMENT: ("pe", "pes", "processingelement"),
+}
+"""The kinds that can be asked about, and kubectl's short names of them."""
+
+TYPES: Final[Mapping[str, ApiKind]] = {
+    word: kind
+    for kind, short in _SHORT.items()
+    for word in (kind.resource, kind.resource.removesuffix("s"), kind.full_resource, *short)
+}
+"""Every word for a kind, in lower case."""
+
+_NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
+"""A DNS subdomain, as names of objects are."""
+
+
+def target_of(words: Sequence[str], namespace: str) -> ObjectRef:
+    """The object that the words name; raises :class:`WrongUse` if they name none."""
+    kind, name = _split(words)
+    for each in (name, namespace):
+        if not _NAME.fullmatch(each):
+            raise WrongUse(f"{quote(each)} is no name of an object: use a-z, 0-9, '-' and '.'")
+    return ObjectRef(kind, namespace, name)
+
+
+def _split(words: Sequence[str]) -> tuple[ApiKind, str]:
+    """Kind and name: ``deployment/x``, ``deployment x``, or the name of a pod alone."""
+    first, slash, rest = words[0].partition("/")
+    if len(words) > (1 if slash else 2):
+        raise WrongUse(f"one object at a time: {words[0] if slash else ' '.join(words[:2])}")
+    if not slash and len(words) == 1:
+        return POD, first
+    kind = TYPES.get(first.lower())
+    if kind is None:
+        near = nearest(first.lower(), sorted(TYPES))
+        hint = f", did you mean {near}?" if near else ": pod, deployment, statefulset, hostpool, streamsjob and others"
+        raise WrongUse(f"{quote(first)} is no kind of object that can be asked about{hint}")
+    return kind, rest if slash else words[1]

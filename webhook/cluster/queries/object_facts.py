@@ -1,0 +1,224 @@
+"""What the API server says about one object: the object itself, the pods of a workload, and the latest warnings.
+
+Everything is read once, with the rights of whoever asks. What they may not read is named, and left out
+(``docs/why.md``).
+"""
+
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from kubeapi.client.errors import ApiError, Cause
+from webhook.admission.templates import is_job
+from webhook.admission.unstructured import Unstructured, mapping, sequence
+from webhook.cluster.watch.lists import ListReader, listed
+from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import (
+    BATCH_JOB,
+    CRON_JOB,
+    DEPLOYMENT,
+    HOST_POOL,
+    NODE,
+    POD,
+    REPLICA_SET,
+    ApiKind,
+)
+
+WARNINGS: Final = 3
+"""The latest warnings that are kept; others say the same, or are about what is over."""
+
+PODS: Final = 1000
+"""Pods of a workload that are read at most."""
+
+_ASKED: Final = 10
+"""Objects whose warnings are asked for: the workload, what stands between it and its pods, some pods that wait."""
+
+_EVENTS: Final = "events"
+_BETWEEN: Final[Mapping[ApiKind, ApiKind]] = {DEPLOYMENT: REPLICA_SET, CRON_JOB: BATCH_JOB}
+"""Kinds whose pods belong to objects of another kind, which belong to them."""
+
+
+class ObjectRef(Struct, frozen=True):
+    """An object of the API server."""
+
+    kind: ApiKind
+    namespace: str
+    name: str
+
+    @property
+    def path(self) -> str:
+        """Where the API server has it."""
+        there = self.kind.path if self.kind is NODE else self.kind.path_in(quote(self.namespace, safe=""))
+        return f"{there}/{quote(self.name, safe='')}"
+
+
+class WarningEvent(Struct, frozen=True):
+    """An Event of the type Warning; ``at`` is when it was last seen."""
+
+    at: datetime
+    about: str
+    reason: str
+    message: str
+
+
+class ObjectFacts(Struct, frozen=True):
+    """An object, the pods of a workload, warnings about both, the newest first, and what could not be read."""
+
+    document: Unstructured
+    pods: tuple[Unstructured, ...] = ()
+    warnings: tuple[WarningEvent, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+class UnknownObjectError(Exception):
+    """There is no such object; ``names`` are those of its kind that there are in the namespace."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__("no such object")
+        self.names = sorted(names)
+
+
+async def read_object_facts(reader: ListReader, wanted: ObjectRef) -> ObjectFacts:
+    """Read the object and what belongs to it; raises :class:`UnknownObjectError`, and ApiError where it is not read."""
+    try:
+        document = decoded(await reader.read(wanted.path))
+    except ApiError as failure:
+        if failure.cause is not Cause.MISSING:
+            raise
+        raise UnknownObjectError(await _names(reader, wanted)) from failure
+    unread: list[str] = []
+    owners = [document]
+    if wanted.kind in _BETWEEN:
+        owners += await _owned(reader, _BETWEEN[wanted.kind], document, owners, unread)
+    pods = [] if wanted.kind in (POD, HOST_POOL) else await _owned(reader, POD, document, owners, unread)
+    concerned = [*owners, *(pod for pod in pods if not mapping(pod, "spec").get("nodeName"))]
+    warnings = await _warnings(reader, wanted.namespace, concerned, unread)
+    return ObjectFacts(document, tuple(pods), tuple(warnings), tuple(unread))
+
+
+async def read_objects(reader: ListReader, wanted: Iterable[ObjectRef]) -> list[Unstructured]:
+    """Those of the objects that are there, and that may be read; raises ApiError for any other trouble."""
+    found = []
+    for one in wanted:
+        try:
+            found.append(decoded(await reader.read(one.path)))
+        except ApiError as failure:
+            if failure.cause not in {Cause.MISSING, Cause.FORBIDDEN}:
+                raise
+    return found
+
+
+async def forbidden(reader: ListReader, kinds: Iterable[ApiKind]) -> list[ApiKind]:
+    """Those of the kinds of which not all objects of the cluster may be read; raises ApiError for other trouble."""
+    found = []
+    for kind in kinds:
+        try:
+            await reader.read(f"{kind.path}?limit=1")
+        except ApiError as failure:
+            if failure.cause is Cause.FORBIDDEN:
+                found.append(kind)
+            elif failure.cause is not Cause.MISSING:
+                raise
+    return found
+
+
+def decoded(body: bytes) -> Unstructured:
+    """The object in an answer; raises ApiError if it is none."""
+    try:
+        return msgspec.json.decode(body, type=dict[str, object])
+    except msgspec.MsgspecError as error:
+        raise ApiError(Cause.UNREADABLE, f"an object cannot be read: {error}") from None
+
+
+def moment(text: object) -> datetime | None:
+    """The time that a timestamp of Kubernetes (RFC 3339) states; ``None`` if it is none."""
+    try:
+        found = datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+    return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def stamp(at: datetime) -> str:
+    """The time as Kubernetes writes it: RFC 3339 in UTC, whole seconds."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+async def _names(reader: ListReader, wanted: ObjectRef) -> list[str]:
+    """The names of the objects of the kind in the namespace, as far as they may be listed."""
+    try:
+        found = [mapping(one, "metadata").get("name") async for one in _all(reader, wanted.kind, wanted.namespace)]
+    except ApiError as failure:
+        if failure.cause not in {Cause.MISSING, Cause.FORBIDDEN}:
+            raise
+        return []
+    return [str(name) for name in found]
+
+
+async def _owned(
+    reader: ListReader, kind: ApiKind, workload: Unstructured, owners: Collection[Unstructured], unread: list[str]
+) -> list[Unstructured]:
+    """The objects of the kind that one of the ``owners`` owns, by its uid, among those that the workload selects.
+
+    Pods of a Job of Streams belong to its processing elements; they are told by their label.
+    """
+    metadata, job = mapping(workload, "metadata"), is_job(workload)
+    uids = {mapping(owner, "metadata").get("uid") for owner in owners}
+    labels = {keys.JOB: metadata.get("name")} if job else mapping(workload, "spec", "selector", "matchLabels")
+    selectors = {"labelSelector": ",".join(f"{key}={value}" for key, value in labels.items())} if labels else {}
+    found: list[Unstructured] = []
+    try:
+        async for one in _all(reader, kind, str(metadata.get("namespace")), selectors):
+            if job or any(owner.get("uid") in uids for owner in sequence(mapping(one, "metadata"), "ownerReferences")):
+                found.append(one)
+            if len(found) == PODS:
+                break
+    except ApiError as failure:
+        _note(failure, kind.full_resource, unread)
+    return found
+
+
+async def _all(
+    reader: ListReader, kind: ApiKind, namespace: str, selectors: Mapping[str, str] | None = None
+) -> AsyncIterator[Unstructured]:
+    """All objects of the kind in the namespace that the selectors select."""
+    async for item in listed(reader, kind.path_in(quote(namespace, safe="")), selectors or {}):
+        yield decoded(bytes(item))
+
+
+async def _warnings(
+    reader: ListReader, namespace: str, about: Sequence[Unstructured], unread: list[str]
+) -> list[WarningEvent]:
+    """The latest warnings about the first few of the objects, the newest first."""
+    found: list[WarningEvent] = []
+    try:
+        for one in about[:_ASKED]:
+            selectors = {"fieldSelector": f"type=Warning,involvedObject.uid={mapping(one, 'metadata').get('uid')}"}
+            events = listed(reader, f"/api/v1/namespaces/{quote(namespace, safe='')}/{_EVENTS}", selectors)
+            found += [_warning(decoded(bytes(item))) async for item in events]
+    except ApiError as failure:
+        _note(failure, _EVENTS, unread)
+    return sorted(found, key=lambda event: event.at, reverse=True)[:WARNINGS]
+
+
+def _warning(event: Unstructured) -> WarningEvent:
+    """An Event; the time is that of the last one of its series."""
+    times = (mapping(event, "series").get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    about = mapping(event, "involvedObject")
+    return WarningEvent(
+        at=next(filter(None, map(moment, times)), datetime.fromtimestamp(0, UTC)),
+        about=f"{about.get('kind')} {about.get('name')}",
+        reason=str(event.get("reason") or ""),
+        message=str(event.get("message") or ""),
+    )
+
+
+def _note(failure: ApiError, resource: str, unread: list[str]) -> None:
+    """Note that the resource may not be read; raises the error if it is another one."""
+    if failure.cause is not Cause.FORBIDDEN:
+        raise failure
+    unread.append(resource)
