@@ -40,9 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"commit or stash these first, or say --force:\n{changed}", file=sys.stderr)  # noqa: T201 - a command
         return 2
     whole = not options.tests
-    touched = set[Path]()
-    if whole:
-        touched = {*write_examples(), *write_conversions(), *schemas.write(), *command_line.write(), *messages.write()}
+    made = (write_examples, write_conversions, messages.write, schemas.write, command_line.write)
+    touched = {path for write in made for path in write()} if whole else set()
     # Pages show what commands write of the examples, and tests run these commands again.
     shown = list(pages.written_anew()) if whole else []
     touched |= {page for page, why in shown if why is None}

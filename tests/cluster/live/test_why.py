@@ -4,11 +4,13 @@ import asyncio
 import json
 from typing import Any
 
+import jsonschema
 import pytest
 from aiohttp import web
 
 from tests.apiserver.paths import Json, path_of
 from tests.apiserver.server import ApiServer, Seen, status
+from tests.cli.test_schemas import schema
 from tests.cluster.objects import job, node, pod, pool
 from webhook.cli import main
 
@@ -85,6 +87,7 @@ async def told(capfd: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]
     _, out, err = await asked(capfd, *words, "-o", "json")
     assert err == ""
     found: dict[str, Any] = json.loads(out)
+    jsonschema.Draft202012Validator(schema("why")).validate(found)
     return found
 
 

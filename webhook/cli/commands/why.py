@@ -10,6 +10,7 @@ from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE
 from webhook.cli.output import TEXT, add_output, write
+from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
 from webhook.cli.why.changes import changes_since, concerned
 from webhook.cli.why.lines import lines_of
@@ -74,7 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _answer(settings: Settings, wanted: ObjectRef) -> WhyReport:
     """Read the object and its cluster, then what has a history that matters."""
     try:
-        found = asyncio.run(program.found(settings, wanted, warn))
+        with progress() as step:
+            step("asking the API server", 0, 0)
+            found = asyncio.run(program.found(settings, wanted, warn))
     except UnknownObjectError as unknown:
         raise WrongUse(_no_such_object(wanted, unknown.names)) from unknown
     document = found.facts.document

@@ -9,7 +9,7 @@ from typing import Final
 
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.cli.explanation import PodExplanation
-from webhook.cli.why.report import Judged, SinceCreation
+from webhook.cli.why.report import JudgedObject, SinceCreation
 from webhook.cluster.queries.object_facts import ObjectRef, moment, stamp
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, NODE
@@ -21,7 +21,7 @@ _NOTED: Final = frozenset({keys.INJECTED, keys.WAITS, keys.SEAL})
 """What the webhook writes about a pod; it changes with the words, too."""
 
 
-def concerned(judged: Judged | None, pod: Unstructured | None) -> list[ObjectRef]:
+def concerned(judged: JudgedObject | None, pod: Unstructured | None) -> list[ObjectRef]:
     """The nodes and HostPools whose history explains the verdict: those that no clause of the user rules out.
 
     ``pod`` is the pod as it is, if the object is one; its own node comes first.
@@ -39,7 +39,7 @@ def concerned(judged: Judged | None, pod: Unstructured | None) -> list[ObjectRef
 
 
 def changes_since(
-    created: object, judged: Judged | None, pod: Unstructured | None, seen: Iterable[Unstructured]
+    created: object, judged: JudgedObject | None, pod: Unstructured | None, seen: Iterable[Unstructured]
 ) -> list[SinceCreation]:
     """What has changed since ``created`` (RFC 3339), the earliest first; what has no time comes last.
 
@@ -85,7 +85,7 @@ def _spec_changed(metadata: Unstructured) -> datetime | None:
     return max(filter(None, times), default=None)
 
 
-def _differences(judged: Judged | None, pod: Unstructured | None) -> Iterator[str]:
+def _differences(judged: JudgedObject | None, pod: Unstructured | None) -> Iterator[str]:
     """How what admission would add to the pod today differs from what it has; nothing for one that it would refuse."""
     if pod is None:
         return

@@ -81,7 +81,7 @@ class WhyReport(Struct, frozen=True, rename="camel"):
     unread: list[str] = []
 
 
-class Judged(NamedTuple):
+class JudgedObject(NamedTuple):
     """The explanation of an object as of today; for a pod, or a template of pods, also the pod and what it asks for."""
 
     explanation: Explanation
@@ -89,16 +89,16 @@ class Judged(NamedTuple):
     ask: Ask | None = None
 
 
-def judge(wanted: ObjectRef, found: Found) -> Judged | None:
+def judge(wanted: ObjectRef, found: Found) -> JudgedObject | None:
     """What admission would say about the object today; ``None`` where that cannot be told."""
     world, document = found.world, found.facts.document
     if world is None:
         return None
     if wanted.kind == HOST_POOL:
         known = (wanted.namespace, wanted.name) in world.inventory.pools
-        return Judged(explain_pool("", document, world)) if known else None
+        return JudgedObject(explain_pool("", document, world)) if known else None
     if wanted.kind == STREAMS_JOB:
-        return Judged(explain_job("", document, world))
+        return JudgedObject(explain_job("", document, world))
     if wanted.kind == PROCESSING_ELEMENT:
         return _judge_pod(found.facts.pods[0], world) if found.facts.pods else None
     if wanted.kind == POD:
@@ -106,21 +106,21 @@ def judge(wanted: ObjectRef, found: Found) -> Judged | None:
     return next((_judge(document, described, world) for described in pods_of(document, document)), None)
 
 
-def _judge_pod(pod: Unstructured, world: World) -> Judged | None:
+def _judge_pod(pod: Unstructured, world: World) -> JudgedObject | None:
     """A pod as if it were submitted today, and were not there yet."""
     world.inventory.remove_pod(str(mapping(pod, "metadata").get("uid")))
     document = unbound(pod)
     return _judge(document, DescribedPod(origin_of(document), document), world)
 
 
-def _judge(document: Unstructured, described: DescribedPod, world: World) -> Judged | None:
+def _judge(document: Unstructured, described: DescribedPod, world: World) -> JudgedObject | None:
     """The pod that is described in the document; ``None`` if it cannot be read."""
     try:
         pod = msgspec.convert(described.pod, Pod)
     except msgspec.ValidationError:
         return None
     explanation = explain("", document, described, world)
-    return Judged(explanation, described.pod, read(pod, explanation.namespace, world)[0])
+    return JudgedObject(explanation, described.pod, read(pod, explanation.namespace, world)[0])
 
 
 def unbound(pod: Unstructured) -> Unstructured:
@@ -129,7 +129,9 @@ def unbound(pod: Unstructured) -> Unstructured:
     return {**{key: value for key, value in pod.items() if key != "status"}, "spec": spec}
 
 
-def report(wanted: ObjectRef, found: Found, judged: Judged | None, changes: Sequence[SinceCreation] = ()) -> WhyReport:
+def report(
+    wanted: ObjectRef, found: Found, judged: JudgedObject | None, changes: Sequence[SinceCreation] = ()
+) -> WhyReport:
     """The answer about the object."""
     facts, explanation = found.facts, judged.explanation if judged else None
     document = facts.document
@@ -167,7 +169,7 @@ def _asks(document: Unstructured) -> Iterator[str]:
                 yield f"{key.removeprefix(keys.PREFIX)}: {' '.join(str(value).split())[:_WORDS]}"
 
 
-def _full(wanted: ObjectRef, found: Found, judged: Judged | None) -> Iterator[Removed]:
+def _full(wanted: ObjectRef, found: Found, judged: JudgedObject | None) -> Iterator[Removed]:
     """Why candidates cannot take a pod that waits: their free room. Admission compares with all that a node has."""
     world, document = found.world, found.facts.document
     if wanted.kind == PROCESSING_ELEMENT and found.facts.pods:
