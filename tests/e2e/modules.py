@@ -69,6 +69,11 @@ MODULES: Final = (
     ),
     Module("etcd", "go.etcd.io/etcd/server/v3", {"etcd": "go.etcd.io/etcd/server/v3"}),
     Module("kwok", "sigs.k8s.io/kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}),
+    Module(
+        "krew",
+        "sigs.k8s.io/krew",
+        {name: f"sigs.k8s.io/krew/cmd/{name}" for name in ("krew", "validate-krew-manifest")},
+    ),
     Module("helm", "helm.sh/helm/v4", {"helm": "helm.sh/helm/v4/cmd/helm"}),
     Module("helm-docs", "github.com/norwoodj/helm-docs", {"helm-docs": "github.com/norwoodj/helm-docs/cmd/helm-docs"}),
 )
