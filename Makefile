@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds messages values reference shells image lock clean
+.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds monitoring messages values reference shells image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -109,6 +109,9 @@ values: $(VENV)/dev.stamp               ## write the table of values in the READ
 
 crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python
 	$(BIN)/python -m tools.crds
+
+monitoring: $(VENV)/dev.stamp           ## write the page of metrics and the chart's dashboard from the code
+	$(BIN)/python -m tools.monitoring
 
 reference: $(VENV)/dev.stamp            ## write schemas, the page of the command line and the table for completion, from their sources in Python
 	$(BIN)/python -m tools.schemas

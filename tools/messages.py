@@ -37,6 +37,9 @@ _NO_MESSAGE: Final = re.compile(
 )
 """What no message has: regular expressions, types, markup, queries, headers, help."""
 
+_HELP: Final = frozenset({"description", "help", "epilog", "usage", "summary", "note"})
+"""Names of arguments that are help."""
+
 _DESCRIPTIONS: Final = (
     "webhook/server/metrics.py",
     "webhook/rest/openapi",
@@ -206,14 +209,23 @@ def _rules(tree: ast.Module) -> Iterator[ast.Call]:
 
 
 def _no_texts(tree: ast.Module) -> Iterator[ast.AST]:
-    """Literals that nobody is told: docstrings, annotations of types, descriptions of fields and help of flags."""
+    """Literals that nobody is told: docstrings, annotations of types, descriptions of fields, help and its examples."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield node.value
         elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
             yield from ast.walk(node.annotation)
-        elif isinstance(node, ast.keyword) and node.arg in ("description", "help", "epilog", "usage", "summary"):
+        elif isinstance(node, ast.keyword) and node.arg in (
+            "description",
+            "help",
+            "epilog",
+            "usage",
+            "summary",
+            "note",
+        ):
             yield from ast.walk(node.value)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "HelpExample":
+            yield from ast.walk(node)
 
 
 def _literals(node: ast.AST, skipped: set[int]) -> Iterator[ast.Constant | ast.JoinedStr]:
