@@ -4,13 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # As many processes as there are cores; one that has nothing left takes tests from the others.
-PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --ignore=tests/blackbox --numprocesses=auto --dist=worksteal
+PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --ignore=tests/blackbox --ignore=tests/site --numprocesses=auto --dist=worksteal
 UNIT   := "not integration"
 # What the chart asks for unless it is told otherwise; IMAGE may name a registry.
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds messages reference shells image lock clean
+.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds monitoring messages values reference shells image lock clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -41,7 +41,7 @@ check: $(VENV)/dev.stamp                ## style, types, layers, spelling
 histories: $(VENV)/dev.stamp            ## 10,000 random histories of Jobs whose controllers die: ten minutes
 	JOB_HISTORIES=10000 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py
 
-browser: $(VENV)/browser.stamp          ## the page of plans in a real Chromium, which is installed with apt-get if there is none
+browser: $(VENV)/browser.stamp $(VENV)/site.stamp ## the page of plans and the site in a real Chromium, which is installed with apt-get if there is none
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest tests/browser
 
@@ -50,6 +50,7 @@ blackbox: $(VENV)/blackbox.stamp        ## the REST interface, by requests that 
 
 docs: $(VENV)/site.stamp                ## the documentation as a site that needs no network, in the folder site; fails for dead links
 	$(BIN)/python -m tools.site
+	$(BIN)/python -m pytest --quiet tests/site
 
 whole-jobs: $(VENV)/dev.stamp           ## 20,000 random Jobs judged as a whole against an exhaustive search: five minutes
 	WHOLE_JOBS=20000 $(BIN)/python $(PYTEST) tests/placement/planning/test_random_jobs.py
@@ -102,8 +103,15 @@ bench-clusters: $(VENV)/run.stamp       ## placement over 100 clusters of 1,000 
 messages: $(VENV)/dev.stamp             ## write docs/messages.md, the list of all texts, from the code
 	$(BIN)/python -m tools.messages
 
+values: $(VENV)/dev.stamp               ## write the table of values in the README of the chart, with helm-docs
+	$(BIN)/python -m tests.e2e.binaries
+	$(BIN)/python -m tools.values "$$($(BIN)/python -m tests.e2e.binaries 2>&1 | sed -n 's/^helm-docs: //p')"
+
 crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python
 	$(BIN)/python -m tools.crds
+
+monitoring: $(VENV)/dev.stamp           ## write the page of metrics and the chart's dashboard from the code
+	$(BIN)/python -m tools.monitoring
 
 reference: $(VENV)/dev.stamp            ## write schemas, the page of the command line and the table for completion, from their sources in Python
 	$(BIN)/python -m tools.schemas

@@ -123,7 +123,7 @@ def _section(entry: CommandEntry) -> str:
         f"### {entry.name}",
         f"`{usage}`: {entry.summary}.",
         entry.description,
-        f"```sh no-run\n{examples}\n```",
+        f"```sh no-run: tests/cli/test_examples.py runs those that need no cluster\n{examples}\n```",
         "\n".join(_rows(entry)),
         f"Exit codes: {entry.exits}",
     ]

@@ -1,6 +1,7 @@
 """``make docs``: build the documentation as a site; fails if a link leads nowhere or anything comes from outside."""
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -29,7 +30,7 @@ def build(target: Path, work: Path) -> None:
     Stage(_REPOSITORY, pages).write()
     shutil.copytree(_HOME / "assets", pages / "assets")
     shutil.copy(_HOME / "zensical.toml", work)
-    _generate(work)
+    generate(work)
     take_in(html, Path(str(resources.files("mermaidx"))) / "assets" / "mermaid.js")
     if found := problems(html):
         raise BuildError("\n".join(found))
@@ -37,14 +38,19 @@ def build(target: Path, work: Path) -> None:
     shutil.copytree(html, target)
 
 
-def _generate(work: Path) -> None:
+def generate(work: Path) -> None:
     """Run the generator, whose words are shown if it fails; it fails for every link that it cannot follow."""
     command = (str(Path(sys.executable).with_name("zensical")), "build", "--strict", "--config-file", "zensical.toml")
     done = subprocess.run(  # noqa: S603 - the generator, beside this Python
         command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=_SECONDS, check=False
     )
     if done.returncode:
-        raise BuildError(done.stdout)
+        raise BuildError(_plain(done.stdout))
+
+
+def _plain(words: str) -> str:
+    """What the generator says, without its colours, and without the traceback with which it ends."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", words).partition("Traceback (most recent call last)")[0].rstrip()
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,0 +1,1 @@
+"""The built site, as readers use it; needs the generator (``make docs``)."""

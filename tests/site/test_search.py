@@ -1,0 +1,86 @@
+"""Whoever pastes a message into the search of the site finds a section that has it."""
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from tests.golden.examples import expected, manifests
+from tests.site.site_search import SiteSearch
+from tools.messages import families
+
+ENOUGH: Final = 0.7
+"""Share of the words of a message that the first section has that is found: the others are the reader's own names."""
+
+LONGEST: Final = 5
+"""Texts of each family that are searched for: with all thousand the tests would take minutes."""
+
+
+def words(text: str) -> set[str]:
+    """As the index parts them, nearly: without signs, and without what is put in."""
+    return set(re.findall(r"[a-z0-9]+", re.sub(r"<[^>]*>", " ", text).lower()))
+
+
+def share(search: SiteSearch, message: str, found: str) -> float:
+    """How much of a message the section has."""
+    (section,) = (each for each in search.sections if each["location"] == found)
+    wanted = words(message)
+    return len(wanted & words(f"{section['title']} {section['text']}")) / len(wanted)
+
+
+def refusals() -> list[Any]:
+    """The refusals of all examples, and their warnings."""
+    found = []
+    for path in manifests():
+        for result in yaml.safe_load_all(expected(path).read_text()):
+            texts = [result["message"]] if "message" in result else []
+            found += [pytest.param(text, id=path.stem) for text in texts + result.get("warnings", [])]
+    return found
+
+
+@pytest.mark.parametrize("message", refusals())
+def test_the_first_line_of_a_message_finds_a_section_that_has_it(message: str, search: SiteSearch) -> None:
+    first = message.partition("\n")[0]
+    found = search.find(first)
+    assert found, first
+    assert share(search, first, found[0]) >= ENOUGH, (first, found)
+
+
+@pytest.mark.parametrize("message", refusals())
+def test_a_whole_message_finds_something(message: str, search: SiteSearch) -> None:
+    assert search.find(message)
+
+
+KINDS: Final = [
+    pytest.param(text, id=f"{family.heading}-{number}")
+    for family, said in families().items()
+    for number, text in enumerate(sorted(said, key=len)[-LONGEST:])
+]
+
+
+@pytest.mark.parametrize("text", KINDS)
+def test_a_text_of_the_code_is_found_with_other_names_in_it(text: str, search: SiteSearch) -> None:
+    found = search.find(text.replace("…", "zebra-17"))
+    assert found, text
+    assert share(search, text, found[0]) >= ENOUGH, found
+
+
+def test_a_message_with_names_of_the_reader_finds_what_it_means(search: SiteSearch) -> None:
+    first = 'host("rack7-blade3") cannot hold: 0 of 250 nodes can run this pod.'
+    assert search.find(first)[0].startswith(("docs/start.html", "docs/host.html", "docs/troubleshooting.html"))
+
+
+def test_a_short_search_is_left_as_it_is(search: SiteSearch) -> None:
+    assert search.find("glossary")
+    assert search.find("glossary zebra") == []
+
+
+def test_files_that_pages_show_are_not_found(search: SiteSearch) -> None:
+    assert [each["location"] for each in search.sections if each["location"].startswith("examples/")] == []
+
+
+def test_the_search_of_a_page_from_a_file_has_the_same_index(site: Path) -> None:
+    script = (site / "search.js").read_text()
+    assert script.removeprefix("var __index = ").rstrip("; \n") == (site / "search.json").read_text().strip()
