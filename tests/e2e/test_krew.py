@@ -77,30 +77,30 @@ def test_krew_accepts_the_manifest_and_the_archive(released: Path, path: str) ->
     run(validate, "-manifest", str(released / "streams-placement.yaml"), PATH=path)
 
 
-class TestInstalled:
-    """The plugin as Krew has installed it."""
+@pytest.fixture(scope="class")
+def environment(released: Path, path: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    root = tmp_path_factory.mktemp("krew")
+    archive = next(each for each in PLATFORMS if each.name == MINE).file(version(released))
+    where = (f"--manifest={released / 'streams-placement.yaml'}", f"--archive={released / archive}")
+    kubectl = str(Path(path.split(os.pathsep, maxsplit=1)[0]) / "kubectl")
+    run(kubectl, "krew", "install", *where, PATH=path, KREW_ROOT=str(root))
+    return {"PATH": f"{root / 'bin'}{os.pathsep}{path}", "KUBECTL": kubectl}
 
-    @pytest.fixture(scope="class")
-    def environment(self, released: Path, path: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-        root = tmp_path_factory.mktemp("krew")
-        archive = next(each for each in PLATFORMS if each.name == MINE).file(version(released))
-        where = (f"--manifest={released / 'streams-placement.yaml'}", f"--archive={released / archive}")
-        kubectl = str(Path(path.split(os.pathsep, maxsplit=1)[0]) / "kubectl")
-        run(kubectl, "krew", "install", *where, PATH=path, KREW_ROOT=str(root))
-        return {"PATH": f"{root / 'bin'}{os.pathsep}{path}", "KUBECTL": kubectl}
 
-    def test_kubectl_runs_it(self, released: Path, environment: dict[str, str]) -> None:
-        said = run(environment["KUBECTL"], "streams-placement", "version", PATH=environment["PATH"])
-        assert said == f"streams-placement {version(released)}\n"
+def test_kubectl_runs_it(released: Path, environment: dict[str, str]) -> None:
+    said = run(environment["KUBECTL"], "streams-placement", "version", PATH=environment["PATH"])
+    assert said == f"streams-placement {version(released)}\n"
 
-    def test_it_decides_and_plans(self, environment: dict[str, str]) -> None:
-        words = ("plan", "-f", "examples/job-parallel.yaml", "--snapshot", "examples/cluster")
-        assert "total cost" in run(environment["KUBECTL"], "streams-placement", *words, PATH=environment["PATH"])
 
-    def test_processes_of_its_own_find_the_libraries(self, environment: dict[str, str]) -> None:
-        """The tour starts a server, which starts the program for certificates."""
-        words = ("tour", "--examples", "examples", "--only", "pool-tagged")
-        assert "1 admitted" in run(environment["KUBECTL"], "streams-placement", *words, PATH=environment["PATH"])
+def test_it_decides_and_plans(environment: dict[str, str]) -> None:
+    words = ("plan", "-f", "examples/job-parallel.yaml", "--snapshot", "examples/cluster")
+    assert "total cost" in run(environment["KUBECTL"], "streams-placement", *words, PATH=environment["PATH"])
+
+
+def test_processes_of_its_own_find_the_libraries(environment: dict[str, str]) -> None:
+    """The tour starts a server, which starts the program for certificates."""
+    words = ("tour", "--examples", "examples", "--only", "pool-tagged")
+    assert "1 admitted" in run(environment["KUBECTL"], "streams-placement", *words, PATH=environment["PATH"])
 
 
 def version(released: Path) -> str:
