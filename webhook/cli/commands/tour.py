@@ -29,8 +29,8 @@ from webhook.placement.text.keys import MAPPED, PLACEMENT, PREFIX
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, escape, quote, shorten
 
-EXAMPLES: Final = Path(__file__).parents[3] / "examples"
-"""Folder of the examples of this repository."""
+EXAMPLES: Final = (Path(__file__).parents[2] / "examples").resolve()
+"""Folder of the examples: installed with the package, and in a clone a link to those of the repository."""
 
 _STOP_SECONDS: Final = 20
 """Time-out for the server to stop; without a drain it takes a tenth of a second."""
