@@ -26,7 +26,7 @@ class LockedLibrary(Struct, frozen=True):
     needed_by: tuple[str, ...]
 
     def runs(self, project: str) -> bool:
-        """Whether the program needs the library, not only a dependency group of the project, such as that for building it."""
+        """Whether the program needs the library, and not only a dependency group, such as that for building it."""
         return any(not name.startswith(f"{project} (pyproject.toml:") for name in self.needed_by)
 
 

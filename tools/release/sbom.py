@@ -76,14 +76,14 @@ def licences(about: metadata.PackageMetadata) -> list[License]:
     Several classifiers leave the choice to whoever uses the library. Raises :class:`ReleaseError` if it says nothing.
     """
     make = LicenseFactory()
-    text = about.get("License", "").strip()
+    text = "".join(about.get_all("License", [])).strip()
     said = [each for each in about.get_all("Classifier", []) if each.startswith("License :: OSI Approved :: ")]
     if "License-Expression" in about:
         return [make.make_from_string(about["License-Expression"])]
     if is_supported_id(text):
         return [make.make_with_id(text)]
     if said and all(each in _CLASSIFIERS for each in said):
-        return [make.make_with_expression(" OR ".join(sorted(_CLASSIFIERS[each] for each in said)))]
+        return [make.make_from_string(" OR ".join(sorted(_CLASSIFIERS[each] for each in said)))]
     if text:
         return [make.make_with_name(text.splitlines()[0])]
     raise ReleaseError(f"{about['Name']} {about['Version']} does not say which licence it has")
@@ -100,7 +100,7 @@ def _library(library: LockedLibrary) -> Component:
     )
 
 
-def _component(  # noqa: PLR0913, PLR0917 -- the parts of a component
+def _component(
     name: str, version: str, hashes: Iterable[str], licensed: Iterable[License], kind: ComponentType, marker: str = ""
 ) -> Component:
     purl = PackageURL("pypi", None, name, version)

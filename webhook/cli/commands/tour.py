@@ -159,7 +159,8 @@ def run(arguments: argparse.Namespace) -> int:
     _show(sent, screen, table=not arguments.all and arguments.only is None)
     refused = sum(each.reply.after is None for each in sent)
     screen.say(f"{counted(len(sent), 'example')} sent: {len(sent) - refused} admitted, {refused} refused.")
-    screen.say("The server has stopped. Next: make serve, or streams-placement explain --help.")
+    serve = f"streams-placement serve --snapshot {examples / 'cluster'} --tls-self-signed"
+    screen.say(f"The server has stopped. Next: {serve}, or streams-placement explain --help.")
     return Exit.OK
 
 
