@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds messages values reference shells image lock dist release clean
+.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds monitoring messages values reference shells image lock dist release clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -111,6 +111,9 @@ values: $(VENV)/dev.stamp               ## write the table of values in the READ
 crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python
 	$(BIN)/python -m tools.crds
 
+monitoring: $(VENV)/dev.stamp           ## write the page of metrics and the chart's dashboard from the code
+	$(BIN)/python -m tools.monitoring
+
 reference: $(VENV)/dev.stamp            ## write schemas, the page of the command line and the table for completion, from their sources in Python
 	$(BIN)/python -m tools.schemas
 	$(BIN)/python -m tools.command_line
@@ -122,8 +125,8 @@ shells: $(VENV)/dev.stamp               ## completion in bash, zsh and fish, whi
 image:                                  ## the container image, with the version of the chart as its tag; needs docker
 	docker build --tag $(IMAGE):$(VERSION) .
 
-dist: $(VENV)/dev.stamp                 ## wheel, sources, chart, bill of materials and checksums of the last commit, in the folder dist
-	$(BIN)/python -m tools.release
+dist: $(VENV)/dev.stamp                 ## packages, bill of materials and checksums of the last commit, in the folder dist; with URL= and HOMEPAGE= those for Krew, too
+	$(BIN)/python -m tools.release $(if $(URL),--url $(URL)) $(if $(HOMEPAGE),--homepage $(HOMEPAGE))
 
 release: $(VENV)/dev.stamp              ## VERSION=0.2.0 in all places, with a section of the changelog; commit it, tag it, make dist
 	$(BIN)/python -m tools.release.version $(VERSION)

@@ -1,7 +1,7 @@
 """``python -m tools.messages``: write ``docs/messages.md``, all texts that refuse, warn or report something.
 
 A text is taken from the code as it stands there: a literal of four words or more. What is put into it when it is said
-is an ellipsis on the page. Each module that has such texts belongs to one family, which says what to do.
+is an ellipsis on the page. Each module that has such texts belongs to one topic, which says what to do.
 """
 
 import ast
@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from tools.template_messages import template_texts
 
 REPOSITORY: Final = Path(__file__).parents[1]
 PAGE: Final = REPOSITORY / "docs" / "messages.md"
@@ -35,6 +37,9 @@ _NO_MESSAGE: Final = re.compile(
 )
 """What no message has: regular expressions, types, markup, queries, headers, help."""
 
+_HELP: Final = frozenset({"description", "help", "epilog", "usage", "summary", "note"})
+"""Names of arguments that are help."""
+
 _DESCRIPTIONS: Final = (
     "webhook/server/metrics.py",
     "webhook/rest/openapi",
@@ -47,7 +52,7 @@ _RULES: Final = "webhook/cluster/crds/"
 """Modules with schemas of objects, whose messages are those of their calls of ``rule``."""
 
 
-class Family(NamedTuple):
+class Topic(NamedTuple):
     """Texts about one thing: the heading of its section, what to do, and the folders and modules that say them."""
 
     heading: str
@@ -55,27 +60,27 @@ class Family(NamedTuple):
     modules: tuple[str, ...]
 
 
-FAMILIES: Final = (
-    Family(
+TOPICS: Final = (
+    Topic(
         "The placement annotation",
         "The text of `streams.ibm.com/placement` cannot be read, or its clauses contradict each other. "
         "[Annotations](annotations.md#the-placement-grammar) has the grammar.",
         ("webhook/placement/spl", "webhook/placement/annotations/placement_text.py"),
     ),
-    Family(
+    Topic(
         "Other annotations",
         "The value of an annotation under `streams.ibm.com/` is not one that it may have. "
         "[Annotations](annotations.md) lists all keys, [mapping](mapping.md) and [hardware](hardware.md) have "
         "what is written in them.",
         ("webhook/placement/annotations", "webhook/placement/text"),
     ),
-    Family(
+    Topic(
         "Nodes that cannot run the pod",
         "Each line counts nodes, and the nearest fix opens some: [refusals](refusals.md#no-node-can-run-the-pod), "
         "[verdicts](verdicts.md).",
         ("webhook/placement/constraints", "webhook/placement/decision"),
     ),
-    Family(
+    Topic(
         "HostPools",
         "A pool cannot have its hosts, is named wrongly, or would be broken by a change: [HostPools](hostpool.md).",
         (
@@ -83,30 +88,30 @@ FAMILIES: Final = (
             "webhook/placement/inventory", "webhook/controller/hostpools",
         ),
     ),
-    Family(
+    Topic(
         "Binding to a host",
         "The pod names its host: [host](host.md).",
         ("webhook/placement/request",),
     ),
-    Family(
+    Topic(
         "Resources and hardware",
         "Amounts contradict each other, or no container is named that gets them: [hardware](hardware.md), "
         "[HPAIntents](hpaintent.md).",
         ("webhook/placement/provision",),
     ),
-    Family(
+    Topic(
         "The pod's own fields",
         "A field of the pod is not as Kubernetes needs it, or there is more of it than is judged: "
         "[merging](merging.md), [limits](operations.md#limits).",
         ("webhook/placement/kube",),
     ),
-    Family(
+    Topic(
         "All pods of a workload",
         "Not all pods of a Deployment, a StatefulSet or a Job can run at a time: [workloads](workloads.md), "
         "[spread](spread.md).",
         ("webhook/placement/workload",),
     ),
-    Family(
+    Topic(
         "Whole Jobs",
         "The elements of a Job, or the workloads of one job, cannot all run: [the whole Job](jobs.md#the-whole-job).",
         (
@@ -114,63 +119,77 @@ FAMILIES: Final = (
             "webhook/controller/processingelements",
         ),
     ),
-    Family(
+    Topic(
         "Several clusters",
         "Fewer clusters can take an app than it needs: [clusters](clusters.md).",
         ("webhook/placement/clusters",),
     ),
-    Family(
+    Topic(
         "Admission",
         "What was submitted may not be, or was changed in a way that is not allowed: [admission](admission.md), "
         "[security](security.md).",
         ("webhook/admission",),
     ),
-    Family(
+    Topic(
         "Definitions of objects",
         "The API server itself says these, by the schemas of the objects: [Jobs](jobs.md), [HostPools](hostpool.md), "
         "[HPAIntents](hpaintent.md).",
         ("webhook/cluster/crds",),
     ),
-    Family(
+    Topic(
+        "Policies of the API server",
+        "The API server itself refuses these, also while no webhook answers: "
+        "[what the API server refuses by itself]"
+        "(../charts/streams-placement/README.md#what-the-api-server-refuses-by-itself).",
+        (
+            "charts/streams-placement/templates/policies.yaml", "charts/streams-placement/templates/_conditions.tpl",
+        ),
+    ),
+    Topic(
+        "Values of the chart",
+        "helm says these before anything is installed: [values](../charts/streams-placement/README.md#values).",
+        ("charts/streams-placement/templates/checks.yaml",),
+    ),
+    Topic(
         "Reading the cluster",
         "An object of the cluster or of a snapshot cannot be used, or the API server does not answer: "
         "[the cluster](operations.md#the-cluster), [the snapshot](operations.md#the-snapshot).",
         ("webhook/cluster", "kubeapi"),
     ),
-    Family(
+    Topic(
         "The server",
         "A request cannot be answered, or the process cannot start: [admission](admission.md#http-answers), "
         "[operations](operations.md).",
         ("webhook/server", "webhook/app"),
     ),
-    Family(
+    Topic(
         "The controller",
         "What the controller says about its own work: [the controller](operations.md#the-controller).",
         ("webhook/controller",),
     ),
-    Family(
+    Topic(
         "The command line",
         "A command was given something that it cannot use: [operations](operations.md#explaining-manifests).",
         ("webhook/cli",),
     ),
-    Family(
+    Topic(
         "Converting",
         "What an input of another system has and a manifest has not: "
         "[coming from SPL, Twister2 or EMCO](coming-from.md).",
         ("webhook/convert",),
     ),
-    Family(
+    Topic(
         "The REST interface",
         "A request to `hpa-api` cannot be done: [REST](rest.md).",
         ("webhook/rest",),
     ),
-    Family(
+    Topic(
         "Certificates",
         "A certificate, a Secret or the process that renews them: [certificates](operations.md#certificates).",
         ("certs",),
     ),
 )  # fmt: skip
-"""A module belongs to the family with the longest path that it begins with."""
+"""A module belongs to the topic with the longest path that it begins with."""
 
 
 def texts(source: str, *, of_rules: bool = False) -> list[str]:
@@ -190,14 +209,23 @@ def _rules(tree: ast.Module) -> Iterator[ast.Call]:
 
 
 def _no_texts(tree: ast.Module) -> Iterator[ast.AST]:
-    """Literals that nobody is told: docstrings, annotations of types, descriptions of fields and help of flags."""
+    """Literals that nobody is told: docstrings, annotations of types, descriptions of fields, help and its examples."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield node.value
         elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
             yield from ast.walk(node.annotation)
-        elif isinstance(node, ast.keyword) and node.arg in ("description", "help", "epilog", "usage", "summary"):
+        elif isinstance(node, ast.keyword) and node.arg in (
+            "description",
+            "help",
+            "epilog",
+            "usage",
+            "summary",
+            "note",
+        ):
             yield from ast.walk(node.value)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "HelpExample":
+            yield from ast.walk(node)
 
 
 def _literals(node: ast.AST, skipped: set[int]) -> Iterator[ast.Constant | ast.JoinedStr]:
@@ -218,7 +246,11 @@ def _literals(node: ast.AST, skipped: set[int]) -> Iterator[ast.Constant | ast.J
 
 def _text(node: ast.Constant | ast.JoinedStr) -> str | None:
     parts = node.values if isinstance(node, ast.JoinedStr) else [node]
-    text = "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts)
+    return said_by("".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts))
+
+
+def said_by(text: str) -> str | None:
+    """The text in one line, or ``None`` if it is too short for a message, too long, or something else."""
     lines = [line.strip() for line in text.strip().splitlines()]
     said = " / ".join(line for line in lines if line)
     words = re.findall(r"[A-Za-z']{2,}|\ba\b", said.replace("…", " "))
@@ -227,38 +259,41 @@ def _text(node: ast.Constant | ast.JoinedStr) -> str | None:
     return said
 
 
-def families() -> dict[Family, list[str]]:
-    """Every family with its texts; raises ``LookupError`` for a module with texts that belongs to none."""
-    found: dict[Family, list[str]] = {family: [] for family in FAMILIES}
+def topics() -> dict[Topic, list[str]]:
+    """Every topic with its texts; raises ``LookupError`` for a module with texts that belongs to none."""
+    found: dict[Topic, list[str]] = {topic: [] for topic in TOPICS}
     for top in ("webhook", "certs", "kubeapi"):
         for path in sorted((REPOSITORY / top).rglob("*.py")):
             module = path.relative_to(REPOSITORY).as_posix()
             if module.startswith(_DESCRIPTIONS):
                 continue
             if said := texts(path.read_text(), of_rules=module.startswith(_RULES)):
-                found[_family(module)] += said
-    return {family: list(dict.fromkeys(said)) for family, said in found.items()}
+                found[_topic(module)] += said
+    for path in sorted((REPOSITORY / "charts" / "streams-placement" / "templates").iterdir()):
+        if said := [text for text in map(said_by, template_texts(path.read_text())) if text is not None]:
+            found[_topic(path.relative_to(REPOSITORY).as_posix())] += said
+    return {topic: list(dict.fromkeys(said)) for topic, said in found.items()}
 
 
-def _family(module: str) -> Family:
+def _topic(module: str) -> Topic:
     fitting = [
-        (len(prefix), family)
-        for family in FAMILIES
-        for prefix in family.modules
+        (len(prefix), topic)
+        for topic in TOPICS
+        for prefix in topic.modules
         if module == prefix or module.startswith(f"{prefix}/")
     ]
     if not fitting:
-        raise LookupError(f"{module} has messages and belongs to no family: add it to FAMILIES in tools/messages.py")
+        raise LookupError(f"{module} has messages and belongs to no topic: add it to TOPICS in tools/messages.py")
     return max(fitting, key=lambda each: each[0])[1]
 
 
 def page() -> str:
     """The text of the page."""
-    return _HEAD + "".join(_section(family, said) for family, said in families().items())
+    return _HEAD + "".join(_section(topic, said) for topic, said in topics().items())
 
 
-def _section(family: Family, said: list[str]) -> str:
-    return f"\n## {family.heading}\n\n{family.advice}\n\n" + "".join(f"- {_quoted(text)}\n" for text in said)
+def _section(topic: Topic, said: list[str]) -> str:
+    return f"\n## {topic.heading}\n\n{topic.advice}\n\n" + "".join(f"- {_quoted(text)}\n" for text in said)
 
 
 def _quoted(text: str) -> str:

@@ -36,8 +36,8 @@ def table(program: Path) -> str:
 
 
 def marked(values: str) -> str:
-    """The text with the marks of helm-docs at each comment that stands directly above a value."""
-    return re.sub(r"^( *)# (?=.*\n\1[A-Za-z]+:)", r"\1# -- ", values, flags=re.MULTILINE)
+    """The text with the marks of helm-docs at each comment directly above a value, or a group that has no others."""
+    return re.sub(r"^( *)# (?=.*\n\1[A-Za-z]+:(?: *\S|\n *[^#\s]))", r"\1# -- ", values, flags=re.MULTILINE)
 
 
 def with_table(readme: str, rows: str) -> str:

@@ -5,10 +5,11 @@ import logging
 import runpy
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from webhook.cli import COMMANDS, main
+from webhook.cli import COMMANDS, main, own_environment
 from webhook.cli.commands import version
 from webhook.cli.exits import WrongUse
 
@@ -53,6 +54,13 @@ def test_the_package_can_be_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     with pytest.raises(SystemExit) as leaving:
         runpy.run_module("webhook", run_name="__main__")
     assert (leaving.value.code, capsys.readouterr().out[:18]) == (0, "streams-placement ")
+
+
+def test_another_process_looks_for_modules_where_this_one_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """But not in the current folder, where anybody's files may be."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", str(tmp_path), "/libraries/cp312", "/libraries/common"])
+    assert own_environment()["PYTHONPATH"] == "/libraries/cp312:/libraries/common"
 
 
 def test_importing_it_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,8 @@ from tests.golden.examples import EXAMPLES
 from tools.schemas import DIALECT, FOLDER, files
 from webhook.app.release import ReleaseRequest, TellFreed
 from webhook.cli import COMMANDS, main
+from webhook.cli.explanation import Removed
+from webhook.cli.why.report import EventLine, PodLine, SinceCreation, WhyReport
 from webhook.cluster.queries.job_view import JobView
 from webhook.controller.release import Freed
 from webhook.settings import Settings
@@ -23,6 +25,13 @@ SERVERS: Final = {"completion", "controller", "hpa-api", "serve"}
 
 SNAPSHOT: Final = ("--snapshot", "examples/cluster")
 FREED: Final = Freed(what="HostPool team/one", hosts=("n1",), finalizer=True, stays=True)
+WHY: Final = WhyReport(
+    namespace="team", kind="Pod", name="one", created="2026-09-01T08:00:00Z", state="Pending", verdict="fits",
+    asks=["host(MyPool)"], warnings=["beware"], candidates=["n1"], scheduler="0/3 nodes are available",
+    removed=[Removed("host(MyPool)", "is not in HostPool MyPool", ["n2"])],
+    events=[EventLine("2026-09-01T08:00:01Z", "Pod one", "FailedScheduling", "0/3 nodes are available")],
+    changes=[SinceCreation("", "node n3 is gone")], pods=[PodLine("one-1", "", "Pending", "waits")], unread=["nodes"],
+)  # fmt: skip
 Answer = Callable[..., Any]
 
 
@@ -59,6 +68,7 @@ def answer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
         await asyncio.sleep(0)
         tell(FREED)
 
+    monkeypatch.setattr("webhook.cli.commands.why._answer", lambda *_: WHY)
     monkeypatch.setattr("webhook.app.status.job_status", job_status)
     monkeypatch.setattr("webhook.app.release.release", release)
 
@@ -114,6 +124,10 @@ def test_conversions(answer: Answer) -> None:
 
 def test_status_of_a_job(answer: Answer) -> None:
     assert answer("status", "parallel")["processingElements"][2]["message"] == "0/3 nodes are available"
+
+
+def test_why_an_object_waits(answer: Answer) -> None:
+    assert answer("why", "one")["removed"][0]["nodes"] == ["n2"]
 
 
 def test_hosts_given_back(answer: Answer) -> None:

@@ -31,6 +31,12 @@ async def test_an_easy_job_is_decided_about() -> None:
     assert told == [True]
 
 
+async def test_it_is_told_how_long_an_answer_took_from_the_beginning_of_the_review() -> None:
+    took: list[float] = []
+    await JobVerdicts(1.0, took.append).find(question(SMALL, []), since=time.monotonic() - 0.5)
+    assert 0.5 <= took[0] < 1.5
+
+
 async def test_others_go_on_while_a_hard_job_is_decided_about_and_the_time_is_kept() -> None:
     told: list[bool] = []
     begun = time.monotonic()

@@ -8,7 +8,9 @@ import pytest
 from kubeapi.client.errors import ApiError, Cause
 from tests.apiserver.paths import POOLS, node_path, pod_path, pool_path
 from tests.controller.controlled_cluster import LABEL, TAINT, ControlledCluster
+from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.host_choice import ReconcilerSettings
+from webhook.placement.inventory.objects import PoolHost
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.text import keys
@@ -545,6 +547,24 @@ class TestTrouble:
             controlled.relabel(name, **{keys.membership("default", "shared"): "0"})
         controlled.pool(size=2, mode="Exclusive")
         await asyncio.sleep(3)
+        assert controlled.hosts() == ["0:node-c", "1:node-a"]
+
+    async def test_a_node_that_a_shared_pool_gets_while_it_is_claimed_is_the_last_choice(
+        self, controlled: ControlledCluster, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The watch tells of the other pool's label after the choice, and before the node is read for the claim."""
+        controlled.pool("shared", size=2, tags=["absent"])
+        await controlled.lead()
+
+        async def meanwhile(*_: object) -> list[PoolHost]:
+            for name in ("node-a", "node-b"):
+                controlled.relabel(name, **{keys.membership("default", "shared"): "0"})
+            await asyncio.sleep(0.5)
+            return []
+
+        monkeypatch.setattr(Claims, "standing", meanwhile)
+        controlled.pool(size=2, mode="Exclusive")
+        await asyncio.sleep(5)
         assert controlled.hosts() == ["0:node-c", "1:node-a"]
 
     async def test_a_node_that_others_take_all_the_time_is_left_alone_for_a_while(

@@ -13,12 +13,9 @@ from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.apiserver.paths import node_path, pool_path
 from tests.apiserver.server import ApiServer
 from tests.builders import Json
-from webhook.app.controller import figures
 from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.program import Controller, LeaseRef
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.element_status import ElementPhase
-from webhook.placement.jobs.job_progress import JobPhase
 
 pytestmark = pytest.mark.integration
 
@@ -187,33 +184,9 @@ async def test_pools_that_break_rules_are_told_of(server: ApiServer) -> None:
     assert "HostPool default/broken: spec.size: -1 is not between 1 and 5000" in told
 
 
-async def test_figures(server: ApiServer) -> None:
-    found: dict[str, Callable[[], float]] = {}
-    server.storage.create(pool_path("big"), spec={"size": 9})
-    async with running(server) as (one, _):
-        figures(one, lambda name, _, value: found.update({name: value}))
-        await until(
-            lambda: found["host_pools_failed"]() and found["host_pools_ready"]() and found["events_written"]() == 2
-        )
-        await until(lambda: found["queue_depth"]() == 0)
-        values = {name: value() for name, value in found.items()}
-    assert values == {
-        "leader": 1,
-        "host_pools_pending": 0,
-        "host_pools_ready": 1,
-        "host_pools_failed": 1,
-        "host_pools_releasing": 0,
-        **dict.fromkeys((f"jobs_{phase.lower()}" for phase in JobPhase), 0),
-        "jobs_unsatisfiable": 0,
-        **dict.fromkeys((f"processing_elements_{phase.lower()}" for phase in ElementPhase), 0),
-        "job_queue_depth": 0,
-        "element_queue_depth": 0,
-        "pool_hosts_assigned": 1,
-        "pool_hosts_gone": 0,
-        "queue_depth": 0,
-        "queue_oldest_seconds": 0,
-        "queue_failing": 0,
-        "queue_retries": 0,
-        "events_written": 2,
-        "events_lost": 0,
-    }
+async def test_a_candidate_that_does_not_watch_has_no_old_cache(server: ApiServer) -> None:
+    async with running(server) as (first, _):
+        await until(lambda: phase(server) == "Ready")
+        async with running(server) as (second, _):
+            await asyncio.sleep(0.2)
+            assert (0 < first.cache_age < 60, second.cache_age) == (True, 0)

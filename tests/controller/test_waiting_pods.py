@@ -91,3 +91,17 @@ async def test_nor_is_a_pod_that_has_had_its_node_all_along(controlled: Controll
     waiting(controlled, node="node-a")
     await controlled.lead(100)
     assert told(controlled) == []
+
+
+async def test_they_are_counted_while_they_wait(controlled: ControlledCluster) -> None:
+    await controlled.lead()
+    figures = controlled.candidate.work.waiting
+    assert (figures.count, figures.oldest) == (0, 0)
+    waiting(controlled, "first")
+    await asyncio.sleep(60)
+    waiting(controlled, "second")
+    await asyncio.sleep(40)
+    assert (figures.count, round(figures.oldest)) == (2, 100)
+    controlled.kube.delete(pod_path("first"))
+    await asyncio.sleep(1)
+    assert (figures.count, round(figures.oldest)) == (1, 41)

@@ -1,17 +1,15 @@
-"""The tables of the pages are the code's: settings, metrics, keys, grammar, limits, fields."""
+"""The tables of the pages are the code's: settings, keys, grammar, limits, fields."""
 
 import re
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
-from unittest.mock import Mock
 
 import msgspec
 import pytest
 
 from certs import options
-from tests.docs.pages import ROOT, SOURCES, blocks, page
+from tests.docs.pages import ROOT, blocks, page
 from webhook.admission.review import OBJECT_LIMIT
-from webhook.app import controller as controlling
 from webhook.cluster.crds import hpaintent_schema, job_schema, processingelement_schema
 from webhook.cluster.objects import report
 from webhook.cluster.queries import job_workloads
@@ -31,7 +29,6 @@ from webhook.placement.spl import placement as spl
 from webhook.placement.text import keys, problem
 from webhook.server import certificate
 from webhook.server.limits import HEALTH, REVIEWS
-from webhook.server.metrics import Metrics
 from webhook.settings import Settings, flag, variable
 
 
@@ -52,7 +49,7 @@ def limits() -> dict[str, str]:
     return {name.strip(): value.strip() for name, value in rows("operations.md", "Limits")}
 
 
-# Settings, metrics, keys
+# Settings, keys
 
 
 def setting(name: str) -> list[str]:
@@ -71,23 +68,6 @@ def test_the_table_of_settings_is_that_of_the_code() -> None:
 def test_the_table_of_certificate_flags_is_that_of_the_code() -> None:
     shown = rows("operations.md", "Certificates")
     assert shown == [[f"`--{each.name}`", f"`{each.variable}`", each.meaning] for each in options.CREATE]
-
-
-def test_every_metric_is_on_the_page() -> None:
-    registered = {family.name: family.type for family in Metrics().registry.collect()}
-    texts = "".join(path.read_text() for path in SOURCES if path.is_relative_to(ROOT / "webhook"))
-    gauges = re.findall(r"\.gauge\(\s*\"(\w+)\"", texts)
-    names = {f"{name}_total" if kind == "counter" else name for name, kind in registered.items()}
-    wanted = {f"streams_placement_{name}" for name in gauges} | {name for name in names if name.startswith("streams")}
-    shown = {row[0].strip("`") for row in rows("operations.md", "Metrics")} - {"process_..."}
-    assert shown == wanted
-
-
-def test_every_metric_of_the_controller_is_on_the_page() -> None:
-    wanted = set[str]()
-    controlling.figures(Mock(), lambda name, *_: wanted.add(name))
-    cells = [row[0] for row in rows("operations.md", "The controller")]
-    assert {name for cell in cells for name in re.findall(r"`streams_placement_(\w+)`", cell)} == wanted
 
 
 def test_every_reason_of_conditions_and_events_is_on_the_page() -> None:

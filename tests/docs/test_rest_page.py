@@ -18,11 +18,9 @@ from webhook.rest.intents import EntityMetadata, IntentEntity
 from webhook.rest.openapi import openapi_document
 from webhook.rest.program import LIMITS
 from webhook.rest.query_text import LIMIT
-from webhook.rest.rest_metrics import RestMetrics
 from webhook.rest.rest_settings import RestSettings
 from webhook.rest.routes import IntentGroup
 from webhook.server.limits import KIB, MIB
-from webhook.server.metrics import Metrics
 from webhook.settings import flag, variable
 
 PAGE: Final = page("rest.md")
@@ -70,13 +68,6 @@ def test_the_object_on_the_page_is_the_one_that_is_made() -> None:
     made = to_builtins(object_of(group, IntentEntity(EntityMetadata("fwall-hpa-intent"), "fwall")))
     made["metadata"]["namespace"] = "edge"
     assert shown == json.loads(json.dumps(made))
-
-
-def test_every_metric_of_the_interface_is_on_the_page() -> None:
-    metrics = RestMetrics(Metrics())
-    ours = {family.name for family in metrics.metrics.registry.collect() if "_rest_" in family.name}
-    shown = {cells[0].strip("`").removesuffix("_total") for cells in rows("rest.md", "Metrics")}
-    assert ours < shown
 
 
 def test_limits() -> None:

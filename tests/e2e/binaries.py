@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.e2e import toolchain
-from tests.e2e.modules import MODULES, Module
+from tests.e2e.modules import MODULES, PROMETHEUS, Module
 from tests.e2e.progress import say
 
 _CLONE: Final = Path(__file__).resolve().parents[2]
@@ -38,6 +38,11 @@ def programs() -> dict[str, Path]:
     """Every program by name; builds what is missing, which takes ten minutes the first time."""
     found = {name: path for module in MODULES for name, path in _of(module).items()}
     return {**found, "kubectl": kubectl()}
+
+
+def monitoring() -> dict[str, Path]:
+    """Prometheus and promtool; builds them if they are missing, which takes some minutes the first time."""
+    return _of(PROMETHEUS)
 
 
 def kubectl() -> Path:
@@ -103,5 +108,5 @@ def _alone() -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    for name, path in programs().items():
+    for name, path in {**programs(), **monitoring()}.items():
         say(f"{name}: {path}")

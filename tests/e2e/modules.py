@@ -19,6 +19,8 @@ class Module:
     name: str
     module: str
     programs: dict[str, str]
+    tags: tuple[str, ...] = ()
+    """Build tags, which leave out what is not used."""
 
     @property
     def folder(self) -> Path:
@@ -49,7 +51,8 @@ class Module:
             versions = {"gitVersion": self.version, "gitMajor": major, "gitMinor": minor}
             link += [f"-X k8s.io/component-base/version.{name}={value}" for name, value in versions.items()]
             link.append(f"-X k8s.io/client-go/pkg/version.gitVersion={self.version}")
-        return ("-mod=readonly", "-buildvcs=false", "-trimpath", "-ldflags", " ".join(link))
+        tags = ("-tags", ",".join(self.tags)) if self.tags else ()
+        return ("-mod=readonly", "-buildvcs=false", "-trimpath", *tags, "-ldflags", " ".join(link))
 
     def _text(self, name: str) -> str:
         return (self.folder / name).read_text()
@@ -66,6 +69,19 @@ MODULES: Final = (
     ),
     Module("etcd", "go.etcd.io/etcd/server/v3", {"etcd": "go.etcd.io/etcd/server/v3"}),
     Module("kwok", "sigs.k8s.io/kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}),
+    Module(
+        "krew",
+        "sigs.k8s.io/krew",
+        {name: f"sigs.k8s.io/krew/cmd/{name}" for name in ("krew", "validate-krew-manifest")},
+    ),
     Module("helm", "helm.sh/helm/v4", {"helm": "helm.sh/helm/v4/cmd/helm"}),
     Module("helm-docs", "github.com/norwoodj/helm-docs", {"helm-docs": "github.com/norwoodj/helm-docs/cmd/helm-docs"}),
 )
+
+PROMETHEUS: Final = Module(
+    "prometheus",
+    "github.com/prometheus/prometheus",
+    {name: f"github.com/prometheus/prometheus/cmd/{name}" for name in ("prometheus", "promtool")},
+    tags=("remove_all_sd", "enable_kubernetes_sd"),
+)
+"""No part of a control plane: tests of metrics, alerts and the dashboard build it for themselves."""

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import binaries, toolchain
-from tests.e2e.modules import MODULES, Module
+from tests.e2e.modules import MODULES, PROMETHEUS, Module
 
 BY_NAME = {module.name: module for module in MODULES}
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.name)
+@pytest.mark.parametrize("module", [*MODULES, PROMETHEUS], ids=lambda module: module.name)
 def test_each_program_is_a_tool_of_its_module(module: Module) -> None:
     tools = (module.folder / "go.mod").read_text()
     assert all(f"\t{package}\n" in tools or f"tool {package}\n" in tools for package in module.programs.values())

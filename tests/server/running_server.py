@@ -14,7 +14,7 @@ from webhook.admission.responses import Answer, Outcome
 from webhook.server.fatal_error import FatalError
 from webhook.server.lifecycle import Service, run_server
 from webhook.server.limits import Limits
-from webhook.server.metrics import Metrics
+from webhook.server.metrics import Metrics, ReviewMetrics
 from webhook.settings import Settings
 
 QUICK = Limits(header_seconds=0.3, handshake_seconds=0.3, farewell_seconds=0.2, finish_seconds=2.0)
@@ -138,7 +138,7 @@ async def running(
         announced.extend(urls)
         told.set()
 
-    metrics = Metrics()
+    metrics = ReviewMetrics()
     service = service or Service({"/mutate": allow, "/validate": allow}, lambda: None)
     task = asyncio.create_task(run_server(service, settings, metrics=metrics, announce=announce, limits=bounds))
     waiting = asyncio.create_task(told.wait())

@@ -55,6 +55,7 @@ async def test_one_that_fails_is_an_error_without_details(server: Running) -> No
     reply = await server.ask(post(b'"wrong"'))
     assert reply.status == 503
     assert json.loads(reply.body)["message"] == "the webhook failed to decide; its log has the details"
+    assert server.figure("review_failures_total", path="/mutate") == 1
 
 
 async def test_others_are_answered_meanwhile(server: Running) -> None:

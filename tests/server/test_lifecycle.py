@@ -13,7 +13,7 @@ from webhook.admission.responses import Answer
 from webhook.server.fatal_error import FatalError
 from webhook.server.lifecycle import Service, run_server
 from webhook.server.listener import bind
-from webhook.server.metrics import Metrics
+from webhook.server.metrics import ReviewMetrics
 from webhook.settings import Settings
 
 pytestmark = pytest.mark.integration
@@ -37,7 +37,9 @@ async def refused(server: Running) -> bool:
 
 async def start(settings: Settings, ready: str | None = None) -> None:
     """A server without a purpose, not ready if there is a reason."""
-    await run_server(Service({}, lambda: ready), settings, metrics=Metrics(), announce=lambda *_: None, limits=QUICK)
+    await run_server(
+        Service({}, lambda: ready), settings, metrics=ReviewMetrics(), announce=lambda *_: None, limits=QUICK
+    )
 
 
 class TestBeforeItIsReady:
@@ -58,13 +60,15 @@ class TestBeforeItIsReady:
             run_server(
                 Service({"/mutate": allow}, lambda: reasons[0]),
                 settings,
-                metrics=Metrics(),
+                metrics=ReviewMetrics(),
                 announce=lambda *urls: announced.extend(urls),
                 limits=QUICK,
             )
         )
         await asyncio.sleep(0.1)
-        server = Running(task, f"https://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}", Metrics(), authority)
+        server = Running(
+            task, f"https://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}", ReviewMetrics(), authority
+        )
         early = (await server.get("/readyz"), await refused(server), announced[:])
         reasons[0] = None
         await asyncio.sleep(0.1)

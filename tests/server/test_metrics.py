@@ -3,7 +3,8 @@
 import pytest
 
 from webhook.admission.responses import Answer, Outcome
-from webhook.server.metrics import Metrics
+from webhook.placement.text.rule import Rule
+from webhook.server.metrics import Metrics, ReviewMetrics
 
 
 @pytest.mark.parametrize(
@@ -17,7 +18,7 @@ from webhook.server.metrics import Metrics
     ],
 )
 def test_unknown_values_are_counted_as_other(reason: str, kind: str, labels: tuple[str, str]) -> None:
-    metrics = Metrics()
+    metrics = ReviewMetrics()
     for _ in range(2):
         metrics.reviewed("/mutate", Answer(200, b"", Outcome.DENIED, reason=reason, kind=kind), 0.001)
     found = metrics.registry.get_sample_value(
@@ -28,28 +29,72 @@ def test_unknown_values_are_counted_as_other(reason: str, kind: str, labels: tup
 
 
 def test_ten_thousand_kinds_make_one_series() -> None:
-    metrics = Metrics()
+    metrics = ReviewMetrics()
     for number in range(10_000):
         metrics.reviewed("/mutate", Answer(200, b"", Outcome.DENIED, kind=f"Kind{number}"), 0.001)
     assert metrics.text().count(b"streams_placement_reviews_total{") == 1
 
 
 def test_a_gauge_is_asked_at_every_scrape() -> None:
-    metrics, ages = Metrics(), iter((1.0, 2.0))
+    metrics, ages = ReviewMetrics(), iter((1.0, 2.0))
     metrics.gauge("cache_age_seconds", "Age of the cache.", lambda: next(ages))
     assert [b"streams_placement_cache_age_seconds %.1f" % age in metrics.text() for age in (1, 2)] == [True, True]
 
 
 def test_two_servers_share_nothing() -> None:
-    first, second = Metrics(), Metrics()
+    first, second = ReviewMetrics(), ReviewMetrics()
     first.http_error(400)
     assert second.registry.get_sample_value("streams_placement_http_errors_total", {"code": "400"}) is None
 
 
 def test_pods_that_wait_are_counted_by_cause() -> None:
-    metrics = Metrics()
+    metrics = ReviewMetrics()
     for waits in ("condition", "", "controlled", "condition"):
         metrics.reviewed("/mutate", Answer(200, b"", Outcome.PATCHED, kind="Pod", waits=waits), 0.001)
     name = "streams_placement_waiting_pods_total"
     found = {cause: metrics.registry.get_sample_value(name, {"cause": cause}) for cause in ("condition", "controlled")}
     assert found == {"condition": 2, "controlled": 1}
+
+
+def test_a_refusal_counts_once_for_each_of_its_rules() -> None:
+    metrics, rules = ReviewMetrics(), (Rule.POOL, Rule.REQUESTS)
+    metrics.reviewed("/mutate", Answer(200, b"", Outcome.DENIED, reason="Forbidden", kind="Pod", rules=rules), 0.001)
+    metrics.reviewed("/mutate", Answer(200, b"", Outcome.ALLOWED, kind="Pod"), 0.001)
+    assert refusals(metrics, kind="Pod", mode="enforce") == {"pool": 1, "requests": 1}
+
+
+def test_what_would_be_refused_is_counted_apart() -> None:
+    metrics = ReviewMetrics()
+    metrics.reviewed("/mutate", Answer(200, b"", Outcome.ALLOWED, kind="Made up", rules=(Rule.MISTAKE,)), 0.001)
+    assert refusals(metrics, kind="other", mode="audit") == {"mistake": 1}
+
+
+def refusals(metrics: Metrics, *, kind: str, mode: str) -> dict[str, float]:
+    name = "streams_placement_refusals_total"
+    values = {
+        rule.value: metrics.registry.get_sample_value(name, {"kind": kind, "rule": rule, "mode": mode}) for rule in Rule
+    }
+    return {rule: value for rule, value in values.items() if value is not None}
+
+
+def test_failures_are_shown_before_the_first_one() -> None:
+    """Prometheus does not see the step from no value to 1."""
+    metrics = ReviewMetrics()
+    metrics.begin(["/mutate"])
+    name = "streams_placement_review_failures_total"
+    values = [metrics.registry.get_sample_value(name, {"path": "/mutate"})]
+    metrics.review_failed("/mutate")
+    assert [*values, metrics.registry.get_sample_value(name, {"path": "/mutate"})] == [0, 1]
+
+
+def test_a_listing_has_the_labels_that_there_are_at_the_time() -> None:
+    metrics, there = Metrics("controller"), [(("team", "p"), 1.0)]
+    metrics.listing("host_pool_degraded", "Pools.", ("host_pool_namespace", "host_pool"), lambda: there)
+    line = b'streams_placement_host_pool_degraded{host_pool="p",host_pool_namespace="team"} 1.0'
+    assert line in metrics.text()
+    there.clear()
+    assert line not in metrics.text()
+
+
+def test_a_process_says_which_program_it_is() -> None:
+    assert b'streams_placement_info{program="controller",version="' in Metrics("controller").text()

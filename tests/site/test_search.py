@@ -9,13 +9,13 @@ import yaml
 
 from tests.golden.examples import expected, manifests
 from tests.site.site_search import SiteSearch
-from tools.messages import families
+from tools.messages import topics
 
 ENOUGH: Final = 0.7
 """Share of the words of a message that the first section has that is found: the others are the reader's own names."""
 
 LONGEST: Final = 5
-"""Texts of each family that are searched for: with all thousand the tests would take minutes."""
+"""Texts of each topic that are searched for: with all thousand the tests would take minutes."""
 
 
 def words(text: str) -> set[str]:
@@ -54,8 +54,8 @@ def test_a_whole_message_finds_something(message: str, search: SiteSearch) -> No
 
 
 KINDS: Final = [
-    pytest.param(text, id=f"{family.heading}-{number}")
-    for family, said in families().items()
+    pytest.param(text, id=f"{topic.heading}-{number}")
+    for topic, said in topics().items()
     for number, text in enumerate(sorted(said, key=len)[-LONGEST:])
 ]
 

@@ -62,12 +62,12 @@ def test_a_site_that_cannot_be_built_leaves_the_one_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def wrong(*_: object) -> None:
-        raise StagingError("docs/a.md: b.md is not in the repository")
+        raise StagingError("pages/a.md: b.md is not in the repository")
 
     (tmp_path / "index.html").write_text("before")
     monkeypatch.setattr(program, "build", wrong)
     assert program.main(["--to", str(tmp_path)]) == 1
-    assert capsys.readouterr().err == "the site was not built:\ndocs/a.md: b.md is not in the repository\n"
+    assert capsys.readouterr().err == "the site was not built:\npages/a.md: b.md is not in the repository\n"
     assert (tmp_path / "index.html").read_text() == "before"
 
 

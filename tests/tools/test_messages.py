@@ -6,7 +6,7 @@ import pytest
 
 from tests.docs.pages import ROOT
 from tools import messages
-from tools.messages import FAMILIES, PAGE, families, page, texts
+from tools.messages import PAGE, TOPICS, page, texts, topics
 
 
 def test_the_page_is_what_the_code_says() -> None:
@@ -14,8 +14,8 @@ def test_the_page_is_what_the_code_says() -> None:
 
 
 def test_every_family_says_something_and_every_module_of_it_is_there() -> None:
-    assert [family.heading for family, said in families().items() if not said] == []
-    modules = [module for family in FAMILIES for module in family.modules]
+    assert [topic.heading for topic, said in topics().items() if not said] == []
+    modules = [module for topic in TOPICS for module in topic.modules]
     assert [module for module in modules if not (ROOT / module).exists()] == []
 
 

@@ -1,11 +1,13 @@
 """``python -m tools.release``: build what a release consists of, from the last commit, into one folder.
 
-The same commit, Python and zlib give the same bytes, in whatever folder and at whatever time.
+The same commit, Python and zlib give the same bytes, in whatever folder and at whatever time. The archives for Krew
+are large, and their manifest names the address that they will be at, so they are built only if that is given.
 """
 
 import argparse
 import hashlib
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -24,15 +26,23 @@ SUMS: Final = "SHA256SUMS"
 """The file of checksums, by which a folder is known as one of ours, too."""
 
 
+_KREW_SECONDS: Final = 3600
+"""Time-out for the archives for Krew; some 400 MB of libraries are downloaded."""
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Build into the folder; returns 0, or 1 with an error on standard error."""
     parser = argparse.ArgumentParser(prog="python -m tools.release", description="Build what a release consists of.")
     parser.add_argument("--repository", type=Path, default=REPOSITORY, help="The clone whose last commit is built.")
     parser.add_argument("--output", type=Path, default=None, help="The folder, which is replaced; dist in the clone.")
+    parser.add_argument("--url", help="Where the archives for Krew will be; without it none are built.")
+    parser.add_argument("--homepage", help="The page that Krew sends users to; with --url.")
     options = parser.parse_args(words)
+    if bool(options.url) != bool(options.homepage):
+        parser.error("--url and --homepage belong together: both, or none")
     folder = options.output or options.repository / "dist"
     try:
-        release(options.repository, folder)
+        release(options.repository, folder, options.url and (options.url, options.homepage))
     except ReleaseError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -40,8 +50,11 @@ def main(words: Sequence[str] | None = None) -> int:
     return 0
 
 
-def release(repository: Path, folder: Path) -> None:
-    """Build the packages of the last commit, and put them in place of what is in the folder."""
+def release(repository: Path, folder: Path, krew: tuple[str, str] | None = None) -> None:
+    """Build the packages of the last commit, and put them in place of what is in the folder.
+
+    ``krew`` is the address of the archives for Krew, and the page that it sends users to.
+    """
     if folder.exists() and any(folder.iterdir()) and not (folder / SUMS).exists():
         raise ReleaseError(f"{folder} holds something else than packages of a release: it has no {SUMS}")
     commit = last_commit(repository)
@@ -57,9 +70,20 @@ def release(repository: Path, folder: Path) -> None:
         build_sdist(tree, names, wheel, commit.seconds)
         build_chart(tree, names, commit.seconds, made)
         write_sbom((tree / "requirements.lock").read_text(), PROJECT, wheel, commit.seconds)
+        if krew:
+            _build_krew(tree, wheel, *krew)
         (made / SUMS).write_text(sums(made))
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(made, folder)
+
+
+def _build_krew(tree: Path, wheel: Path, url: str, homepage: str) -> None:
+    """Build the archives for Krew beside the wheel, with the lock file and the launcher of the commit."""
+    where = ("--wheel", str(wheel), "--url", url, "--homepage", homepage, "--out", str(wheel.parent))
+    command = (sys.executable, "-m", "tools.krew", *where)
+    done = subprocess.run(command, cwd=tree, timeout=_KREW_SECONDS, check=False)  # noqa: S603 -- this Python, no shell
+    if done.returncode != 0:
+        raise ReleaseError("the archives for Krew could not be built; what was said stands above")
 
 
 def _check(tree: Path) -> None:

@@ -23,6 +23,7 @@ from webhook.placement.kube.bits import union
 from webhook.placement.kube.pod import Metadata
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault, Problem, quote
+from webhook.placement.text.rule import Rule
 
 _DEFAULTS: Final[dict[str, Any]] = {
     "name": None, "job": None, "hosts": None, "size": None, "tags": (), "selector": None, "mode": "Shared",
@@ -70,7 +71,7 @@ def _completed(pool: Pool, world: World) -> Iterator[CheckResult]:
     if found.warning:
         yield found.warning
     if found.refusal:
-        yield Objection(found.refusal)
+        yield Objection(found.refusal, Rule.POOL)
     elif not world.policy.guard_bindings:
         count = sleepers(pool, union(map(world.named, found.hosts)), world.inventory, world.policy)
         if count:

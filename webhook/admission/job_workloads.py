@@ -97,8 +97,10 @@ class _Submission(Struct, frozen=True, eq=False):
         if not verdict.refused:
             return allowed(review, (*warnings, *verdict.warnings), noted)
         if policy.audit:
-            return allowed(review, [f"audit: this would be refused: {verdict.headline}", *warnings], noted)
-        return denied(review, verdict.fault, verdict.text, warnings, {**noted, "verdict": "refused"})
+            would = f"audit: this would be refused: {verdict.headline}"
+            return allowed(review, [would, *warnings], noted, verdict.rules)
+        noted = {**noted, "verdict": "refused"}
+        return denied(review, verdict.fault, verdict.text, warnings, noted, rules=verdict.rules)
 
 
 def live_workloads(documents: Iterable[Unstructured]) -> Iterator[WorkloadPods]:

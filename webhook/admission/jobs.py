@@ -129,8 +129,8 @@ async def _whole(
     if not verdict.refused:
         return allowed(review, verdict.warnings)
     if policy.audit:
-        return allowed(review, [f"audit: this would be refused: {verdict.headline}"])
-    return denied(review, verdict.fault, verdict.text)
+        return allowed(review, [f"audit: this would be refused: {verdict.headline}"], rules=verdict.rules)
+    return denied(review, verdict.fault, verdict.text, rules=verdict.rules)
 
 
 def problems_of(document: Unstructured, namespace: str, inventory: Inventory) -> list[Problem]:

@@ -27,6 +27,7 @@ from webhook.admission.responses import (
 from webhook.admission.review import MALFORMED, Review, UnreadableReviewError, read_review, subject_of
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.decision.merge import Additions
+from webhook.placement.decision.refused_rules import rules_of_decision
 from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_model import JobModel
@@ -38,6 +39,7 @@ from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD
 from webhook.placement.text.problem import Fault
+from webhook.placement.text.rule import Rule
 
 _PODS: Final = subject_of(POD, "CREATE")
 
@@ -54,9 +56,10 @@ class Ruling(Struct, frozen=True, gc=False):
     """The answer to pods that ask the same, but for their names: refused with a ``message``, else admitted.
 
     ``admission`` is ``None`` for a refusal. ``waits`` is why a pod is let in that no node can run. ``refused`` is true
-    of a pod, too, that would be refused but for audit mode. ``depends`` says that the number of such pods matters.
-    ``text`` is the placement text of the pod that the answer was made for. A pod that asks the same by another text
-    gets the same ``additions``, but a patch of its own: the seal in it depends on the text.
+    of a pod, too, that would be refused but for audit mode, and ``rules`` are those of the refusal. ``depends`` says
+    that the number of such pods matters. ``text`` is the placement text of the pod that the answer was made for. A pod
+    that asks the same by another text gets the same ``additions``, but a patch of its own: the seal in it depends on
+    the text.
     """
 
     admission: Admission | None = None
@@ -69,6 +72,7 @@ class Ruling(Struct, frozen=True, gc=False):
     depends: bool = False
     text: str = ""
     additions: Additions | None = None
+    rules: tuple[Rule, ...] = ()
 
 
 class Known(Struct, frozen=True):
@@ -157,9 +161,9 @@ def _may_wait(pod: Pod, review: Review, policy: Policy) -> bool:
 
 def _answer(review: Review, ruling: Ruling) -> Answer:
     if ruling.admission is None:
-        return denied(review, ruling.fault, ruling.message, ruling.warnings, ruling.audit)
+        return denied(review, ruling.fault, ruling.message, ruling.warnings, ruling.audit, rules=ruling.rules)
     answer = patched(review, ruling.admission)
-    return replace(answer, waits=ruling.waits) if ruling.waits else answer
+    return replace(answer, waits=ruling.waits, rules=ruling.rules) if ruling.waits or ruling.rules else answer
 
 
 def _workload(metadata: Metadata, namespace: str) -> WorkloadRef:
@@ -201,13 +205,13 @@ def _decided(pod: Pod, review: Review, world: World, known: Known, count: int | 
 
 def _ruling(pod: Pod, decision: Decision, policy: Policy) -> Ruling:
     warnings, audit = decision.warnings, audit_annotations(decision)
-    refused, fault = decision.refused, decision.fault
+    refused, fault, rules = decision.refused, decision.fault, rules_of_decision(decision)
     waits = decision.wait.cause.value if decision.wait else ""
     if policy.audit:
         admitted = admission(b"", (_would(pod, decision), *warnings), audit)
-        return Ruling(admitted, fault=fault, refused=refused, waits=waits)
+        return Ruling(admitted, fault=fault, refused=refused, waits=waits, rules=rules)
     if decision.additions is None:
-        return Ruling(None, decision.message, fault, refused, warnings=warnings, audit=audit)
+        return Ruling(None, decision.message, fault, refused, warnings=warnings, audit=audit, rules=rules)
     return Ruling(
         _patching(pod, decision.additions, warnings, audit),
         waits=waits,

@@ -12,6 +12,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Node, Taint
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Metadata
+from webhook.placement.text.rule import Rule
 
 
 class _SubmittedTaint(Struct, frozen=True, gc=False):
@@ -62,7 +63,7 @@ def _found(
     before = _value(old, name)
     broken = list(breakages(before, _value(new, name) if new else None, inventory))
     if broken and policy.guard_nodes == "refuse":
-        yield Objection(objection(name, broken, deleted=new is None))
+        yield Objection(objection(name, broken, deleted=new is None), Rule.GUARD)
     else:
         yield from map(str, broken)
     if new and new.cordoned and not old.cordoned:

@@ -40,6 +40,7 @@ from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault, Problem
+from webhook.placement.text.rule import Rule
 
 _POD: Final = msgspec.json.Decoder(Pod)
 
@@ -166,5 +167,6 @@ def bound(review: Review, inventory: Inventory, policy: Policy) -> Answer:
 
 def _bound(review: Review, name: str, node: str, inventory: Inventory, policy: Policy, pod: PodInfo) -> Answer:
     why = obstacle(pod, node, World(inventory, policy))
-    findings: list[CheckResult] = [Objection(f"pod {name} cannot be bound: {why}")] if why else []
+    refusal = Objection(f"pod {name} cannot be bound: {why}", Rule.GUARD)
+    findings: list[CheckResult] = [refusal] if why else []
     return answered(review, findings, policy)

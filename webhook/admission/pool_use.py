@@ -16,6 +16,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.keys import PLACEMENT
 from webhook.placement.text.problem import Fault, Problem, quote
+from webhook.placement.text.rule import Rule
 
 
 def with_rights(answer: Answer, review: Review, ask: Ask, policy: Policy) -> Answer:
@@ -40,4 +41,4 @@ def _unauthorized(review: Review, field: str, policy: Policy, refused: Sequence[
         message = f"{clause}: user {quote(review.user.username)} may not use HostPool {pool} of namespace "
         rule = f"{quote(review.namespace)}: that takes the verb use on {HOST_POOL.full_resource}"
         problems.append(Problem(field, message + rule, fault=Fault.FORBIDDEN))
-    return answered(review, problems, policy)
+    return answered(review, problems, policy, (Rule.RIGHTS,))

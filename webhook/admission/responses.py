@@ -18,6 +18,7 @@ from webhook.admission.unstructured import Unstructured
 from webhook.placement.inventory.objects import PodInfo, StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, escape, fault_of, render
+from webhook.placement.text.rule import OF_FAULT, Rule
 
 if TYPE_CHECKING:  # whoever only logs answers shall not wait for the decision core
     from webhook.placement.decision.decision import Decision
@@ -130,7 +131,8 @@ class Answer(Struct, frozen=True, gc=False):
     ``status`` is the HTTP status and ``body`` its JSON. The rest is for logs and metrics: ``reason`` is a short word
     (``Invalid``, ``Forbidden``, ...) or empty, ``message`` the refusal, if any; ``uid``, ``namespace`` and ``name`` are
     the caller's words and may hold anything. ``waits`` is why a pod is let in that no node can run now (``WaitCause``),
-    empty for all others. An answer with a ``question`` holds where nobody can be asked; the reply may make it another.
+    empty for all others. ``rules`` are those of a refusal; an answer that allows has rules only in audit mode, where it
+    would be a refusal. An answer with a ``question`` holds where nobody can be asked; the reply may make it another.
     """
 
     status: int
@@ -144,6 +146,7 @@ class Answer(Struct, frozen=True, gc=False):
     name: str = ""
     message: str = ""
     waits: str = ""
+    rules: tuple[Rule, ...] = ()
     question: Question | None = None
 
 
@@ -208,10 +211,12 @@ class _Reviewed(Struct, frozen=True, gc=False, rename="camel"):
     kind: str = KIND
 
 
-def allowed(review: Review, warnings: Iterable[str] = (), audit: dict[str, str] | None = None) -> Answer:
-    """Admitted without a patch."""
+def allowed(
+    review: Review, warnings: Iterable[str] = (), audit: dict[str, str] | None = None, rules: tuple[Rule, ...] = ()
+) -> Answer:
+    """Admitted without a patch; ``rules`` are those of the refusal that this would be, but for audit mode."""
     response = _Response(review.uid, allowed=True, warnings=_warnings(warnings), audit_annotations=audit or {})
-    return _answer(review, response, Outcome.ALLOWED)
+    return _answer(review, response, Outcome.ALLOWED, rules=rules)
 
 
 _BEGINNING: Final = b'{"response":{"uid":'
@@ -248,15 +253,24 @@ def patched(review: Review, admitted: Admission) -> Answer:
 
 
 def denied(
-    review: Review, fault: Fault, message: str, warnings: Iterable[str] = (), audit: dict[str, str] | None = None
+    review: Review,
+    fault: Fault,
+    message: str,
+    warnings: Iterable[str] = (),
+    audit: dict[str, str] | None = None,
+    *,
+    rules: tuple[Rule, ...] = (),
 ) -> Answer:
-    """Refused, with a text for the user; the text is escaped line by line, as it may hold anything."""
+    """Refused, with a text for the user; the text is escaped line by line, as it may hold anything.
+
+    Without ``rules`` the refusal is counted by whose fault it is.
+    """
     text = "\n".join(map(escape, message.split("\n")))
     result = _Result(text, REASONS[fault], fault.value)
     response = _Response(
         review.uid, allowed=False, status=result, warnings=_warnings(warnings), audit_annotations=audit or {}
     )
-    return _answer(review, response, Outcome.DENIED, result.reason, text)
+    return _answer(review, response, Outcome.DENIED, result.reason, text, rules or (OF_FAULT[fault],))
 
 
 def errored(message: str) -> Answer:
@@ -285,11 +299,20 @@ def _warnings(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(text if len(text) <= WARNING_LIMIT else f"{text[: WARNING_LIMIT - 3]}..." for text in shown)
 
 
-def _answer(review: Review, response: _Response, outcome: Outcome, reason: str = "", message: str = "") -> Answer:
-    return _about(review, _ENCODE(_Reviewed(response)), outcome, reason, message)
+def _answer(
+    review: Review,
+    response: _Response,
+    outcome: Outcome,
+    reason: str = "",
+    message: str = "",
+    rules: tuple[Rule, ...] = (),
+) -> Answer:
+    return _about(review, _ENCODE(_Reviewed(response)), outcome, reason, message, rules)
 
 
-def _about(review: Review, body: bytes, outcome: Outcome, reason: str = "", message: str = "") -> Answer:
+def _about(
+    review: Review, body: bytes, outcome: Outcome, reason: str = "", message: str = "", rules: tuple[Rule, ...] = ()
+) -> Answer:
     return Answer(
         200,
         body,
@@ -301,6 +324,7 @@ def _about(review: Review, body: bytes, outcome: Outcome, reason: str = "", mess
         namespace=review.namespace,
         name=review.name,
         message=message,
+        rules=rules,
     )
 
 
@@ -308,26 +332,34 @@ class Objection(Struct, frozen=True, gc=False):
     """A refusal (403) about the cluster, not about a field. Its first line is complete without the others."""
 
     text: str
+    rule: Rule
 
 
 CheckResult = Problem | Objection | str
 """What a check has found: something wrong with a field, an objection, or a warning."""
 
 
-def answered(review: Review, findings: Iterable[CheckResult], policy: Policy) -> Answer:
-    """Refused for all problems, else for the first objection, else allowed; warnings are told in any case."""
+def answered(review: Review, findings: Iterable[CheckResult], policy: Policy, rules: tuple[Rule, ...] = ()) -> Answer:
+    """Refused for all problems, else for the first objection, else allowed; warnings are told in any case.
+
+    ``rules`` are those of the problems; without them the refusal is counted by whose fault the problems are.
+    """
     found = list(findings)
     if not found:
         return allowed(review)
     warnings = [each for each in found if isinstance(each, str)]
     problems = [each for each in found if isinstance(each, Problem)]
-    objections = [each.text for each in found if isinstance(each, Objection)]
+    objections = [each for each in found if isinstance(each, Objection)]
+    rules = (rules or (OF_FAULT[fault_of(problems)],)) if problems else tuple(each.rule for each in objections[:1])
     if policy.audit:
-        refusals = [*(problem.message for problem in problems), *(text.partition("\n")[0] for text in objections)]
-        return allowed(review, [*(f"audit: this would be refused: {text}" for text in refusals), *warnings])
+        refusals = [*(each.message for each in problems), *(each.text.partition("\n")[0] for each in objections)]
+        would = (f"audit: this would be refused: {text}" for text in refusals)
+        return allowed(review, [*would, *warnings], rules=rules)
     if problems:
-        return denied(review, fault_of(problems), render(problems), warnings)
-    return denied(review, Fault.FORBIDDEN, objections[0], warnings) if objections else allowed(review, warnings)
+        return denied(review, fault_of(problems), render(problems), warnings, rules=rules)
+    if objections:
+        return denied(review, Fault.FORBIDDEN, objections[0].text, warnings, rules=rules)
+    return allowed(review, warnings)
 
 
 def audit_annotations(decision: "Decision") -> dict[str, str]:

@@ -19,6 +19,7 @@ from webhook.admission.templates import DescribedPod, pods_of, with_misplaced
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.merge import NOTHING
+from webhook.placement.decision.refused_rules import rules_of_decision
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Pod
@@ -135,10 +136,11 @@ def _answer(review: Review, decision: Decision, policy: Policy) -> Answer:
     noted = audit_annotations(decision)
     if not decision.refused:
         return allowed(review, decision.warnings, noted)
+    rules = rules_of_decision(decision)
     if policy.audit:
         would = f"audit: this would be refused: {decision.headline}"
-        return allowed(review, [would, *decision.warnings], noted)
-    return denied(review, decision.fault, decision.message, decision.warnings, noted)
+        return allowed(review, [would, *decision.warnings], noted, rules)
+    return denied(review, decision.fault, decision.message, decision.warnings, noted, rules=rules)
 
 
 def _excused(document: Unstructured, review: Review) -> bool:

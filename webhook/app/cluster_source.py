@@ -65,12 +65,15 @@ def inventory_of(settings: Settings) -> Inventory:
     return Inventory(policy_of(settings).spared)
 
 
-def cluster_of(settings: Settings) -> Cluster:
-    """The snapshot, if there is one, else the API server; blocks while credentials are read."""
+def cluster_of(settings: Settings, failed: Callable[[Cause], object] = lambda _: None) -> Cluster:
+    """The snapshot, if there is one, else the API server; blocks while credentials are read.
+
+    ``failed`` is told the cause of each failure of the API server.
+    """
     gc.freeze()
     if settings.snapshot is not None:
         return SnapshotCluster(settings.snapshot, lambda: inventory_of(settings), tell=tell_reading)
-    return live(settings, ReadingLog())
+    return live(settings, ReadingLog(failed))
 
 
 def live(
@@ -149,14 +152,20 @@ def listener(tell: Callable[[str], object]) -> Callable[[Report | Finding | ApiE
 
 
 class ReadingLog:
-    """Logs what the watches tell; once every kind has been listed, :func:`settle` is called."""
+    """Logs what the watches tell; once every kind has been listed, :func:`settle` is called.
 
-    def __init__(self) -> None:
+    ``failed`` is told the cause of each failure.
+    """
+
+    def __init__(self, failed: Callable[[Cause], object] = lambda _: None) -> None:
+        self._failed = failed
         self._settled = False
 
     def __call__(self, outcome: Report | Finding | ApiError) -> None:
         """Log one outcome of a watch."""
         if not isinstance(outcome, Report):
+            if isinstance(outcome, ApiError):
+                self._failed(outcome.cause)
             _log.warning("cluster: %s", outcome)
             return
         _log.info("cluster: %s", outcome)

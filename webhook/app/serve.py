@@ -8,7 +8,7 @@ from webhook.admission.mutate import Known, mutate
 from webhook.admission.responses import Answer
 from webhook.admission.validate import guard, validate
 from webhook.app.cluster_source import Cluster, cluster_of
-from webhook.cluster.queries.job_verdicts import SECONDS, JobVerdicts
+from webhook.cluster.queries.job_verdicts import JobVerdicts
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.assumed_pods import AssumedPods
@@ -16,22 +16,18 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.memo import Memo
 from webhook.server.fatal_error import FatalError
 from webhook.server.lifecycle import Announce, Service, run_server
-from webhook.server.metrics import Metrics
+from webhook.server.metrics import Metrics, ReviewMetrics
 from webhook.server.reviews import Reviewer
 from webhook.settings import Settings, policy_of
 
 
 async def serve(settings: Settings, announce: Announce) -> None:
     """Serve reviews until a signal says stop; :class:`FatalError` where there is no cluster."""
-    policy, metrics = policy_of(settings), Metrics()
-    cluster = await asyncio.to_thread(cluster_of, settings)
-    queries = queries_of(
-        cluster,
-        authorize=settings.authorize_pools,
-        job_seconds=settings.job_seconds,
-        unknown=metrics.workloads_unknown,
-    )
-    _watch(cluster, metrics)
+    policy, metrics = policy_of(settings), ReviewMetrics()
+    cluster = await asyncio.to_thread(cluster_of, settings, metrics.cluster_failures())
+    verdicts = JobVerdicts(settings.job_seconds, metrics.job_decided)
+    queries = queries_of(cluster, verdicts, authorize=settings.authorize_pools, unknown=metrics.workloads_unknown)
+    cluster_figures(cluster, metrics)
     reviewers: dict[str, Reviewer] = {
         "/mutate": mutator(cluster, policy, queries),
         "/validate": validator(cluster, policy, queries),
@@ -43,16 +39,16 @@ async def serve(settings: Settings, announce: Announce) -> None:
 
 def queries_of(
     cluster: Cluster,
+    verdicts: JobVerdicts | None = None,
     *,
     authorize: bool = False,
-    job_seconds: float = SECONDS,
     unknown: Callable[[str], object] = lambda _: None,
 ) -> ReviewQueries:
     """The questions that reviews against this cluster may carry; a snapshot knows no more, and has no rights.
 
     ``unknown`` is told why the workloads of a job could not be found out.
     """
-    verdicts = JobVerdicts(job_seconds)
+    verdicts = verdicts or JobVerdicts()
     if isinstance(cluster, LiveCluster):
         return ReviewQueries.of(cluster.connection, authorize=authorize, verdicts=verdicts, unknown=unknown)
     if authorize:
@@ -80,7 +76,7 @@ def validator(cluster: Cluster, policy: Policy, queries: ReviewQueries) -> Revie
     return validating
 
 
-def _watch(cluster: Cluster, metrics: Metrics) -> None:
+def cluster_figures(cluster: Cluster, metrics: Metrics) -> None:
     """Gauges of what is known of the cluster."""
 
     def skipped() -> float:

@@ -175,6 +175,17 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+def own_environment() -> dict[str, str]:
+    """The environment for another process of this program: it looks for modules where this one does.
+
+    An archive of the plugin for kubectl has libraries where Python itself does not look (``tools/krew``). The current
+    folder is left out: anybody's files may be there.
+    """
+    here = Path.cwd()
+    folders = [folder for folder in sys.path if folder and Path(folder).resolve() != here]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+
+
 def warn(sentence: str) -> None:
     """Print a warning for the user on standard error; the command goes on."""
     say(f"warning: {sentence}", Exit.OK)

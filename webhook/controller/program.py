@@ -110,6 +110,14 @@ class Controller:
         """
         return self.cluster.reason() if self._needed.is_set() else None
 
+    @property
+    def cache_age(self) -> float:
+        """Seconds since the API server was last heard about the resource that it is silent about for longest.
+
+        0 for a candidate that does not watch.
+        """
+        return max(self.cluster.ages().values()) if self._needed.is_set() else 0.0
+
     def _is_ready(self, left: float) -> bool:
         """Whether to take the Lease once it may be taken, in ``left`` seconds."""
         first, self._looked = not self._looked, True

@@ -26,9 +26,22 @@ class WaitingPods:
     def __init__(self, watched: ObservedInventory, events: EventRecorder, *, clock: Clock = seconds) -> None:
         self.queue: Queue[str] = Queue(clock=clock)
         self._events = events
+        self._clock = clock
         self._leading = False
         self._waiting: dict[str, PodInfo] = {}
+        self._since: dict[str, float] = {}
+        """When each of them was first seen, the longest wait first."""
         watched.on_pod.append(self._pod)
+
+    @property
+    def count(self) -> int:
+        """How many pods wait now."""
+        return len(self._waiting)
+
+    @property
+    def oldest(self) -> float:
+        """Seconds since the pod that waits longest was seen; 0 if none waits."""
+        return self._clock() - next(iter(self._since.values())) if self._since else 0.0
 
     def begin(self) -> None:
         """Queue all waiting pods, and from now on every new one."""
@@ -46,8 +59,10 @@ class WaitingPods:
     def _pod(self, uid: str, _: PodInfo | None, after: PodInfo | None) -> None:
         if after is None or after.waits is None or after.terminating:
             self._waiting.pop(uid, None)
+            self._since.pop(uid, None)
             return
         known = uid in self._waiting
         self._waiting[uid] = after
+        self._since.setdefault(uid, self._clock())
         if self._leading and not known:
             self.queue.add_after(uid, SOON)

@@ -60,17 +60,17 @@ class Work:
         self._hostpools.follow(self.jobs.planned_hosts)
         self._orphans = Orphans(server, inventory, whose, clock=clock)
         self._triggers = Triggers(self.watched, whose, self.queues.pools, self.queues.nodes)
-        self._waiting = WaitingPods(self.watched, of_pods, clock=clock)
+        self.waiting = WaitingPods(self.watched, of_pods, clock=clock)
 
     async def run(self) -> None:
         """Reconcile until cancelled; raises LostError when this process does not hold the Lease any more."""
         self._triggers.begin()
-        self._waiting.begin()
+        self.waiting.begin()
         await gather_or_cancel(
             [
                 run_workers(self.queues.pools, self._hostpools.reconcile, name="host pool"),
                 run_workers(self.queues.nodes, self._orphans.reconcile, name="node", workers=1),
-                run_workers(self._waiting.queue, self._waiting.tell, name="waiting pod", workers=1),
+                run_workers(self.waiting.queue, self.waiting.tell, name="waiting pod", workers=1),
                 self.jobs.run(),
             ]
         )

@@ -49,7 +49,7 @@ async def run_api(
 
     Raises :class:`FatalError` if the port cannot be bound or the certificate cannot be used.
     """
-    metrics, stop = Metrics(), Stop()
+    metrics, stop = Metrics("hpa-api"), Stop()
     limits = replace(limits, connections=settings.max_connections)
     certificate = _certificate(settings, metrics)
 
@@ -67,8 +67,7 @@ async def run_api(
         service.queries,
     )
     connections = Connections(RestApi(parts), limits, metrics, refuse=fault_response)
-    metrics.gauge("ready", "Whether requests are answered: 1 or 0.", lambda: float(ready() is None))
-    metrics.gauge("connections", "Open connections.", lambda: float(len(connections.open)))
+    metrics.serving(ready, lambda: len(connections.open))
     listener = Listener(
         bind(settings.host, settings.port), connections, (lambda: certificate.context) if certificate else None
     )

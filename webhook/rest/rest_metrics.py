@@ -1,8 +1,8 @@
-"""Metrics of the REST interface: requests by what they are about, and how long they take (``docs/rest.md``)."""
+"""Metrics of the REST interface: requests by what they are about, and how long they take (``docs/metrics.md``)."""
 
 from typing import Final
 
-from webhook.server.metrics import PREFIX, Counts, Durations, Metrics
+from webhook.server.metrics import Metrics
 
 REQUEST_BUCKETS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 """Bucket bounds in seconds: from a read out of memory to a write that waits for a busy disk."""
@@ -16,14 +16,9 @@ class RestMetrics:
 
     def __init__(self, metrics: Metrics) -> None:
         self.metrics = metrics
-        self._requests = Counts(
-            f"{PREFIX}rest_requests", "Requests answered.", ("collection", "method", "code"), metrics.registry
-        )
-        self._seconds = Durations(
-            f"{PREFIX}rest_request_seconds",
-            "From a request's first byte to its answer, in seconds.",
-            REQUEST_BUCKETS,
-            metrics.registry,
+        self._requests = metrics.counts("rest_requests", "Requests answered.", "collection", "method", "code")
+        self._seconds = metrics.durations(
+            "rest_request_seconds", "From a request's first byte to its answer, in seconds.", REQUEST_BUCKETS
         )
 
     def answered(self, collection: str, method: str, code: int, seconds: float) -> None:

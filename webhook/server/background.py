@@ -39,7 +39,7 @@ async def run_background(
     health = Listener(
         bind(settings.health_host, settings.health_port), Connections(Health(readiness, metrics), HEALTH, metrics)
     )
-    metrics.gauge("ready", "Whether the program knows what it has to know: 1 or 0.", lambda: float(not readiness()))
+    metrics.readiness(readiness)
     with stop.on_signals():
         health.start()
         announce(health.url)

@@ -64,7 +64,10 @@ class CertificateWatcher:
 
     def __init__(self, files: Files, metrics: Metrics) -> None:
         self._files = files
-        self._failures = metrics.reload_failures
+        self._failures = metrics.counts(
+            "certificate_reload_failures",
+            "Changed certificate files that could not be used; the last good pair keeps serving.",
+        )
         self._signature: PairSignature | None = None
         self._context: ssl.SSLContext | None = None
         self._problem = ""
@@ -112,11 +115,11 @@ class CertificateWatcher:
     def _report(self, problem: str) -> None:
         """Log and count an unusable pair: once for each change, and while nothing is served once for each problem."""
         if self._context is not None:
-            self._failures.inc()
+            self._failures.count()
             _log.warning("%s changed and cannot be used, so the last good pair keeps serving: %s", self._files, problem)
         elif problem != self._problem:
             self._problem = problem
-            self._failures.inc()
+            self._failures.count()
             _log.warning("%s; unready until it can be used", self.reason())
 
 

@@ -20,7 +20,7 @@ from webhook.server.health import Health
 from webhook.server.limits import HEALTH, REVIEWS, Limits
 from webhook.server.listener import Listener, bind
 from webhook.server.memory import HeapTrimmer, bound_heap
-from webhook.server.metrics import Metrics
+from webhook.server.metrics import ReviewMetrics
 from webhook.server.reviews import Readiness, Reviewer, Reviews
 from webhook.server.stop import Stop, wait
 from webhook.settings import Settings
@@ -46,7 +46,7 @@ class Service(Struct, frozen=True):
 
 
 async def run_server(
-    service: Service, settings: Settings, *, metrics: Metrics, announce: Announce, limits: Limits = REVIEWS
+    service: Service, settings: Settings, *, metrics: ReviewMetrics, announce: Announce, limits: Limits = REVIEWS
 ) -> None:
     """Serve until a signal asks to stop.
 
@@ -62,7 +62,7 @@ async def run_server(
 class _Server:
     """The two ports, the chores, and the state of the process: not ready, ready, stopping."""
 
-    def __init__(self, service: Service, settings: Settings, metrics: Metrics, limits: Limits) -> None:
+    def __init__(self, service: Service, settings: Settings, metrics: ReviewMetrics, limits: Limits) -> None:
         if settings.tls_cert is None or settings.tls_key is None:
             raise FatalError("a server needs a certificate and its key")
         limits = replace(limits, connections=settings.max_connections)
@@ -86,12 +86,7 @@ class _Server:
         connections = Connections(reviews, limits, metrics, reviews.at_once)
         self._budget = reviews.budget
         self._reviews = Listener(review_socket, connections, lambda: self._certificate.context)
-        metrics.gauge("ready", "Whether reviews are answered: 1 or 0.", lambda: float(self._readiness() is None))
-        metrics.gauge("connections", "Open connections for reviews.", lambda: float(len(connections.open)))
-        metrics.gauge(
-            "body_bytes", "Memory reserved for large request bodies, in bytes.", lambda: float(self._budget.used)
-        )
-        metrics.gauge("waiting_reviews", "Reviews that wait to be decided.", lambda: float(len(reviews.queue)))
+        metrics.serving(self._readiness, lambda: len(connections.open))
 
     async def run(self, announce: Announce) -> None:
         """Serve from the first health check to the end of draining; raises what made the server stop."""

@@ -1,18 +1,21 @@
-"""Prometheus metrics of a server process: ``Metrics``, and the histogram and counter that it uses for reviews.
+"""Prometheus metrics of a process: ``Metrics`` of any, ``ReviewMetrics`` of the webhook; and what these are made of.
 
-What each metric means stands in ``docs/operations.md``. Every :class:`Metrics` has a registry of its own. Durations and
+What each metric means stands in ``docs/metrics.md``. Every :class:`Metrics` has a registry of its own. Durations and
 counts of reviews are kept as plain numbers, which are turned into samples at a scrape only: the metric objects of
 ``prometheus_client`` take a lock at every observation, and reviews are the hot path.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.metadata import version
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, generate_latest
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from msgspec import Struct
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
-from webhook.admission.responses import Answer
+from kubeapi.client.errors import Cause
+from webhook.admission.responses import Answer, Outcome
 from webhook.placement.text.api_kinds import REVIEWED
 
 PREFIX: Final = "streams_placement_"
@@ -30,6 +33,8 @@ REVIEW_BUCKETS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2
 """Bucket bounds in seconds: from a review over loopback to the shortest time-out that the API server allows, 1 s."""
 DECISION_BUCKETS: Final = (1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2)
 """Bucket bounds in seconds: around the expected 0.1 ms, up to the 20 ms that the worst input may take."""
+JOB_BUCKETS: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+"""Bucket bounds in seconds: from a small Job to the longest time that the setting for it allows."""
 
 
 class Durations:
@@ -37,13 +42,12 @@ class Durations:
 
     __slots__ = ("_bounds", "_counts", "_documentation", "_name", "_sum")
 
-    def __init__(self, name: str, documentation: str, bounds: Sequence[float], registry: CollectorRegistry) -> None:
+    def __init__(self, name: str, documentation: str, bounds: Sequence[float]) -> None:
         self._name = name
         self._documentation = documentation
         self._bounds = tuple(bounds)
         self._counts = [0] * (len(bounds) + 1)
         self._sum = 0.0
-        registry.register(self)
 
     def observe(self, seconds: float) -> None:
         """Count one duration; a bucket counts durations of at most its bound."""
@@ -67,12 +71,15 @@ class Counts:
 
     __slots__ = ("_documentation", "_labels", "_name", "_values")
 
-    def __init__(self, name: str, documentation: str, labels: Sequence[str], registry: CollectorRegistry) -> None:
+    def __init__(self, name: str, documentation: str, labels: Sequence[str]) -> None:
         self._name = name
         self._documentation = documentation
         self._labels = tuple(labels)
         self._values: dict[tuple[str, ...], int] = {}
-        registry.register(self)
+
+    def begin(self, *labels: str) -> None:
+        """Show the counter of these label values from now on: Prometheus does not notice the step to a first value."""
+        self._values.setdefault(labels, 0)
 
     def count(self, *labels: str) -> None:
         """Add one to the counter of these label values."""
@@ -86,44 +93,164 @@ class Counts:
         yield family
 
 
+LabelledValues = Iterable[tuple[tuple[str, ...], float]]
+"""Label values, and the value of the gauge for them."""
+
+
+class Listing:
+    """A Prometheus gauge, with or without labels, whose values are asked for at every scrape.
+
+    The caller bounds the number of label values.
+    """
+
+    __slots__ = ("_documentation", "_labels", "_name", "_values")
+
+    def __init__(
+        self, name: str, documentation: str, labels: Sequence[str], values: Callable[[], LabelledValues]
+    ) -> None:
+        self._name = name
+        self._documentation = documentation
+        self._labels = tuple(labels)
+        self._values = values
+
+    def collect(self) -> Iterator[Metric]:
+        """The gauge at the time of a scrape (``prometheus_client``, custom collectors)."""
+        family = GaugeMetricFamily(self._name, self._documentation, labels=self._labels)
+        for labels, value in self._values():
+            family.add_metric(labels, value)
+        yield family
+
+
+class MetricDescription(Struct, frozen=True):
+    """A metric as it is registered: ``kind`` is ``counter``, ``gauge`` or ``histogram``; counters end in ``_total``."""
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    documentation: str
+
+
 class Metrics:
-    """The metrics of one server process; other parts add gauges with :meth:`gauge`, or register in ``registry``."""
+    """The metrics of one process, all of which begin with ``streams_placement_``; other parts of it add their own.
+
+    ``program`` is the command that the process runs: ``serve``, ``controller`` or ``hpa-api``. ``described`` lists
+    what was added, also what has no value yet.
+    """
+
+    def __init__(self, program: str = "serve") -> None:
+        self.registry = CollectorRegistry()
+        self.described: list[MetricDescription] = []
+        ProcessCollector(registry=self.registry)
+        about = (program, version("streams-placement"))
+        self.listing("info", "The program and its version; always 1.", ("program", "version"), lambda: [(about, 1.0)])
+        self._errors = self.counts("http_errors", "Requests answered with an HTTP error.", "code")
+        self._connections = self.counts(
+            "connection_failures",
+            "Connections ended by the server: no TLS handshake, too slow, or too many (handshake, timeout, capacity).",
+            "cause",
+            known=("handshake", "timeout", "capacity"),
+        )
+
+    def http_error(self, code: int) -> None:
+        """Count one request that was answered with an HTTP error."""
+        self._errors.count(str(code))
+
+    def connection_failed(self, cause: str) -> None:
+        """Count one connection that the server ended for that cause."""
+        self._connections.count(cause)
+
+    def counts(self, name: str, documentation: str, *labels: str, known: Iterable[str] = ()) -> Counts:
+        """Add a counter ``streams_placement_<name>_total``, shown at once for the ``known`` values of its one label."""
+        self.described.append(MetricDescription(f"{PREFIX}{name}_total", "counter", labels, documentation))
+        counter = Counts(PREFIX + name, documentation, labels)
+        for value in known:
+            counter.begin(value)
+        if not labels:
+            counter.begin()
+        self.registry.register(counter)
+        return counter
+
+    def durations(self, name: str, documentation: str, bounds: Sequence[float]) -> Durations:
+        """Add a histogram ``streams_placement_<name>`` of seconds."""
+        self.described.append(MetricDescription(PREFIX + name, "histogram", (), documentation))
+        histogram = Durations(PREFIX + name, documentation, bounds)
+        self.registry.register(histogram)
+        return histogram
+
+    def gauge(self, name: str, documentation: str, value: Callable[[], float]) -> None:
+        """Add a gauge ``streams_placement_<name>``; ``value`` is called at every scrape."""
+        self.listing(name, documentation, (), lambda: [((), value())])
+
+    def listing(
+        self, name: str, documentation: str, labels: Sequence[str], values: Callable[[], LabelledValues]
+    ) -> None:
+        """Add a gauge ``streams_placement_<name>`` with labels; the caller bounds the number of its values."""
+        self.described.append(MetricDescription(PREFIX + name, "gauge", tuple(labels), documentation))
+        self.registry.register(Listing(PREFIX + name, documentation, labels, values))
+
+    def cluster_failures(self) -> Callable[[Cause], None]:
+        """Add the counter of failures of lists and watches; returns what counts one."""
+        known = [cause.name.lower() for cause in Cause]
+        counter = self.counts(
+            "cluster_failures",
+            "Failures of lists and watches of the API server, each once while it lasts.",
+            "cause",
+            known=known,
+        )
+        return lambda cause: counter.count(cause.name.lower())
+
+    def serving(self, ready: Callable[[], str | None], connections: Callable[[], int]) -> None:
+        """Add the gauges of a server: why it is not ready, ``None`` if it is, and how many connections are open."""
+        self.readiness(ready)
+        self.gauge("connections", "Open connections of clients.", lambda: float(connections()))
+
+    def readiness(self, ready: Callable[[], str | None]) -> None:
+        """Add the gauge that says what ``/readyz`` says."""
+        self.gauge("ready", "Whether the process is ready, as /readyz says: 1 or 0.", lambda: float(ready() is None))
+
+    def text(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+
+class ReviewMetrics(Metrics):
+    """The metrics of the process that answers reviews."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        ProcessCollector(registry=self.registry)
-        self._reviews = Counts(
-            f"{PREFIX}reviews", "Reviews answered.", ("path", "outcome", "reason", "kind"), self.registry
+        super().__init__("serve")
+        self._reviews = self.counts("reviews", "Reviews answered.", "path", "outcome", "reason", "kind")
+        self._refusals = self.counts(
+            "refusals", "Refusals, once for each rule that is part of one.", "kind", "rule", "mode"
         )
-        self._waiting = Counts(
-            f"{PREFIX}waiting_pods", "Pods let in that no node could run then.", ("cause",), self.registry
+        self._failures = self.counts("review_failures", "Reviews that failed by an error in the program.", "path")
+        self._waiting = self.counts(
+            "waiting_pods",
+            "Pods let in that no node could run then.",
+            "cause",
+            known=("condition", "elastic", "controlled"),
         )
-        self._seconds = self._histogram(
+        self._unknown_workloads = self.counts(
+            "unknown_workloads",
+            "Workloads judged without the others of their job, which could not be listed (busy, failed).",
+            "cause",
+            known=("busy", "failed"),
+        )
+        self._seconds = self.durations(
             "review_seconds", "From a review's first byte to its answer, in seconds.", REVIEW_BUCKETS
         )
-        self._decision = self._histogram(
+        self._decision = self.durations(
             "decision_seconds", "The decision alone, without reading and sending, in seconds.", DECISION_BUCKETS
         )
-        self._errors = Counter(
-            f"{PREFIX}http_errors", "Requests answered with an HTTP error.", ("code",), registry=self.registry
+        self._job_decision = self.durations(
+            "job_decision_seconds",
+            "The decision about a whole Job, with the wait for its turn, in seconds.",
+            JOB_BUCKETS,
         )
-        self._connections = Counter(
-            f"{PREFIX}connection_failures",
-            "Connections ended by the server: no TLS handshake, too slow, or too many (handshake, timeout, capacity).",
-            ("cause",),
-            registry=self.registry,
-        )
-        self._unknown_workloads = Counter(
-            f"{PREFIX}unknown_workloads",
-            "Workloads judged without the others of their job, which could not be listed (busy, failed).",
-            ("cause",),
-            registry=self.registry,
-        )
-        self.reload_failures = Counter(
-            f"{PREFIX}certificate_reload_failures",
-            "Changed certificate files that could not be used; the last good pair keeps serving.",
-            registry=self.registry,
-        )
+
+    def begin(self, paths: Iterable[str]) -> None:
+        """Show the counters of failures of these paths from now on."""
+        for path in paths:
+            self._failures.begin(path)
 
     def reviewed(self, path: str, answer: Answer, seconds: float) -> None:
         """Count one answered review; ``seconds`` is the time from its first byte to its answer."""
@@ -131,32 +258,23 @@ class Metrics:
         reason = answer.reason if answer.reason in REASONS else OTHER
         kind = answer.kind if answer.kind in KINDS else OTHER
         self._reviews.count(path, answer.outcome.value, reason, kind)
+        for rule in answer.rules:
+            self._refusals.count(kind, rule.value, "enforce" if answer.outcome is Outcome.DENIED else "audit")
         if answer.waits:
             self._waiting.count(answer.waits)
+
+    def review_failed(self, path: str) -> None:
+        """Count one review that an error in the program ended; ``path`` is one that the server has."""
+        self._failures.count(path)
 
     def decided(self, seconds: float) -> None:
         """Count one decision that took so many seconds."""
         self._decision.observe(seconds)
 
-    def http_error(self, code: int) -> None:
-        """Count one request that was answered with an HTTP error."""
-        self._errors.labels(str(code)).inc()
-
-    def connection_failed(self, cause: str) -> None:
-        """Count one connection that the server ended for that cause."""
-        self._connections.labels(cause).inc()
+    def job_decided(self, seconds: float) -> None:
+        """Count one decision about a whole Job that took so many seconds."""
+        self._job_decision.observe(seconds)
 
     def workloads_unknown(self, cause: str) -> None:
         """Count one workload that was judged without the others of its job, for that cause."""
-        self._unknown_workloads.labels(cause).inc()
-
-    def gauge(self, name: str, documentation: str, value: Callable[[], float]) -> None:
-        """Add a gauge ``streams_placement_<name>``; ``value`` is called at every scrape."""
-        Gauge(PREFIX + name, documentation, registry=self.registry).set_function(value)
-
-    def text(self) -> bytes:
-        """All metrics in Prometheus' text format."""
-        return generate_latest(self.registry)
-
-    def _histogram(self, name: str, documentation: str, buckets: tuple[float, ...]) -> Durations:
-        return Durations(PREFIX + name, documentation, buckets, self.registry)
+        self._unknown_workloads.count(cause)

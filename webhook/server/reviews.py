@@ -20,7 +20,7 @@ from webhook.server.budget import Budget
 from webhook.server.connection import ClientConnection
 from webhook.server.fair_queue import ClientFlows, FairQueue, FlowUsage
 from webhook.server.limits import MIB, REVIEWS, Limits
-from webhook.server.metrics import Metrics
+from webhook.server.metrics import ReviewMetrics
 from webhook.server.replies import HttpFault, failure, json, ok_bytes
 from webhook.server.request_body import read_body
 
@@ -44,7 +44,7 @@ class Reviews:
     """
 
     def __init__(
-        self, reviewers: Mapping[str, Reviewer], *, ready: Readiness, metrics: Metrics, limits: Limits = REVIEWS
+        self, reviewers: Mapping[str, Reviewer], *, ready: Readiness, metrics: ReviewMetrics, limits: Limits = REVIEWS
     ) -> None:
         self._reviewers = reviewers
         self._ready = ready
@@ -52,6 +52,11 @@ class Reviews:
         self._limits = limits
         self.budget = Budget(limits.bodies, limits.share)
         self.queue = FairQueue()
+        metrics.begin(reviewers)
+        metrics.gauge(
+            "body_bytes", "Memory reserved for large request bodies, in bytes.", lambda: float(self.budget.used)
+        )
+        metrics.gauge("waiting_reviews", "Reviews that wait to be decided.", lambda: float(len(self.queue)))
 
     def at_once(
         self, connection: ClientConnection, message: RawRequestMessage, content: StreamReader, arrived: float
@@ -181,7 +186,7 @@ class Reviews:
         try:
             return self._reviewers[path](body)
         except Exception:  # noqa: BLE001 -- whatever a reviewer raises, the API server gets an answer
-            return _failed(path)
+            return self._failed(path)
         finally:
             seconds = perf_counter() - before
             self._metrics.decided(seconds)
@@ -195,7 +200,13 @@ class Reviews:
         except TimeoutError:
             return errored(_UNDECIDED)
         except Exception:  # noqa: BLE001 -- whatever a reviewer raises, the API server gets an answer
-            return _failed(path)
+            return self._failed(path)
+
+    def _failed(self, path: str) -> Answer:
+        """Count and log the exception that is being handled, and return the answer for it."""
+        self._metrics.review_failed(path)
+        _log.exception("the review failed", extra={"facts": {"path": path}})
+        return errored("the webhook failed to decide; its log has the details")
 
     def _too_large(self) -> HttpFault:
         return HttpFault(413, f"the body of the request is over {self._limits.body / MIB:g} MiB")
@@ -208,12 +219,6 @@ class Reviews:
         if fault.code == web.HTTPMethodNotAllowed.status_code:
             reply.headers[hdrs.ALLOW] = hdrs.METH_POST
         return reply
-
-
-def _failed(path: str) -> Answer:
-    """Log the exception that is being handled, and return the answer for it."""
-    _log.exception("the review failed", extra={"facts": {"path": path}})
-    return errored("the webhook failed to decide; its log has the details")
 
 
 def _late(message: str) -> HttpFault:

@@ -8,7 +8,7 @@ from typing import Final
 import uvloop
 
 from webhook import app
-from webhook.cli import Subparsers, flags
+from webhook.cli import Subparsers, flags, own_environment
 from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.server import logs
@@ -90,7 +90,9 @@ def _make_certificate(settings: Settings) -> None:
     """
     command = (sys.executable, "-P", "-m", "certs", "create", "--loopback", "--dir", str(settings.tls_dir))
     try:
-        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_CERTIFICATE_SECONDS)  # noqa: S603 -- our own program, no shell
+        subprocess.run(  # noqa: S603 -- our own program, no shell
+            command, check=True, capture_output=True, text=True, timeout=_CERTIFICATE_SECONDS, env=own_environment()
+        )
     except subprocess.SubprocessError as error:
         reason = (getattr(error, "stderr", None) or str(error)).strip()
         raise FatalError(f"cannot make a certificate: {reason}") from error

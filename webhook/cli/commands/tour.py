@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from webhook.admission.templates import DescribedPod, is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.cli import Subparsers
+from webhook.cli import Subparsers, own_environment
 from webhook.cli.client import Client, Reply, is_workload
 from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.differences import changed_lines
@@ -180,7 +180,7 @@ def _server(examples: Path, folder: Path) -> Iterator[str]:
     flags = ("--tls-self-signed", "--tls-dir", folder, "--port", "0", "--health-port", "0", "--drain", "0")
     snapshot = ("--snapshot", examples / "cluster", "--log-level", "error")
     command = (sys.executable, "-P", "-m", "webhook", "serve", *flags, *snapshot)
-    with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - ourselves
+    with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True, env=own_environment()) as process:  # noqa: S603 - ourselves
         try:
             ready = (process.stdout.readline() if process.stdout else "").split()
             if not ready:

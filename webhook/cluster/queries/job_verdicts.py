@@ -31,17 +31,24 @@ SECONDS: Final = 1.0
 
 
 class JobVerdicts:
-    """Answers questions about whole Jobs, each in at most so many ``seconds``."""
+    """Answers questions about whole Jobs, each in at most so many ``seconds``.
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    ``took`` is told how long each answer took, with the wait for its turn.
+    """
+
+    def __init__(self, seconds: float = SECONDS, took: Callable[[float], object] = lambda _: None) -> None:
         self._turn = asyncio.Lock()
+        self._took = took
         self._searches = ThreadSearches(seconds)
 
     async def find(self, question: WholeQuestion, *, since: float | None = None) -> Answer:
         """The answer to the review that the question belongs to; the time counts from ``since``, or else from now."""
-        search = self._searches(since)
+        begun = time.monotonic() if since is None else since
+        search = self._searches(begun)
         async with self._turn:
-            return await question.resume(search)
+            answer = await question.resume(search)
+        self._took(time.monotonic() - begun)
+        return answer
 
 
 class ThreadSearches:

@@ -147,13 +147,13 @@ class HostPools:
         async with self._choosing:
             for _ in range(CHOICES):
                 choice = self._choices.of(pool)
+                # As they were when they were chosen: the watch may bring another pool's label before they are claimed.
+                chosen_by = {host.name: self._inventory.nodes.get(host.name) for host in choice.plan.hosts}
                 if behind := await self._claims.standing(choice.gone):
                     raise ApiError(Cause.BUSY, f"node {behind[0].name} is not known yet as it is")
                 # Nodes that an earlier leader may have marked are read from the API server, whatever the caches say.
                 unseen = self._grace.unseen(name, choice.fresh)
-                claimed = await self._claims.claim_all(
-                    dict.fromkeys((*choice.unmarked, *unseen)), mark, self._inventory.nodes.get
-                )
+                claimed = await self._claims.claim_all(dict.fromkeys((*choice.unmarked, *unseen)), mark, chosen_by.get)
                 self._grace.begin(name, dict.fromkeys((*claimed.written, *unseen)))
                 self._choices.bar(pool, claimed.lost)
                 if not claimed.lost and not claimed.changed:

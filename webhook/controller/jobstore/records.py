@@ -33,6 +33,7 @@ class _OwnedMetadata(Struct, frozen=True, gc=False, rename="camel"):
     uid: str = ""
     resource_version: str = ""
     generation: int = 0
+    creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
     owner_references: tuple[wire.Owner, ...] | None = None
 
@@ -107,6 +108,8 @@ class StoredJob(_Record, frozen=True, gc=False, kw_only=True):
     """Whether its submission has failed, by its status."""
     satisfiable: bool = True
     """Whether all of it could be started again, as far as its status says."""
+    created: str = ""
+    """When the API server created it, in RFC 3339."""
     judged: float = 0.0
     """When it was promised what its plan says, in seconds since 1970; 0 without a plan."""
 
@@ -148,6 +151,8 @@ class StoredHostPool(_Record, frozen=True, gc=False, kw_only=True):
     phase: str = ""
     reason: str = ""
     """What its condition Ready says."""
+    degraded: bool = False
+    """Whether hosts of it are in trouble, as its condition Degraded says."""
 
     def stated(self) -> HostPoolSpec:
         """The spec; raises one of :data:`decoding.ERRORS`."""
@@ -162,6 +167,7 @@ def read_job(item: Raw) -> StoredJob:
     undone = head.phase == JobPhase.FAILED and submitted is not None and submitted.reason in UNDONE
     # The elements are not kept with the rest: most decisions need the options only.
     common |= {"spec": b"{}", "undone": undone, "judged": _judged(head.plan)}
+    common["created"] = document.metadata.creation_timestamp or ""
     satisfiable = next((found for found in head.conditions or () if found.type == "Satisfiable"), None)
     common["satisfiable"] = satisfiable is None or satisfiable.status != "False"
     if head.phase in list(JobPhase):
@@ -207,7 +213,8 @@ def read_host_pool(item: Raw) -> StoredHostPool:
     head = _status_head(document.status)
     ready = next((found for found in head.conditions or () if found.type == "Ready"), None)
     common["status"] = b"{}"
-    return StoredHostPool(**common, phase=head.phase or "", reason=(ready and ready.message) or "")
+    degraded = any(found.type == "Degraded" and found.status == "True" for found in head.conditions or ())
+    return StoredHostPool(**common, phase=head.phase or "", reason=(ready and ready.message) or "", degraded=degraded)
 
 
 def controller_of(owners: tuple[wire.Owner, ...] | None, kind: ApiKind | None = None) -> wire.Owner | None:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.decision.decision import decide
+from webhook.placement.decision.refused_rules import rules_of, rules_of_decision
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_model import JobModel, clauses_of
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec, element_name
@@ -35,6 +36,7 @@ from webhook.placement.planning.steps import Steps
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, enumerated, fault_of, render
+from webhook.placement.text.rule import OF_FAULT, Rule
 
 NOUN: Final = "processing element"
 
@@ -63,11 +65,18 @@ class JobVerdict(Struct, frozen=True, eq=False):
     text: str = ""
     fault: Fault = Fault.FORBIDDEN
     warnings: tuple[str, ...] = ()
+    of_element: tuple[Rule, ...] = ()
+    """The rules by which one element is refused by itself."""
 
     @property
     def refused(self) -> bool:
         """Whether the Job must not be created."""
         return bool(self.text)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules by which the Job is refused."""
+        return self.of_element or (rules_of(self.refusal.clauses) if self.refusal else (Rule.POOL,))
 
     @property
     def headline(self) -> str:
@@ -186,16 +195,17 @@ async def _members(
         if not isinstance(member, Member):
             return _alone(names[0], render(member), fault_of(member))
         if not member.open() and (decision := decide(pod, namespace, world)).refused:
-            return _alone(names[0], decision.message, decision.fault)
+            return _alone(names[0], decision.message, decision.fault, rules_of_decision(decision))
         if problems := tuple(tolerance_problems(member, choices, world)):
             return _alone(names[0], render(problems), fault_of(problems))
         members.append(member)
     return members
 
 
-def _alone(name: str, message: str, fault: Fault) -> JobVerdict:
+def _alone(name: str, message: str, fault: Fault, rules: tuple[Rule, ...] = ()) -> JobVerdict:
     """The refusal of a Job for an element that cannot run even without all others."""
-    return JobVerdict(text=f"processing element {name}: {message}"[:MESSAGE_LIMIT], fault=fault)
+    text = f"processing element {name}: {message}"[:MESSAGE_LIMIT]
+    return JobVerdict(text=text, fault=fault, of_element=rules or (OF_FAULT[fault],))
 
 
 async def demands_more(name: str, old: JobSpec, new: JobSpec, solving: Resting) -> bool:

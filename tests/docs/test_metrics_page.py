@@ -1,0 +1,95 @@
+"""The pages of metrics and alerts are those of the code and the chart."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kubeapi.client.errors import Cause
+from tests.docs.pages import PAGES, ROOT, page
+from tools.monitoring import __main__ as making
+from tools.monitoring.catalogue import LABELS, TOPICS
+from tools.monitoring.registered import registered, sample_names
+from webhook.admission.responses import Outcome
+from webhook.placement.decision.wait import WaitCause
+from webhook.placement.text.rule import Rule
+from webhook.server.metrics import PREFIX
+
+ALERTS = [
+    rule["alert"]
+    for group in yaml.safe_load((ROOT / "charts/streams-placement/monitoring/alerts.yaml").read_text())["groups"]
+    for rule in group["rules"]
+]
+DESCRIBED = [one for one, _ in registered().values()]
+NAMES = sample_names(DESCRIBED)
+
+
+def sections(name: str) -> dict[str, str]:
+    """The text below each heading of the second level."""
+    parts = re.split(r"^## (.+)\n", page(name), flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+@pytest.mark.parametrize(("path", "text"), making.files().items(), ids=lambda one: getattr(one, "name", ""))
+def test_what_is_made_of_the_code_is_made_anew_after_a_change(path: Path, text: str) -> None:
+    """If not: ``make monitoring``."""
+    assert path.read_text() == text
+
+
+def test_every_metric_answers_one_question() -> None:
+    entries = [PREFIX + entry.name for topic in TOPICS for entry in topic.entries]
+    assert sorted(entries) == sorted(one.name for one in DESCRIBED)
+
+
+def test_every_label_is_explained() -> None:
+    assert set(LABELS) == {label for one in DESCRIBED for label in one.labels}
+
+
+@pytest.mark.parametrize(
+    ("label", "values"),
+    [
+        ("cause", [*(cause.name.lower() for cause in Cause), *WaitCause]),
+        ("outcome", list(Outcome)),
+    ],
+    ids=["cause", "outcome"],
+)
+def test_the_values_of_a_label_are_those_of_the_code(label: str, values: list[str]) -> None:
+    assert [value for value in values if f"`{value}`" not in LABELS[label]] == []
+
+
+def test_every_rule_is_explained() -> None:
+    rules = page("metrics.md").partition("\n### Rules\n")[2]
+    assert re.findall(r"^\| `([\w-]+)` \| .+ \|$", rules, re.MULTILINE) == list(Rule)
+
+
+def test_a_metric_that_programs_describe_differently_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tools.monitoring import registered as module  # noqa: PLC0415 -- its table is replaced
+    from webhook.server.metrics import Metrics  # noqa: PLC0415 -- as above
+
+    def other() -> Metrics:
+        metrics = Metrics("other")
+        metrics.gauge("ready", "Something else.", lambda: 1.0)
+        return metrics
+
+    monkeypatch.setattr(module, "PROGRAMS", {**module.PROGRAMS, "other": other})
+    with pytest.raises(ValueError, match="streams_placement_ready is described as"):
+        module.registered()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_a_page_names_only_metrics_that_there_are(path: Path) -> None:
+    assert (
+        set(re.findall(r"\bstreams_placement_[a-z_]+\b", path.read_text())) - NAMES - {PREFIX, f"{PREFIX}name"} == set()
+    )
+
+
+def test_every_alert_has_its_section() -> None:
+    assert list(sections("alerts.md")) == ALERTS
+
+
+@pytest.mark.parametrize("alert", ALERTS)
+def test_a_section_says_what_to_do(alert: str) -> None:
+    """It has commands or queries, or leads to the section that has them."""
+    text = sections("alerts.md")[alert]
+    assert re.search(r"^```(sh no-run|promql)$", text, re.MULTILINE) or re.search(r"\]\(#streamsplacement\w+\)", text)

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Runs streams-placement as a plugin of kubectl, with the libraries beside this file.
+
+Those with compiled parts are there for certain versions of Python, each in a folder such as ``lib/cp312``. If the
+Python that runs this file is none of them, one on the PATH is looked for. Any Python 3 can read this file.
+"""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+LIBRARIES = Path(__file__).resolve().parent / "lib"
+"""Krew makes a link to this file; the libraries are where the file is."""
+
+NEEDED = "streams-placement: a Python of version {} is needed, and {} is {}: put one of them on the PATH\n"
+
+
+def main() -> int:
+    """Run the program; returns its exit code."""
+    own = LIBRARIES / "cp{}{}".format(*sys.version_info[:2])
+    if not own.is_dir():
+        return use_another()
+    sys.path[:0] = [str(own), str(LIBRARIES / "common")]
+    from webhook.cli import main as run  # noqa: PLC0415 -- it is found on the new path only
+
+    return run()
+
+
+def use_another() -> int:
+    """Run this file again with another Python; returns 3 if there is none that fits."""
+    versions = sorted((int(path.name[3:]) for path in LIBRARIES.glob("cp3*")), reverse=True)
+    for minor in versions:
+        program = shutil.which(f"python3.{minor}")
+        if program is not None:
+            os.execv(program, [program, *sys.argv])  # noqa: S606 -- Python, without a shell
+    listed = ", ".join(f"3.{minor}" for minor in versions[::-1])
+    sys.stderr.write(NEEDED.format(listed, sys.executable, ".".join(map(str, sys.version_info[:2]))))
+    return 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())
