@@ -30,6 +30,7 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  #
 """Type of what ``add_subparsers`` returns; argparse has no public name for it, and cannot subscript it at run time."""
 
 COMMANDS: Final[Mapping[str, str]] = {
+    "check": "see whether the webhook of a cluster decides",
     "clusters": "show which of several clusters can take which apps",
     "completion": "print the completion script of a shell",
     "controller": "give host pools their hosts",

@@ -30,8 +30,8 @@ from webhook.placement.text.keys import MAPPED, PLACEMENT, PREFIX
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, escape, quote, shorten
 
-EXAMPLES: Final = Path(__file__).parents[3] / "examples"
-"""Folder of the examples of this repository."""
+EXAMPLES: Final = (Path(__file__).parents[2] / "examples").resolve()
+"""Folder of the examples: installed with the package, and in a clone a link to those of the repository."""
 
 _STOP_SECONDS: Final = 20
 """Time-out for the server to stop; without a drain it takes a tenth of a second."""
@@ -163,7 +163,8 @@ def run(arguments: argparse.Namespace) -> int:
     _show(sent, screen, table=not arguments.all and arguments.only is None)
     refused = sum(each.reply.after is None for each in sent)
     screen.say(f"{counted(len(sent), 'example')} sent: {len(sent) - refused} admitted, {refused} refused.")
-    screen.say("The server has stopped. Next: make serve, or streams-placement explain --help.")
+    serve = f"streams-placement serve --snapshot {examples / 'cluster'} --tls-self-signed"
+    screen.say(f"The server has stopped. Next: {serve}, or streams-placement explain --help.")
     return Exit.OK
 
 
