@@ -20,7 +20,8 @@ QUIET: Final = {"Would be refused"}
 
 PAGES: Final = tuple(ROOT / "docs" / name for name in ("metrics.md", "alerts.md"))
 QUERIES: Final = [(str(block), line) for block in blocks("promql", PAGES) for line in block.text.splitlines()]
-COMMANDS: Final = [(str(block), line) for block in blocks("sh no-run", PAGES[1:]) for line in block.text.splitlines()]
+RUN: Final = "sh no-run: tests/e2e/monitoring runs it, with pods in place of their logs"
+COMMANDS: Final = [(str(block), line) for block in blocks(RUN, PAGES[1:]) for line in block.text.splitlines()]
 
 
 def resolved(query: str) -> str:
@@ -80,6 +81,10 @@ def test_a_query_on_a_page_can_be_asked(monitored: Monitored, place: str, query:
     """Whether there is an answer depends on what happens; that it is no error does not."""
     assert place
     monitored.prometheus.query(query)
+
+
+def test_there_are_commands_to_run() -> None:
+    assert len(COMMANDS) > 10
 
 
 @pytest.mark.parametrize(("place", "command"), COMMANDS, ids=[f"{place} {command}"[:80] for place, command in COMMANDS])
