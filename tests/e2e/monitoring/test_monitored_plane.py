@@ -8,8 +8,9 @@ from typing import Any, Final
 import pytest
 
 from tests.docs.pages import ROOT, blocks
-from tests.e2e.chart.rendering import CHART
+from tests.e2e.chart.rendering import CHART, NAMESPACE, RELEASE
 from tests.e2e.monitoring.conftest import Monitored, dashboard
+from tests.e2e.polling import until
 from tools.monitoring.registered import registered
 
 PANELS: Final = [
@@ -100,3 +101,21 @@ def test_a_command_on_the_page_of_alerts_works(monitored: Monitored, place: str,
     assert done.returncode == 0, done.stderr
     if "--selector" in words and "certificates" not in command:  # certificates are the tests' own here
         assert "No resources found" not in done.stdout + done.stderr
+
+
+def state(monitored: Monitored, alert: str) -> str:
+    """``inactive``, or ``pending`` from the moment at which its condition holds."""
+    (found,) = (rule for rule in monitored.prometheus.rules() if rule["name"] == alert)
+    return str(found["state"])
+
+
+@pytest.mark.parametrize(
+    ("deployment", "alert"),
+    [(RELEASE, "StreamsPlacementNoWebhook"), (f"{RELEASE}-controller", "StreamsPlacementNoLeader")],
+)
+def test_an_alert_notices_that_all_processes_are_gone(monitored: Monitored, deployment: str, alert: str) -> None:
+    """The last tests of this plane: nothing is read any more afterwards."""
+    assert state(monitored, alert) == "inactive"
+    scale = ("--namespace", NAMESPACE, "scale", "deployment", deployment, "--replicas=0")
+    assert monitored.plane.kubectl(*scale).returncode == 0
+    until(lambda: state(monitored, alert) == "pending", f"{alert} is pending", 90)
