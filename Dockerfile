@@ -1,27 +1,40 @@
-# The image of both programs: streams-placement, and streams-placement-certs.
-# Pin it further with --build-arg PYTHON=3.13-slim-trixie@sha256:...
-ARG PYTHON=3.13-slim-trixie
+# The image of both programs: streams-placement, and streams-placement-certs. docs/releasing.md says how to build it with
+# docker, podman, buildah or kaniko, and how to take a newer base. The digest is that of the index of all platforms.
+ARG PYTHON=3.13.15-slim-trixie@sha256:9d2e5553305c7c7b0097999bb17187c69b921ccd6bc9d40e4bb5ebe652c00285
 
 FROM python:${PYTHON} AS build
-ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PYTHONDONTWRITEBYTECODE=1
 RUN ["python", "-m", "venv", "/opt/streams-placement"]
 WORKDIR /build
 COPY requirements.lock ./
-RUN ["/opt/streams-placement/bin/python", "-m", "pip", "install", "--require-hashes", "--only-binary=:all:", \
+# Libraries come as wheels, so that nothing needs a compiler. pip would compile modules for the times of their files, which
+# layers need not keep; compileall does it for their content.
+RUN ["/opt/streams-placement/bin/python", "-m", "pip", "install", "--require-hashes", "--only-binary=:all:", "--no-compile", \
      "--requirement", "requirements.lock"]
 COPY pyproject.toml README.md LICENSE ./
 COPY certs certs
+COPY examples examples
 COPY kubeapi kubeapi
 COPY webhook webhook
-RUN ["/opt/streams-placement/bin/python", "-m", "pip", "install", "--no-deps", "--no-build-isolation", "."]
+RUN ["/opt/streams-placement/bin/python", "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-compile", "."]
 # Nothing can be installed later; modules are compiled now, since nothing can be written either.
-RUN ["/opt/streams-placement/bin/python", "-m", "pip", "uninstall", "--yes", "setuptools", "pip"]
-RUN ["/opt/streams-placement/bin/python", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", \
-     "/opt/streams-placement/lib"]
+RUN /opt/streams-placement/bin/python -m pip uninstall --quiet --yes setuptools pip \
+ && python -m compileall -q -f --invalidation-mode unchecked-hash /opt/streams-placement/lib
 
 FROM python:${PYTHON}
-COPY --from=build /opt/streams-placement /opt/streams-placement
+# What the base leaves open: its modules are not compiled, which each start would do again, and it has pip, twice.
 ENV PATH=/opt/streams-placement/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+RUN python -m pip uninstall --quiet --yes pip \
+ && rm -rf /usr/local/lib/python3.*/ensurepip ~/.cache \
+ && python -m compileall -q -f -x '/tests?/' --invalidation-mode unchecked-hash /usr/local/lib/python3.*
+COPY --from=build /opt/streams-placement /opt/streams-placement
+ARG VERSION=""
+ARG REVISION=""
+LABEL org.opencontainers.image.title="streams-placement" \
+      org.opencontainers.image.description="Kubernetes admission webhook and controller for the host constraints of stream-processing jobs" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
 USER 65532:65532
 EXPOSE 8443 8081
 ENTRYPOINT ["streams-placement"]

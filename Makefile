@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds monitoring messages values reference shells image lock clean
+.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds monitoring messages values reference shells image lock dist release clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -37,6 +37,7 @@ check: $(VENV)/dev.stamp                ## style, types, layers, spelling
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/codespell
+	$(BIN)/hadolint Dockerfile
 
 histories: $(VENV)/dev.stamp            ## 10,000 random histories of Jobs whose controllers die: ten minutes
 	JOB_HISTORIES=10000 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py
@@ -55,7 +56,7 @@ docs: $(VENV)/site.stamp                ## the documentation as a site that need
 whole-jobs: $(VENV)/dev.stamp           ## 20,000 random Jobs judged as a whole against an exhaustive search: five minutes
 	WHOLE_JOBS=20000 $(BIN)/python $(PYTEST) tests/placement/planning/test_random_jobs.py
 
-e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, a quarter of an hour)
+e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, twenty minutes)
 	$(BIN)/python -m tests.e2e.binaries
 	$(BIN)/python -m pytest tests/e2e
 
@@ -123,6 +124,12 @@ shells: $(VENV)/dev.stamp               ## completion in bash, zsh and fish, whi
 
 image:                                  ## the container image, with the version of the chart as its tag; needs docker
 	docker build --tag $(IMAGE):$(VERSION) .
+
+dist: $(VENV)/dev.stamp                 ## packages, bill of materials and checksums of the last commit, in the folder dist; with URL= and HOMEPAGE= those for Krew, too
+	$(BIN)/python -m tools.release $(if $(URL),--url $(URL)) $(if $(HOMEPAGE),--homepage $(HOMEPAGE))
+
+release: $(VENV)/dev.stamp              ## VERSION=0.2.0 in all places, with a section of the changelog; commit it, tag it, make dist
+	$(BIN)/python -m tools.release.version $(VERSION)
 
 lock: $(VENV)/dev.stamp                 ## pin every dependency again, with hashes
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group build --output-file requirements.lock

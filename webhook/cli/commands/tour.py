@@ -23,14 +23,15 @@ from webhook.cli.differences import changed_lines
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE
 from webhook.cli.output import TEXT, add_output, write
+from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
 from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.placement.text.keys import MAPPED, PLACEMENT, PREFIX
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, escape, quote, shorten
 
-EXAMPLES: Final = Path(__file__).parents[3] / "examples"
-"""Folder of the examples of this repository."""
+EXAMPLES: Final = (Path(__file__).parents[2] / "examples").resolve()
+"""Folder of the examples: installed with the package, and in a clone a link to those of the repository."""
 
 _STOP_SECONDS: Final = 20
 """Time-out for the server to stop; without a drain it takes a tenth of a second."""
@@ -147,19 +148,23 @@ def run(arguments: argparse.Namespace) -> int:
         files = _matching(files, arguments.only)
     screen = Screen()
     text = arguments.output == TEXT
-    with tempfile.TemporaryDirectory(prefix="streams-placement-") as folder, _server(examples, Path(folder)) as url:
-        if text:
-            screen.say(f"The server answers on {url}; the cluster is {examples / 'cluster'}.\n")
-        client = Client(url, Path(folder) / "ca.crt")
-        with contextlib.closing(client):
-            sent = [each for path in files for each in _sent(path, client)]
+    with tempfile.TemporaryDirectory(prefix="streams-placement-") as folder, progress() as step:
+        step("starting the server", 0, 0)
+        with _server(examples, Path(folder)) as url, contextlib.closing(Client(url, Path(folder) / "ca.crt")) as client:
+            sent = list[Sent]()
+            for at, path in enumerate(files):
+                step("sending examples", at, len(files))
+                sent += _sent(path, client)
+    if text:
+        screen.say(f"The server answered on {url}; the cluster is {examples / 'cluster'}.\n")
     if not text:
         write([each.answer() for each in sent], arguments.output)
         return Exit.OK
     _show(sent, screen, table=not arguments.all and arguments.only is None)
     refused = sum(each.reply.after is None for each in sent)
     screen.say(f"{counted(len(sent), 'example')} sent: {len(sent) - refused} admitted, {refused} refused.")
-    screen.say("The server has stopped. Next: make serve, or streams-placement explain --help.")
+    serve = f"streams-placement serve --snapshot {examples / 'cluster'} --tls-self-signed"
+    screen.say(f"The server has stopped. Next: {serve}, or streams-placement explain --help.")
     return Exit.OK
 
 
