@@ -56,7 +56,7 @@ docs: $(VENV)/site.stamp                ## the documentation as a site that need
 whole-jobs: $(VENV)/dev.stamp           ## 20,000 random Jobs judged as a whole against an exhaustive search: five minutes
 	WHOLE_JOBS=20000 $(BIN)/python $(PYTEST) tests/placement/planning/test_random_jobs.py
 
-e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, a quarter of an hour)
+e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, twenty minutes)
 	$(BIN)/python -m tests.e2e.binaries
 	$(BIN)/python -m pytest tests/e2e
 

@@ -112,7 +112,7 @@ ROWS: Final = (
     )),
     Row("How are HostPools and Jobs?", (
         Panel("HostPools", "HostPools by phase.", "none", _phases("host_pools", "pending ready failed releasing")),
-        Panel("Degraded HostPools", "HostPools with hosts in trouble; the first 20 by name.", "none", (_q("max by (host_pool_namespace, host_pool) (@host_pool_degraded)"),), "table"),
+        Panel("Degraded HostPools", "HostPools with hosts in trouble, the first 20 by name, if the setting nameDegradedPools says so.", "none", (_q("max by (host_pool_namespace, host_pool) (@host_pool_degraded)"),), "table"),
         Panel("Hosts", "Hosts that pools have, those whose nodes are gone, and pools with hosts in trouble.", "none", (_q("max(@pool_hosts_assigned)", "assigned"), _q("max(@pool_hosts_gone)", "gone"), _q("max(@host_pools_degraded)", "degraded pools"))),
         Panel("Jobs", "Jobs by phase, and those that could not be started anew.", "none", (*_phases("jobs", "submitting running degraded failed completed deleting"), _q("max(@jobs_unsatisfiable)", "unsatisfiable"))),
         Panel("Processing elements", "Processing elements by phase.", "none", _phases("processing_elements", "pending running completed failed stopped")),

@@ -37,7 +37,7 @@ _SAMPLES: Final = 15
 """Samples of each process after which rates are rates of something."""
 
 VALUES: Final[Values] = {
-    **QUICK,
+    "settings": {**QUICK["settings"], "nameDegradedPools": True},
     "hpaApi": {"enabled": True, "port": _API_PORT, "tlsSecret": "hpa-api-tls"},
     "serviceMonitor": {"enabled": True, "interval": "1s"},
     "metrics": {"rules": {"enabled": True}, "dashboard": {"enabled": True}},

@@ -8,8 +8,9 @@ from typing import Any, Final
 import pytest
 
 from tests.docs.pages import ROOT, blocks
-from tests.e2e.chart.rendering import CHART
+from tests.e2e.chart.rendering import CHART, NAMESPACE, RELEASE
 from tests.e2e.monitoring.conftest import Monitored, dashboard
+from tests.e2e.polling import until
 from tools.monitoring.registered import registered
 
 PANELS: Final = [
@@ -20,7 +21,8 @@ QUIET: Final = {"Would be refused"}
 
 PAGES: Final = tuple(ROOT / "docs" / name for name in ("metrics.md", "alerts.md"))
 QUERIES: Final = [(str(block), line) for block in blocks("promql", PAGES) for line in block.text.splitlines()]
-COMMANDS: Final = [(str(block), line) for block in blocks("sh no-run", PAGES[1:]) for line in block.text.splitlines()]
+RUN: Final = "sh no-run: tests/e2e/monitoring runs it, with pods in place of their logs"
+COMMANDS: Final = [(str(block), line) for block in blocks(RUN, PAGES[1:]) for line in block.text.splitlines()]
 
 
 def resolved(query: str) -> str:
@@ -82,6 +84,10 @@ def test_a_query_on_a_page_can_be_asked(monitored: Monitored, place: str, query:
     monitored.prometheus.query(query)
 
 
+def test_there_are_commands_to_run() -> None:
+    assert len(COMMANDS) > 10
+
+
 @pytest.mark.parametrize(("place", "command"), COMMANDS, ids=[f"{place} {command}"[:80] for place, command in COMMANDS])
 def test_a_command_on_the_page_of_alerts_works(monitored: Monitored, place: str, command: str) -> None:
     """There are no logs in this cluster: instead of them, what would be logged is looked for."""
@@ -95,3 +101,21 @@ def test_a_command_on_the_page_of_alerts_works(monitored: Monitored, place: str,
     assert done.returncode == 0, done.stderr
     if "--selector" in words and "certificates" not in command:  # certificates are the tests' own here
         assert "No resources found" not in done.stdout + done.stderr
+
+
+def state(monitored: Monitored, alert: str) -> str:
+    """``inactive``, or ``pending`` from the moment at which its condition holds."""
+    (found,) = (rule for rule in monitored.prometheus.rules() if rule["name"] == alert)
+    return str(found["state"])
+
+
+@pytest.mark.parametrize(
+    ("deployment", "alert"),
+    [(RELEASE, "StreamsPlacementNoWebhook"), (f"{RELEASE}-controller", "StreamsPlacementNoLeader")],
+)
+def test_an_alert_notices_that_all_processes_are_gone(monitored: Monitored, deployment: str, alert: str) -> None:
+    """The last tests of this plane: nothing is read any more afterwards."""
+    assert state(monitored, alert) == "inactive"
+    scale = ("--namespace", NAMESPACE, "scale", "deployment", deployment, "--replicas=0")
+    assert monitored.plane.kubectl(*scale).returncode == 0
+    until(lambda: state(monitored, alert) == "pending", f"{alert} is pending", 90)
