@@ -61,7 +61,11 @@ def test_its_labels_say_version_and_commit() -> None:
 
 
 def test_make_image_gives_version_and_commit() -> None:
-    command = (MAKE, "--dry-run", "image", "BUILDER=podman", "IMAGE=registry.example.com/x")
+    command = (MAKE, "--no-print-directory", "--dry-run", "image")
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)  # noqa: S603 -- make
+    assert done.stdout.startswith("docker build ")
+    assert done.stdout.endswith(f" --tag streams-placement:{version_of(ROOT)} .\n")
+    command = (*command, "BUILDER=podman", "IMAGE=registry.example.com/x")
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)  # noqa: S603 -- make
     words = done.stdout.split()
     assert words[:2] == ["podman", "build"]
