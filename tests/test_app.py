@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.golden.examples import EXAMPLES
 from webhook import app
-from webhook.app.cluster_source import cluster_of, tell_reading
+from webhook.app.cluster_source import ReadingLog, cluster_of, tell_reading
+from webhook.cluster.objects.report import Finding
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.quota import Quota
@@ -113,3 +115,11 @@ def test_whoever_serves_does_not_wait_for_a_controller() -> None:
     program = "import sys; from webhook.app import serve; print(*(m for m in sys.modules if '.controller' in m))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)  # noqa: S603 -- our own program
     assert done.stdout == "\n"
+
+
+def test_of_what_the_watches_tell_failures_are_counted_by_their_causes() -> None:
+    failed: list[Cause] = []
+    tell = ReadingLog(failed.append)
+    tell(ApiError(Cause.FORBIDDEN, "nodes: no"))
+    tell(Finding("", "Node node-a", "metadata.name: missing"))
+    assert failed == [Cause.FORBIDDEN]

@@ -53,6 +53,7 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "authorize_pools": False,
         "replace_unusable_after": 0.0,
         "replace_unlabelled": False,
+        "name_degraded_pools": False,
         "runtime_image": "streams-runtime:{buildType}",
         "lease_namespace": None,
         "lease_name": "streams-placement-controller",

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from webhook.cli.commands.check import CheckAnswer
 from webhook.cli.commands.release import ReleaseAnswer
 from webhook.cli.commands.tour import TourAnswer
 from webhook.cli.commands.version import VersionAnswer
@@ -25,6 +26,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 """The version of JSON Schema that the files are written in."""
 
 ANSWERS: Final[Mapping[str, Sequence[type]]] = {
+    "check": [CheckAnswer],
     "clusters": [ClustersAnswer],
     "explain": [PodExplanation, PoolExplanation, JobExplanation],
     "plan": [PlanDocument],

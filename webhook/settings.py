@@ -146,6 +146,9 @@ class Settings(BaseSettings):
     replace_unlabelled: bool = Field(
         default=False, description="Whether a pool's host that has lost a tag of the pool is replaced."
     )
+    name_degraded_pools: bool = Field(
+        default=False, description="Whether metrics name HostPools with hosts in trouble, for whoever can read metrics."
+    )
     runtime_image: str = Field(
         RUNTIME_IMAGE,
         min_length=1,

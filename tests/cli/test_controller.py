@@ -57,6 +57,7 @@ def test_one_line_tells_that_it_has_begun(seen: list[Settings], capsys: pytest.C
         (["--elastic"], "elastic", True),
         (["--replace-unusable-after", "60"], "replace_unusable_after", 60.0),
         (["--replace-unlabelled"], "replace_unlabelled", True),
+        (["--name-degraded-pools"], "name_degraded_pools", True),
         (["--runtime-image", "streams:{buildType}"], "runtime_image", "streams:{buildType}"),
         (["--stale-after", "0"], "stale_after", 0.0),
         (["--health-port", "0"], "health_port", 0),

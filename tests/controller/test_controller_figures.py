@@ -34,11 +34,11 @@ class Nowhere:
 class Observed:
     """A controller that does not run, and its metrics."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, naming: bool = True) -> None:
         self.metrics = Metrics("controller")
         settings = ReconcilerSettings(Policy())
         self.controller = Controller(Configuration(Nowhere()), settings, LeaseRef("streams", "controller"))
-        ControllerFigures(self.controller, self.metrics, now=lambda: NOW)
+        ControllerFigures(self.controller, self.metrics, naming=naming, now=lambda: NOW)
         self.watched, self.store = self.controller.work.watched, self.controller.work.jobs.store
 
     def figure(self, name: str, **labels: str) -> float | None:
@@ -140,3 +140,10 @@ def test_a_thousand_pools_in_trouble_make_few_series(observed: Observed) -> None
     assert text.count(b"streams_placement_host_pool_degraded{") == DEGRADED
     assert b'host_pool="p-0019"' in text
     assert observed.figure("host_pools_degraded") == 1000
+
+
+def test_pools_in_trouble_are_counted_and_not_named_unless_a_setting_says_so() -> None:
+    observed = Observed(naming=False)
+    observed.pool("secret", [{"type": "Degraded", "status": "True"}])
+    assert observed.figure("host_pools_degraded") == 1
+    assert b"secret" not in observed.metrics.text()

@@ -92,4 +92,6 @@ def test_every_alert_has_its_section() -> None:
 def test_a_section_says_what_to_do(alert: str) -> None:
     """It has commands or queries, or leads to the section that has them."""
     text = sections("alerts.md")[alert]
-    assert re.search(r"^```(sh no-run|promql)$", text, re.MULTILINE) or re.search(r"\]\(#streamsplacement\w+\)", text)
+    assert re.search(r"^```(sh no-run: .+|sh on-cluster|promql)$", text, re.MULTILINE) or re.search(
+        r"\]\(#streamsplacement\w+\)", text
+    )

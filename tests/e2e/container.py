@@ -65,14 +65,21 @@ class Run:
 def run_of(
     pod: Object, place: Place, sources: Sources, programs: Mapping[str, Sequence[str]], extra: Mapping[str, str]
 ) -> Run:
-    """How to run the container of a pod; ``extra`` environment may say ``{address}`` and ``{service_account}``."""
+    """How to run the container of a pod.
+
+    ``extra`` environment may say ``{address}``, ``{service_account}``, and ``{tag}`` for that of the image.
+    """
     container = _only_container(pod)
     declared = _declared(container, pod, place, sources)
     words = [_expanded(word, declared) for word in (*container.get("command", ("",)), *container.get("args", ()))]
     if words[0] not in programs:
         raise NotYetError(f"there is no program for the command {words[0]!r}")
     here = _here(container, place)
-    known = {"address": loopback(place.address), "service_account": str(place.service_account)}
+    known = {
+        "address": loopback(place.address),
+        "service_account": str(place.service_account),
+        "tag": container["image"].rpartition(":")[2],
+    }
     environment = {
         **{name: os.environ[name] for name in _INHERITED if name in os.environ},
         "PYTHONPATH": _CLONE,

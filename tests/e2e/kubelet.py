@@ -46,7 +46,7 @@ class Kubelet:
         namespace: where the pods are.
         pace: seconds here for each second of probes, pauses and preStop hooks.
         programs: what runs in place of the first word of a command.
-        environment: variables for every process; ``{address}`` and ``{service_account}`` are filled in.
+        environment: variables for every process; ``{address}``, ``{service_account}`` and ``{tag}`` are filled in.
     """
 
     def __init__(

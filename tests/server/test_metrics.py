@@ -2,6 +2,7 @@
 
 import pytest
 
+from kubeapi.client.errors import Cause
 from webhook.admission.responses import Answer, Outcome
 from webhook.placement.text.rule import Rule
 from webhook.server.metrics import Metrics, ReviewMetrics
@@ -98,3 +99,18 @@ def test_a_listing_has_the_labels_that_there_are_at_the_time() -> None:
 
 def test_a_process_says_which_program_it_is() -> None:
     assert b'streams_placement_info{program="controller",version="' in Metrics("controller").text()
+
+
+def test_decisions_about_whole_jobs_have_a_histogram_of_their_own() -> None:
+    metrics = ReviewMetrics()
+    metrics.job_decided(0.3)
+    found = metrics.registry.get_sample_value("streams_placement_job_decision_seconds_bucket", {"le": "0.5"})
+    assert (found, metrics.registry.get_sample_value("streams_placement_decision_seconds_count")) == (1, 0)
+
+
+def test_failures_of_reading_are_counted_by_cause_and_shown_before_the_first_one() -> None:
+    metrics = Metrics("controller")
+    metrics.cluster_failures()(Cause.UNREACHABLE)
+    name = "streams_placement_cluster_failures_total"
+    found = {cause: metrics.registry.get_sample_value(name, {"cause": cause}) for cause in ("unreachable", "gone", "x")}
+    assert found == {"unreachable": 1, "gone": 0, "x": None}

@@ -40,9 +40,9 @@ def test_a_block_of_shell_that_does_not_say_is_named(info: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("info", ["sh", "sh on-cluster"])
-def test_a_block_without_a_prompt_is_run_by_nothing(info: str) -> None:
-    assert unmarked(Path("p.md"), block(info, "make test\n")) == [
+def test_a_block_without_a_prompt_is_run_on_a_cluster_only() -> None:
+    assert unmarked(Path("p.md"), block("sh on-cluster", "kubectl get nodes\n")) == []
+    assert unmarked(Path("p.md"), block("sh", "make test\n")) == [
         'p.md:3: no line of this block starts with "$ ", so nothing runs it: add prompts, or say sh no-run: REASON'
     ]
 

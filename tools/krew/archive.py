@@ -98,7 +98,7 @@ def distributions(folder: Path) -> Iterator[Distribution]:
         tags = HeaderParser().parsestr((info / "WHEEL").read_text()).get_all("Tag", [])
         recorded = (line.rsplit(",", 2)[0].strip('"') for line in (info / "RECORD").read_text().splitlines())
         files = tuple(sorted(name for name in recorded if (folder / name).is_file() and not name.startswith("..")))
-        usable = all(each.split("-")[0] == "py3" or each.split("-")[1] == "abi3" for each in tags)
+        usable = any(python == "py3" or abi == "abi3" for python, abi, _ in (each.split("-", 2) for each in tags))
         yield Distribution(info.name.removesuffix(".dist-info"), files, usable)
 
 

@@ -7,6 +7,7 @@ Python that runs this file is none of them, one on the PATH is looked for. Any P
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -32,11 +33,17 @@ def use_another() -> int:
     versions = sorted((int(path.name[3:]) for path in LIBRARIES.glob("cp3*")), reverse=True)
     for minor in versions:
         program = shutil.which(f"python3.{minor}")
-        if program is not None:
+        if program is not None and starts(program):
             os.execv(program, [program, *sys.argv])  # noqa: S606 -- Python, without a shell
     listed = ", ".join(f"3.{minor}" for minor in versions[::-1])
     sys.stderr.write(NEEDED.format(listed, sys.executable, ".".join(map(str, sys.version_info[:2]))))
     return 3
+
+
+def starts(program: str) -> bool:
+    """Whether the program is a Python: pyenv has one for each version, most of which only say what to install."""
+    nothing = subprocess.DEVNULL
+    return subprocess.call([program, "-c", ""], stdin=nothing, stdout=nothing, stderr=nothing) == 0  # noqa: S603 -- Python
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ TOPICS: Final = (
         _e("host_pools_pending_oldest_seconds", "since when the oldest Pending HostPool exists", "max(@host_pools_pending_oldest_seconds)"),
         _e("host_pool_wait_seconds", "how long sized HostPools waited for their hosts", "histogram_quantile(0.9, sum by (le) (rate(@host_pool_wait_seconds_bucket[1h])))"),
         _e("host_pools_degraded", "how many HostPools have the condition `Degraded`", "max(@host_pools_degraded)"),
-        _e("host_pool_degraded", "which ones: the first 20 by name", "max by (host_pool_namespace, host_pool) (@host_pool_degraded)"),
+        _e("host_pool_degraded", "which ones, with the setting `--name-degraded-pools`: the first 20 by name", "max by (host_pool_namespace, host_pool) (@host_pool_degraded)"),
         _e("pool_hosts_assigned", "hosts that HostPools have", "max(@pool_hosts_assigned)"),
         _e("pool_hosts_gone", "hosts of HostPools whose nodes are gone; more than 0 for a long time: there is no other node", "max(@pool_hosts_gone)"),
     )),

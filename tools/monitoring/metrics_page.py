@@ -25,7 +25,8 @@ take their maximum. Beside these there are `process_...`: memory, CPU time and f
 """
 
 _BOUNDED: Final = """Values that are not known in advance are counted as `other`, so that callers cannot create series.
-The only names of users are those of HostPools that are degraded, at most 20 at a time.
+The only names of users are those of HostPools that are degraded, at most 20 at a time, and only with the setting
+`--name-degraded-pools`: whoever can read metrics reads them.
 """
 
 _RULES: Final = """`streams_placement_refusals_total` counts a refusal once for each rule that has a part in it: that of

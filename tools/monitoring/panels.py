@@ -87,7 +87,7 @@ ROWS: Final = (
         _stat("Leaders", "Controllers that lead: 1 whenever all is well.", "none", "sum(@leader)", (1, 1), low=True),
         _stat("Not ready", "Processes of any kind whose /readyz is not 200.", "none", "count(@ready == 0) or vector(0)", (1, 2)),
         _stat("Certificate", "Time until the first serving certificate expires.", "s", "min(@certificate_expiry_seconds > 0) - time()", (86400, 604800), low=True),
-        _stat("Refused", "Share of the reviews of the last hour that were refused.", "percentunit", 'sum(increase(@reviews_total{outcome="denied"}[1h])) / sum(increase(@reviews_total[1h])) or vector(0)'),
+        _stat("Refused", "Share of the reviews of the last hour that were refused.", "percentunit", 'sum(increase(@reviews_total{outcome="denied"}[1h])) / (sum(increase(@reviews_total[1h])) > 0) or vector(0)'),
         _stat("Failed reviews", "Reviews of the last hour that an error in the program ended.", "none", "sum(increase(@review_failures_total[1h]))", (1, 10)),
         Panel("Versions", "Programs that run, with their versions: two of one program during a rollout only.", "none", (_q("count by (program, version) (@info)"),), "table"),
         Panel("HTTP errors", "Requests that got an HTTP error, by status: 4xx are wrong requests, 503 means not ready or too late.", "reqps", (_q("sum by (code) (rate(@http_errors_total[$__rate_interval]))", "{{code}}"),)),
@@ -112,7 +112,7 @@ ROWS: Final = (
     )),
     Row("How are HostPools and Jobs?", (
         Panel("HostPools", "HostPools by phase.", "none", _phases("host_pools", "pending ready failed releasing")),
-        Panel("Degraded HostPools", "HostPools with hosts in trouble; the first 20 by name.", "none", (_q("max by (host_pool_namespace, host_pool) (@host_pool_degraded)"),), "table"),
+        Panel("Degraded HostPools", "HostPools with hosts in trouble, the first 20 by name, if the setting nameDegradedPools says so.", "none", (_q("max by (host_pool_namespace, host_pool) (@host_pool_degraded)"),), "table"),
         Panel("Hosts", "Hosts that pools have, those whose nodes are gone, and pools with hosts in trouble.", "none", (_q("max(@pool_hosts_assigned)", "assigned"), _q("max(@pool_hosts_gone)", "gone"), _q("max(@host_pools_degraded)", "degraded pools"))),
         Panel("Jobs", "Jobs by phase, and those that could not be started anew.", "none", (*_phases("jobs", "submitting running degraded failed completed deleting"), _q("max(@jobs_unsatisfiable)", "unsatisfiable"))),
         Panel("Processing elements", "Processing elements by phase.", "none", _phases("processing_elements", "pending running completed failed stopped")),

@@ -3,7 +3,7 @@
 Every block of shell says in its first line which of these it is::
 
     sh                    lines that start with ``$ `` are run, and must write what the page shows
-    sh on-cluster         the same, on a cluster with the product installed
+    sh on-cluster         the same, on a cluster with the product installed; without ``$ `` every line must succeed
     sh no-run: REASON     nothing runs it, for this reason
 """
 
@@ -67,6 +67,6 @@ def _wrong(fence: Fence) -> str | None:
         return None
     if not _MARK.fullmatch(fence.info):
         return f'a block of shell says "{fence.info}": write sh, sh on-cluster, or sh no-run: REASON'
-    if "no-run" not in fence.info and not fence.commands:
+    if fence.info == "sh" and not fence.commands:
         return 'no line of this block starts with "$ ", so nothing runs it: add prompts, or say sh no-run: REASON'
     return None

@@ -30,7 +30,7 @@ async def control(settings: Settings, announce: Callable[[str], None]) -> None:
     place = LeaseRef(settings.lease_namespace or own_namespace() or NAMESPACE, settings.lease_name)
     tell = ReadingLog(metrics.cluster_failures())
     controller = Controller(configuration, rules, place, limit=settings.stale_after, tell=tell)
-    ControllerFigures(controller, metrics)
+    ControllerFigures(controller, metrics, naming=settings.name_degraded_pools)
     await run_background(
         controller.run, controller.reason, settings, metrics=metrics, announce=announce
     )  # fmt: skip

@@ -28,10 +28,16 @@ DEGRADED: Final = 20
 
 
 class ControllerFigures:
-    """Registers the metrics of the controller in ``metrics``; ``now`` is the time in seconds since 1970."""
+    """Registers the metrics of the controller in ``metrics``; ``now`` is the time in seconds since 1970.
 
-    def __init__(self, controller: Controller, metrics: Metrics, *, now: Clock = time.time) -> None:
+    Pools that are degraded are named only if ``naming``: other tenants may be able to read the metrics.
+    """
+
+    def __init__(
+        self, controller: Controller, metrics: Metrics, *, naming: bool = False, now: Clock = time.time
+    ) -> None:
         self._controller = controller
+        self._naming = naming
         self._pools = controller.work.watched.inventory.pools
         self._jobs = controller.work.jobs.store.jobs
         self._now = now
@@ -160,7 +166,7 @@ class ControllerFigures:
         return (name for name, pool in self._controller.work.jobs.store.pools.all.items() if pool.degraded)
 
     def _named(self) -> LabelledValues:
-        return ((name, 1.0) for name in islice(sorted(self._degraded()), DEGRADED))
+        return ((name, 1.0) for name in islice(sorted(self._degraded()), DEGRADED if self._naming else 0))
 
     def _hosts(self) -> float:
         return float(sum(len(pool.assigned) for pool in self._pools.values()))

@@ -51,7 +51,7 @@ class ProgressLine:
             rich.TimeElapsedColumn(),
             console=screen.console(sys.stderr),
             transient=True,
-            redirect_stdout=False,  # what is printed there may go to a file, and must not come out here
+            redirect_stdout=sys.stdout.isatty(),  # a file must get what is printed into it, and not this terminal
         )
         self._task = self._bar.add_task("", total=None, count="")
         self._changed = 0.0

@@ -184,6 +184,13 @@ helm.sh/hook-weight: {{ . | quote }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end -}}
 
+{{/* Annotations of what helm makes for `helm test`, and removes when the test has passed; the argument says when. */}}
+{{- define "streams-placement.duringTest" -}}
+helm.sh/hook: test
+helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end -}}
+
 {{/* An amount as text: YAML makes numbers of some, and Go writes large ones with an exponent. */}}
 {{- define "streams-placement.plain" -}}
 {{- regexReplaceAll "[eE][+]" (toString .) "e" -}}

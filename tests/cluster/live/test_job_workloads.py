@@ -17,6 +17,7 @@ from tests.workload_templates import group, workload
 from webhook.admission.responses import Answer
 from webhook.app.serve import queries_of, validator
 from webhook.cluster.queries import job_workloads
+from webhook.cluster.queries.job_verdicts import JobVerdicts
 from webhook.cluster.queries.job_workloads import AT_A_TIME, JobWorkloads
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.watch.live import LiveCluster
@@ -24,7 +25,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_workloads import UNDECIDED
 from webhook.placement.text import keys
-from webhook.server.metrics import Metrics
+from webhook.server.metrics import ReviewMetrics
 
 pytestmark = pytest.mark.integration
 
@@ -218,7 +219,7 @@ async def test_the_time_of_listing_them_is_time_of_the_verdict(
     stored(objects, workload("Deployment", APART, count=2, name="source"))
     objects.before = slow
     live: LiveCluster[Inventory] = LiveCluster(connection, THREE)
-    validating = validator(live, Policy(), queries_of(live, unknown=unknown, job_seconds=0.1))
+    validating = validator(live, Policy(), queries_of(live, JobVerdicts(0.1), unknown=unknown))
     answer = validating(review(SINK, kind="Deployment", group="apps"))
     assert not isinstance(answer, Answer)
     assert warnings(await answer) == [UNDECIDED]
@@ -242,6 +243,6 @@ async def test_nobody_is_asked_by_those_who_ask_nobody(connection: Connection, u
 
 
 def test_workloads_that_are_not_known_are_counted() -> None:
-    metrics = Metrics()
+    metrics = ReviewMetrics()
     metrics.workloads_unknown("busy")
     assert b'streams_placement_unknown_workloads_total{cause="busy"} 1.0' in metrics.text()

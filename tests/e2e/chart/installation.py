@@ -3,7 +3,7 @@
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -25,11 +25,11 @@ _ACCOUNT: Final = {"SERVICE_ACCOUNT": "{service_account}"}
 
 
 @contextlib.contextmanager
-def kubelet(plane: ControlPlane) -> Iterator[Kubelet]:
+def kubelet(plane: ControlPlane, environment: Mapping[str, str] | None = None) -> Iterator[Kubelet]:
     """The chart's namespace, in which pods are real processes and Services reach them; nothing is installed yet."""
     if plane.admin.find(f"/api/v1/namespaces/{NAMESPACE}") is None:
         namespace(plane.admin, NAMESPACE)
-    pods = Kubelet(plane, NAMESPACE, programs=_PROGRAMS, environment=_ACCOUNT)
+    pods = Kubelet(plane, NAMESPACE, programs=_PROGRAMS, environment={**_ACCOUNT, **(environment or {})})
     with pods as running, ServiceProxy(plane.admin, NAMESPACE):
         yield running
 
@@ -42,10 +42,10 @@ def installed(plane: ControlPlane) -> Iterator[Kubelet]:
         yield running
 
 
-def install(plane: ControlPlane, running: Kubelet, values: Values) -> None:
+def install(plane: ControlPlane, running: Kubelet, values: Values, chart: Path = CHART) -> None:
     """``helm install --wait``, or upgrade; says why it failed."""
     file = plane.folder / "values.yaml"
     file.write_text(json.dumps({"service": {"port": PORT}, **values}))
     where = ("--namespace", NAMESPACE, "--values", str(file), "--wait", "--timeout", "60s")
-    done = plane.helm("upgrade", "--install", RELEASE, str(CHART), *where)
+    done = plane.helm("upgrade", "--install", RELEASE, str(chart), *where)
     assert done.returncode == 0, f"{done.stderr}\n{running.logs()[-4000:]}"

@@ -120,3 +120,16 @@ def test_cert_manager_makes_its_certificate() -> None:
 def test_what_could_not_work_is_refused(values: Values, said: str) -> None:
     done = helm("template", RELEASE, str(CHART), "--namespace", NAMESPACE, values={"hpaApi": values})
     assert (done.returncode, said in done.stderr) == (1, True), done.stderr
+
+
+def test_whoever_reads_metrics_may_connect_if_they_are_read() -> None:
+    prometheus = {"matchLabels": {"name": "monitoring"}}
+    values: Values = {"hpaApi": ON | {"from": {"matchLabels": {"name": "emco"}}}}
+    values["networkPolicy"] = {"metricsFrom": prometheus}
+    allowed = []
+    for enabled in (False, True):
+        objects = of_kind(render({**values, "serviceMonitor": {"enabled": enabled}}), "NetworkPolicy")
+        (policy,) = (one for one in objects if one["metadata"]["name"] == NAME)
+        allowed.append([one["namespaceSelector"] for one in policy["spec"]["ingress"][0]["from"]])
+    emco = {"matchLabels": {"name": "emco"}}
+    assert allowed == [[emco], [emco, prometheus]]

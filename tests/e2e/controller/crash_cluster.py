@@ -108,7 +108,7 @@ class CrashCluster:
             self._rest()
         stop_point = self.stopping_proxy.spring(run.moment, self._struck(run))
         (self._delete if run.giving else self._create)()
-        until(stop_point.sprung.is_set, f"{run}: the moment comes")
+        until(stop_point.sprung.is_set, f"{run}: the moment comes", 60)
         self._start()
         if run.fault is Fault.KILLED:
             stop_point.let_go(dropped=True)

@@ -35,8 +35,11 @@ def why(plane: ControlPlane, jobs: Jobs, *words: str, user: str = "admin") -> di
 
 @pytest.fixture
 def cordoned(admin: Api) -> Iterator[Api]:
-    """The API server; a node that a test cordons is open again afterwards."""
+    """The API server; a node that a test cordons is open again afterwards, and its Deployments are gone."""
     yield admin
+    for one in admin.get("/apis/apps/v1/deployments", labelSelector="test=why")["items"]:
+        metadata = one["metadata"]
+        admin.delete(f"/apis/apps/v1/namespaces/{metadata['namespace']}/deployments/{metadata['name']}")
     admin.patch(f"/api/v1/nodes/{NODE}", {"spec": {"unschedulable": None}}, content="application/merge-patch+json")
 
 
@@ -46,7 +49,7 @@ def workload(replicas: int) -> Object:
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": "web"},
+        "metadata": {"name": "web", "labels": {"test": "why"}},
         "spec": {
             "replicas": replicas,
             "selector": {"matchLabels": {"app": "web"}},
@@ -69,13 +72,17 @@ def test_a_pod_whose_node_was_cordoned(plane: ControlPlane, jobs: Jobs, cordoned
     until(lambda: cordoned.get(f"/api/v1/nodes/{NODE}")["spec"].get("taints"), "the node is tainted", 20)
     later = why(plane, jobs, f"pod/{name}")
     assert later["verdict"] == "refused"
-    assert later["message"].startswith("No node is open to this pod: 0 of 6 nodes can run this pod.\n")
+    assert later["message"] == (
+        f'host("{NODE}") cannot hold: 0 of 6 nodes can run this pod.\n'
+        f"  5 nodes are not named {NODE}\n"
+        "  1 node is cordoned\n"
+        "Nearest fix: uncordon one node."
+    )
     assert [change["text"] for change in later["changes"]] == [
         f"node {NODE} got the taint node.kubernetes.io/unschedulable:NoSchedule"
     ]
     whole = why(plane, jobs, "deployment/web")
     assert (whole["verdict"], [pod["node"] for pod in whole["pods"]]) == ("refused", [NODE])
-    plane.kubectl("delete", "deployment", "web", "--namespace", jobs.space)
 
 
 def test_a_user_who_may_not_list_nodes(plane: ControlPlane, jobs: Jobs) -> None:

@@ -18,14 +18,14 @@ from tools.krew.manifest import manifest
 LAUNCHER = Path(archive.__file__).with_name("launcher.py")
 
 
-def library(folder: Path, name: str, wheel_tag: str, *files: str) -> None:
+def library(folder: Path, name: str, wheel_tags: str, *files: str) -> None:
     """Install a library as uv does: its files, and a folder that says what they are."""
     info = folder / f"{name}.dist-info"
     info.mkdir(parents=True)
     for file in files:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(f"# {name}\n")
-    (info / "WHEEL").write_text(f"Wheel-Version: 1.0\nTag: {wheel_tag}\n")
+    (info / "WHEEL").write_text("\n".join(["Wheel-Version: 1.0", *(f"Tag: {each}" for each in wheel_tags.split()), ""]))
     recorded = [*files, f"{info.name}/WHEEL", f"{info.name}/RECORD", "../../bin/tool", "absent.pyc"]
     (info / "RECORD").write_text("".join(f"{each},sha256=abc,1\n" for each in recorded))
 
@@ -38,7 +38,7 @@ def files(folder: Path) -> list[str]:
 def libraries(tmp_path: Path) -> Path:
     """Libraries for two versions: pure, for any version, compiled, of different versions, and a builder of wheels."""
     for version in ("cp311", "cp312"):
-        library(tmp_path / version, "pure-1", "py3-none-any", "pure/__init__.py", "pure/part.py")
+        library(tmp_path / version, "pure-1", "py2-none-any py3-none-any", "pure/__init__.py", "pure/part.py")
         library(tmp_path / version, "stable-1", "cp311-abi3-manylinux_2_28_x86_64", "stable.py")
         library(tmp_path / version, "fast-1", f"{version}-{version}-manylinux_2_28_x86_64", "fast.py")
         library(tmp_path / version, "setuptools-84.2.1", "py3-none-any", "setuptools/__init__.py")
@@ -127,6 +127,10 @@ class TestTheLauncher:
         other.parent.mkdir()
         other.write_text('#!/bin/sh\necho "another: $@"\n')
         other.chmod(0o755)
+        shim = tmp_path / "bin" / "python3.100"  # newer, and there is nothing behind it
+        shim.write_text("#!/bin/sh\nexit 127\n")
+        shim.chmod(0o755)
+        (store / "lib" / "cp3100").mkdir()
         assert self.run(store, str(other.parent)) == (0, f"another: {store.parent / PROGRAM} plan -o json\n", "")
 
     def test_without_one_it_says_what_is_needed(self, store: Path) -> None:

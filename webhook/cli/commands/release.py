@@ -12,6 +12,7 @@ from webhook.cli import Subparsers, flags, warn
 from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.output import TEXT, add_output, write
+from webhook.cli.progress import progress
 from webhook.controller.release import Freed, Scope, parse_scope
 from webhook.placement.text.problem import enumerated, quote
 from webhook.settings import Settings
@@ -110,11 +111,14 @@ def _released(settings: Settings, wish: ReleaseRequest, form: str) -> list[Freed
 
     def report(freed: Freed) -> None:
         released.append(freed)
+        step("giving hosts back", len(released), 0)
         if form == TEXT:
             print(_line(freed, dry_run=wish.dry_run), flush=True)
 
     try:
-        uvloop.run(app.release.release(settings, wish, report))
+        with progress() as step:
+            step("waiting for controllers to rest", 0, 0)
+            uvloop.run(app.release.release(settings, wish, report))
     finally:
         if form != TEXT:
             write(ReleaseAnswer(wish.dry_run, tuple(released)), form)

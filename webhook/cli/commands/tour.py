@@ -23,6 +23,7 @@ from webhook.cli.differences import changed_lines
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE
 from webhook.cli.output import TEXT, add_output, write
+from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
 from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.placement.text.keys import MAPPED, PLACEMENT, PREFIX
@@ -147,12 +148,15 @@ def run(arguments: argparse.Namespace) -> int:
         files = _matching(files, arguments.only)
     screen = Screen()
     text = arguments.output == TEXT
-    with tempfile.TemporaryDirectory(prefix="streams-placement-") as folder, _server(examples, Path(folder)) as url:
-        if text:
-            screen.say(f"The server answers on {url}; the cluster is {examples / 'cluster'}.\n")
-        client = Client(url, Path(folder) / "ca.crt")
-        with contextlib.closing(client):
-            sent = [each for path in files for each in _sent(path, client)]
+    with tempfile.TemporaryDirectory(prefix="streams-placement-") as folder, progress() as step:
+        step("starting the server", 0, 0)
+        with _server(examples, Path(folder)) as url, contextlib.closing(Client(url, Path(folder) / "ca.crt")) as client:
+            sent = list[Sent]()
+            for at, path in enumerate(files):
+                step("sending examples", at, len(files))
+                sent += _sent(path, client)
+    if text:
+        screen.say(f"The server answered on {url}; the cluster is {examples / 'cluster'}.\n")
     if not text:
         write([each.answer() for each in sent], arguments.output)
         return Exit.OK

@@ -24,7 +24,7 @@ _streams_placement() {
             line="${line%%$'\t'*}"
             found+=("${line#"$prefix"}")
         fi
-    done < <("${COMP_WORDS[0]}" __complete "${words[@]}" 2>/dev/null)
+    done < <("${COMP_WORDS[0]/#\~/$HOME}" __complete "${words[@]}" 2>/dev/null)
     COMPREPLY=("${found[@]}")
     case "$directive" in
         0) compopt -o default ;;

@@ -2,9 +2,13 @@
 
 import importlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+
+_PLAIN: Final = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
+"""Names that mean the same in every shell. Others are not offered: bash would put ``$(...)`` into the line as it is."""
 
 _LIMIT: Final = 4_000_000
 """Bytes of a kubeconfig that are read: completion must not make anybody wait."""
@@ -29,4 +33,4 @@ def _names(path: Path) -> Iterator[str]:
         contexts = [each["name"] for each in found["contexts"] or ()]
     except (OSError, yaml.YAMLError, TypeError, KeyError, ValueError, RecursionError):
         return  # completion that fails says nothing: the shell would write it into the line
-    yield from (name for name in contexts if isinstance(name, str) and name.isprintable())
+    yield from (name for name in contexts if isinstance(name, str) and _PLAIN.fullmatch(name))

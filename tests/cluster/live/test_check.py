@@ -1,0 +1,115 @@
+"""``check``: what an API server with, without, and with a deaf webhook answers."""
+
+import asyncio
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from aiohttp import web
+
+from tests.apiserver.server import ApiServer, Seen, status
+from tests.cli.test_schemas import schema
+from webhook.cli import main
+
+pytestmark = pytest.mark.integration
+
+REFUSAL = (
+    'admission webhook "pods.placement.streams.ibm.com" denied the request: metadata.annotations: '
+    'hostColocation("check") and hostExlocation("check") contradict each other'
+)
+UNSEEN = (
+    "so the API server did not ask the webhook: the namespace may be excluded, the webhook may be in audit mode, or "
+    "its configuration is not there"
+)
+
+
+def admitted(seen: Seen) -> web.Response:
+    """The pod as it is created, with what the webhook writes."""
+    body = seen.json
+    body["metadata"]["annotations"]["streams.ibm.com/injected"] = "{}"
+    return web.json_response(body, status=201)
+
+
+def created(seen: Seen) -> web.Response:
+    return web.json_response(seen.json, status=201)
+
+
+def deny(_: Seen) -> web.Response:
+    return status(403, REFUSAL, reason="Forbidden")
+
+
+def answers(server: ApiServer, *ways: Any) -> None:
+    """The answers to the first pods."""
+    left = list(ways)
+
+    async def answer(seen: Seen) -> web.Response | None:
+        await asyncio.sleep(0)
+        found: web.Response | None = left.pop(0)(seen) if seen.method == "POST" else None
+        return found
+
+    server.before = answer
+
+
+async def asked(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str], str]:
+    code = await asyncio.to_thread(main, ["check", *words])
+    said = capfd.readouterr()
+    return code, said.out.splitlines(), said.err
+
+
+async def test_a_webhook_that_decides(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
+    answers(server, admitted, deny)
+    assert await asked(capfd, "-n", "team-a") == (0, ["ok  an admission", "ok  a refusal"], "")
+    posts = [seen for seen in server.seen if seen.method == "POST"]
+    assert [(seen.path, seen.query) for seen in posts] == [("/api/v1/namespaces/team-a/pods", {"dryRun": "All"})] * 2
+    assert {seen.json["metadata"]["generateName"] for seen in posts} == {"streams-placement-check-"}
+
+
+async def test_a_webhook_that_is_not_asked(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
+    answers(server, created, created)
+    assert await asked(capfd) == (
+        3,
+        [
+            f"FAILED  an admission: the pod was created as it is, {UNSEEN}",
+            f"FAILED  a refusal: a pod that cannot run anywhere was created, {UNSEEN}",
+        ],
+        "",
+    )
+
+
+async def test_a_webhook_in_audit_mode(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
+    answers(server, created, created)
+    assert (await asked(capfd, "--audit"))[:2] == (0, ["ok  an admission", "ok  a refusal"])
+    answers(server, created, deny)
+    assert (await asked(capfd, "--audit"))[:2] == (
+        3,
+        [
+            "ok  an admission",
+            "FAILED  a refusal: it was refused, although the installation is said to be in audit mode",
+        ],
+    )
+
+
+async def test_a_user_without_the_right(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
+    def no(_: Seen) -> web.Response:
+        return status(403, 'pods is forbidden: User "jane" cannot create resource "pods"', reason="Forbidden")
+
+    answers(server, no, no)
+    code, lines, _ = await asked(capfd)
+    said = 'the API server answers 403: pods is forbidden: User "jane" cannot create resource "pods"'
+    assert (code, lines) == (3, [f"FAILED  an admission: {said}", f"FAILED  a refusal: {said}"])
+
+
+async def test_an_api_server_that_believes_nobody(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
+    answers(server, *[lambda _: status(401, "who are you?", reason="Unauthorized")] * 3)
+    code, lines, err = await asked(capfd)
+    assert (code, lines) == (3, [])
+    assert err.startswith("streams-placement: the API server answers 401")
+
+
+async def test_for_programs(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
+    answers(server, admitted, created)
+    code, lines, _ = await asked(capfd, "-o", "json")
+    found = json.loads("\n".join(lines))
+    jsonschema.Draft202012Validator(schema("check")).validate(found)
+    assert (code, found["ok"], [one["ok"] for one in found["checks"]]) == (3, False, [True, False])

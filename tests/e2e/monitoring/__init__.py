@@ -1,0 +1,1 @@
+"""Alerts, dashboard and ServiceMonitors of the chart, as a real Prometheus reads them."""

@@ -1,0 +1,1 @@
+"""From the previous version of chart and programs to this one, and back."""

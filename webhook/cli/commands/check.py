@@ -1,0 +1,65 @@
+"""``check``: whether the webhook of a cluster decides, by an admission and a refusal that change nothing."""
+
+import argparse
+import asyncio
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.app import check as program
+from webhook.cli import Subparsers, flags
+from webhook.cli.command_help import HelpExample, declare
+from webhook.cli.exits import Exit
+from webhook.cli.explanation import NAMESPACE
+from webhook.cli.output import TEXT, add_output, write
+from webhook.cli.screen import Screen
+from webhook.placement.text.problem import escape
+
+_FLAGS: Final = ("context",)
+_DESCRIPTION: Final = (
+    "Ask the API server for a pod that can run anywhere, and for one that can run nowhere, both as a dry run: the "
+    "webhook must let the first one through, and refuse the other one. It takes the right to create pods in the "
+    "namespace; nothing is created. `helm test` does the same."
+)
+
+HELP_EXAMPLES: Final = (
+    HelpExample("in the namespace default", "streams-placement check", cluster=True),
+    HelpExample("in a namespace that opts in", "streams-placement check -n team-a", cluster=True),
+)
+"""The examples of the help."""
+
+
+class CheckAnswer(Struct, frozen=True):
+    """What was asked in which namespace, and what came of it."""
+
+    namespace: str
+    ok: bool
+    checks: list[program.CheckResult]
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the command."""
+    parser = declare(subparsers, "check", _DESCRIPTION, HELP_EXAMPLES)
+    parser.add_argument(
+        "-n", "--namespace", metavar="NAME", default=NAMESPACE, help=f"Namespace of the pods (default: {NAMESPACE})."
+    )
+    parser.add_argument(
+        "--audit", action="store_true", help="The installation is in audit mode: nothing must be refused."
+    )
+    add_output(parser)
+    flags.add(parser, _FLAGS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show both results; returns ``Exit.TROUBLE`` if one of them is not as it should be."""
+    settings = flags.read(arguments)
+    results = asyncio.run(program.checked(settings, arguments.namespace, audit=arguments.audit))
+    answer = CheckAnswer(arguments.namespace, all(one.ok for one in results), results)
+    if arguments.output == TEXT:
+        screen = Screen()
+        for one in results:
+            why = f": {escape(one.message)}" if one.message else ""
+            screen.say(f"{'ok' if one.ok else 'FAILED'}  {one.name}{why}", "green" if one.ok else "bold red")
+    else:
+        write(answer, arguments.output)
+    return Exit.OK if answer.ok else Exit.TROUBLE
