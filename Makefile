@@ -8,6 +8,7 @@ PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --ignore=tests/bla
 UNIT   := "not integration"
 # What the chart asks for unless it is told otherwise; IMAGE may name a registry.
 IMAGE  ?= streams-placement
+BUILDER ?= docker
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
 .PHONY: run serve test unit integration check golden histories browser blackbox docs e2e versions e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds monitoring messages values reference shells image lock dist release clean
@@ -134,8 +135,8 @@ shells: $(VENV)/dev.stamp               ## completion in bash, zsh and fish, whi
 	$(BIN)/python -m tests.cli.completion.shells
 	REQUIRE_SHELLS=1 $(BIN)/python -m pytest tests/cli/completion/test_shells.py
 
-image:                                  ## the container image, with the version of the chart as its tag; needs docker
-	docker build --tag $(IMAGE):$(VERSION) .
+image:                                  ## the container image, with the version of the chart as its tag; needs docker, or BUILDER=podman
+	$(BUILDER) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git describe --always --abbrev=40 --dirty --exclude '*') --build-arg SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) --tag $(IMAGE):$(VERSION) .
 
 dist: $(VENV)/dev.stamp                 ## packages, bill of materials and checksums of the last commit, in the folder dist; with URL= and HOMEPAGE= those for Krew, too
 	$(BIN)/python -m tools.release $(if $(URL),--url $(URL)) $(if $(HOMEPAGE),--homepage $(HOMEPAGE))

@@ -7,7 +7,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.docs.pages import ROOT
@@ -72,6 +72,7 @@ def test_a_project_without_a_plain_version_is_refused(clone: Path) -> None:
         version_of(clone)
 
 
+@settings(deadline=None, max_examples=20)  # each example copies and writes files
 @given(st.tuples(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(0, 10**6)))
 def test_a_new_version_is_everywhere(tmp_path_factory: pytest.TempPathFactory, numbers: tuple[int, int, int]) -> None:
     clone = tmp_path_factory.mktemp("clone")

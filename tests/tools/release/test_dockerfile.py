@@ -1,0 +1,83 @@
+"""The image is made of the files that the wheel is made of, on a base that does not change by itself."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT
+from tests.tools.release.repositories import git
+from tools.release.python_packages import build_wheel
+from tools.release.source import last_commit
+from tools.release.version import version_of
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", "")
+COPIED = [name for line in re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE) for name in line.split()]
+MAKE = shutil.which("make") or "make"
+
+
+def test_each_stage_begins_with_one_base_by_its_digest() -> None:
+    (base,) = re.findall(r"^ARG PYTHON=(.+)$", DOCKERFILE, re.MULTILINE)
+    assert re.fullmatch(r"3\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64}", base)
+    assert set(re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)) == {"python:${PYTHON}"}
+
+
+def test_the_base_is_one_of_the_versions_of_python_that_are_supported() -> None:
+    minor = re.search(r"ARG PYTHON=3\.(\d+)", DOCKERFILE)
+    assert minor is not None
+    assert int(minor[1]) >= 11
+
+
+def test_a_builder_is_sent_what_is_copied_and_nothing_else() -> None:
+    first, *rest = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if not line.startswith("#")]
+    assert first == "*"
+    assert sorted(line.removeprefix("!") for line in rest if line.startswith("!")) == sorted(COPIED)
+
+
+@pytest.mark.integration
+def test_what_is_copied_makes_the_wheel_of_the_release(repository: Path, released: Path, tmp_path: Path) -> None:
+    """The same bytes, so that what was tested of one holds for the other."""
+    git(tmp_path, "clone", "--quiet", str(repository), "all")
+    context = tmp_path / "context"
+    context.mkdir()
+    for name in COPIED:
+        path = tmp_path / "all" / name
+        if path.is_dir():
+            unused = shutil.ignore_patterns("*.expected.*")
+            shutil.copytree(path, context / name, symlinks=True, ignore=unused if name == "examples" else None)
+        else:
+            shutil.copy(path, context / name)
+    for path in (each for each in context.rglob("*") if each.is_file() and not each.is_symlink()):
+        path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
+    wheel = build_wheel(context, last_commit(repository).seconds, tmp_path)
+    assert wheel.read_bytes() == next(released.glob("*.whl")).read_bytes()
+
+
+def test_its_labels_say_version_and_commit() -> None:
+    for name, value in (("version", '"${VERSION}"'), ("revision", '"${REVISION}"'), ("licenses", '"Apache-2.0"')):
+        assert f"org.opencontainers.image.{name}={value}" in DOCKERFILE
+
+
+def test_make_image_gives_version_and_commit() -> None:
+    command = (MAKE, "--no-print-directory", "--dry-run", "image")
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)  # noqa: S603 -- make
+    assert done.stdout.startswith("docker build ")
+    assert done.stdout.endswith(f" --tag streams-placement:{version_of(ROOT)} .\n")
+    command = (*command, "BUILDER=podman", "IMAGE=registry.example.com/x")
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)  # noqa: S603 -- make
+    words = done.stdout.split()
+    assert words[:2] == ["podman", "build"]
+    assert f"VERSION={version_of(ROOT)}" in words
+    assert f"registry.example.com/x:{version_of(ROOT)}" in words
+    assert any(word.startswith("REVISION=") for word in words)
+    for name in re.findall(r"--build-arg (\w+)=", done.stdout):
+        assert name == "SOURCE_DATE_EPOCH" or f"\nARG {name}=" in DOCKERFILE
+
+
+def test_modules_are_compiled_by_content_as_layers_keep_no_times() -> None:
+    compiled = re.findall(r"python -m compileall (.*)$", DOCKERFILE, re.MULTILINE)
+    assert len(compiled) == 2
+    assert all("--invalidation-mode unchecked-hash" in words and " -f " in words for words in compiled)
+    assert DOCKERFILE.count('"install"') == DOCKERFILE.count('"--no-compile"') == 2
