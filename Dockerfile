@@ -25,8 +25,8 @@ FROM python:${PYTHON}
 # What the base leaves open: its modules are not compiled, which each start would do again, and it has pip, twice.
 ENV PATH=/opt/streams-placement/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 RUN python -m pip uninstall --quiet --yes pip \
- && rm -rf /usr/local/lib/python3.*/ensurepip /root/.cache \
- && python -m compileall -q -f --invalidation-mode unchecked-hash /usr/local/lib/python3.*
+ && rm -rf /usr/local/lib/python3.*/ensurepip ~/.cache \
+ && python -m compileall -q -f -x '/tests?/' --invalidation-mode unchecked-hash /usr/local/lib/python3.*
 COPY --from=build /opt/streams-placement /opt/streams-placement
 ARG VERSION=""
 ARG REVISION=""

@@ -10,7 +10,7 @@ UNIT   := "not integration"
 IMAGE  ?= streams-placement
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds monitoring messages values reference shells image lock dist release clean
+.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e versions e2e-long fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds monitoring messages values reference shells image lock dist release clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -59,6 +59,18 @@ whole-jobs: $(VENV)/dev.stamp           ## 20,000 random Jobs judged as a whole 
 e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, twenty minutes)
 	$(BIN)/python -m tests.e2e.binaries
 	$(BIN)/python -m pytest tests/e2e
+
+# What tells whether the chart, admission, controllers and the policies of the API server get on with a version of Kubernetes.
+SMOKE := tests/e2e/test_placement.py tests/e2e/jobs/test_submission.py tests/e2e/jobs/test_converted.py tests/e2e/jobs/test_why.py \
+	tests/e2e/chart/test_policies.py tests/e2e/chart/test_policy_answers.py tests/e2e/chart/test_pool_admission.py \
+	tests/e2e/chart/test_workloads.py tests/e2e/chart/test_pod_subresources.py tests/e2e/chart/test_rights.py \
+	tests/e2e/chart/test_uninstall.py tests/e2e/controller/test_foreign_taints.py tests/e2e/upgrade
+
+versions: $(VENV)/dev.stamp             ## a part of e2e on the oldest and the newest Kubernetes that is supported; half an hour the first time
+	for version in oldest newest; do \
+	  E2E_KUBERNETES=$$version $(BIN)/python -m tests.e2e.binaries && \
+	  E2E_KUBERNETES=$$version $(BIN)/python -m pytest $(SMOKE) || exit 1; \
+	done
 
 fidelity: N ?= 1000
 fidelity: SEED ?= 2026

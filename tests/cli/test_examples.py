@@ -56,6 +56,22 @@ def test_every_command_has_some_and_shows_them(name: str, capsys: pytest.Capture
     assert [one for one in module.HELP_EXAMPLES if f"  # {one.what}\n  {one.command}\n" not in shown] == []
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_narrow_terminal_breaks_no_name(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Names and values have hyphens, and are copied from the help."""
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main([name, "--help"]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if line.endswith("-") and line[-2:] != " -"] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_unknown_flag_is_wrong_use(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--nonsense"]) == 2
+    assert f"streams-placement {name}: error: " in capsys.readouterr().err
+
+
 def test_a_plugin_of_kubectl_shows_what_to_type_there(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -56,6 +56,31 @@ def test_the_package_can_be_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert (leaving.value.code, capsys.readouterr().out[:18]) == (0, "streams-placement ")
 
 
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        pytest.param(
+            ["version", "--ouput", "json"],
+            "version: error: unrecognized arguments: --ouput json, did you mean --output?",
+            id="misspelt",
+        ),
+        pytest.param(
+            ["version", "--ouput=json"],
+            "version: error: unrecognized arguments: --ouput=json, did you mean --output?",
+            id="with a value",
+        ),
+        pytest.param(
+            ["version", "--far-off"], "version: error: unrecognized arguments: --far-off", id="nothing like it"
+        ),
+        pytest.param(["version", "output\x1b"], "version: error: unrecognized arguments: output\\x1b", id="no flag"),
+        pytest.param(["--early", "version"], "error: unrecognized arguments: --early", id="before the command"),
+    ],
+)
+def test_a_flag_that_is_not_known(words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert capsys.readouterr().err.endswith(f"{complaint}\n")
+
+
 def test_another_process_looks_for_modules_where_this_one_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """But not in the current folder, where anybody's files may be."""
     monkeypatch.chdir(tmp_path)

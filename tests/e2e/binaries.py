@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.e2e import toolchain
-from tests.e2e.modules import MODULES, PROMETHEUS, Module
+from tests.e2e.modules import MODULES, PROMETHEUS, VERSIONS, Module
 from tests.e2e.progress import say
 
 _CLONE: Final = Path(__file__).resolve().parents[2]
@@ -35,8 +35,13 @@ def cache() -> Path:
 
 
 def programs() -> dict[str, Path]:
-    """Every program by name; builds what is missing, which takes ten minutes the first time."""
-    found = {name: path for module in MODULES for name, path in _of(module).items()}
+    """Every program by name; builds what is missing, which takes ten minutes the first time.
+
+    Kubernetes is that of the variable ``E2E_KUBERNETES``, ``oldest`` or ``newest``, if it is set.
+    """
+    other = os.environ.get("E2E_KUBERNETES")
+    modules = (VERSIONS[other], *MODULES[1:]) if other else MODULES
+    found = {name: path for module in modules for name, path in _of(module).items()}
     return {**found, "kubectl": kubectl()}
 
 

@@ -46,7 +46,7 @@ class Module:
         Without it the API server says v0.0.0, and charts that state a ``kubeVersion`` refuse it.
         """
         link = ["-s", "-w"]
-        if self.name == "kubernetes":
+        if self.module == "k8s.io/kubernetes":
             major, minor, _ = self.version.removeprefix("v").split(".", 2)
             versions = {"gitVersion": self.version, "gitMajor": major, "gitMinor": minor}
             link += [f"-X k8s.io/component-base/version.{name}={value}" for name, value in versions.items()]
@@ -58,15 +58,17 @@ class Module:
         return (self.folder / name).read_text()
 
 
+_KUBERNETES: Final = {
+    name: f"k8s.io/kubernetes/cmd/{name}" for name in ("kube-apiserver", "kube-scheduler", "kube-controller-manager")
+}
+
+VERSIONS: Final = {
+    name: Module(f"kubernetes-{name}", "k8s.io/kubernetes", _KUBERNETES) for name in ("oldest", "newest")
+}
+"""The oldest minor version of Kubernetes that the chart supports, and the newest one that there is."""
+
 MODULES: Final = (
-    Module(
-        "kubernetes",
-        "k8s.io/kubernetes",
-        {
-            name: f"k8s.io/kubernetes/cmd/{name}"
-            for name in ("kube-apiserver", "kube-scheduler", "kube-controller-manager")
-        },
-    ),
+    Module("kubernetes", "k8s.io/kubernetes", _KUBERNETES),
     Module("etcd", "go.etcd.io/etcd/server/v3", {"etcd": "go.etcd.io/etcd/server/v3"}),
     Module("kwok", "sigs.k8s.io/kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}),
     Module(

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 _PIN: Final = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[^\s;]+)(?: ; (?P<marker>.*?))?(?: \\)?$")
 _HASH: Final = re.compile(r"--hash=sha256:([0-9a-f]{64})")
-_VIA: Final = re.compile(r"^ {4}# (?:via|  )(?: (?P<by>.+))?$")
+_VIA: Final = re.compile(r"^ {4}#(?: via|  ) (?P<by>.+)$")
 
 
 class LockedLibrary(Struct, frozen=True):
@@ -37,5 +37,5 @@ def libraries(lock: str) -> Iterator[LockedLibrary]:
         pin = _PIN.match(head)
         if pin is None:
             raise ValueError(f"{head} is no pinned library: expected NAME==VERSION")
-        by = tuple(found["by"].strip() for line in rest if (found := _VIA.match(line)) and found["by"])
+        by = tuple(found["by"] for line in rest if (found := _VIA.match(line)))
         yield LockedLibrary(pin["name"], pin["version"], pin["marker"] or "", tuple(_HASH.findall(block)), by)

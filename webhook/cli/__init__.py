@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Final, NoReturn, Protocol, TypeAlias
 
 from webhook.cli.exits import Exit, WrongUse
+from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import escape
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 -- see below
@@ -113,8 +114,21 @@ def _run(words: Sequence[str]) -> int:
         return completed
     name = words[0] if words and words[0] in COMMANDS else None
     command = None if name is None else load(name)
-    arguments = _parser(name, command).parse_args(words)
+    parser, subparsers = _parser(name, command)
+    arguments, unknown = parser.parse_known_args(words)
+    if unknown:
+        _reject(unknown, parser if name is None else subparsers.choices[name])
     return Exit.OK if command is None else command.run(arguments)
+
+
+def _reject(unknown: Sequence[str], parser: argparse.ArgumentParser) -> NoReturn:
+    """Exit with the usage of the command, what it does not know, and the flag that was meant."""
+    flags = [name[2:] for action in parser._actions for name in action.option_strings if name[2:]]  # noqa: SLF001 -- no public list
+    dashes, word = unknown[0][:2], unknown[0][2:].partition("=")[0]
+    meant = nearest(word, flags) if dashes == "--" else None
+    parser.error(
+        f"unrecognized arguments: {escape(' '.join(unknown))}" + (f", did you mean --{meant}?" if meant else "")
+    )
 
 
 def _unread(error: BrokenPipeError) -> int:
@@ -142,8 +156,8 @@ def load(name: str) -> Command:
     return command
 
 
-def _parser(name: str | None, command: Command | None) -> argparse.ArgumentParser:
-    """The parser of the whole command line; it has all commands, but only the flags of the chosen command."""
+def _parser(name: str | None, command: Command | None) -> tuple[argparse.ArgumentParser, Subparsers]:
+    """The parser of the whole command line, and those of all commands; only the chosen command has its flags."""
     parser = argparse.ArgumentParser(
         prog=program_name(),
         description="Streams host constraints for Kubernetes: honoured, or refused when the pod is submitted.",
@@ -158,7 +172,7 @@ def _parser(name: str | None, command: Command | None) -> argparse.ArgumentParse
             command.add(subparsers)
         else:
             subparsers.add_parser(each, help=summary)
-    return parser
+    return parser, subparsers
 
 
 def program_name() -> str:

@@ -26,14 +26,20 @@ class HelpExample(NamedTuple):
 
 
 class CommandHelp(argparse.HelpFormatter):
-    """Help text in paragraphs; one of several lines, such as the examples, stays as it is."""
+    """Help text in paragraphs; one of several lines, such as the examples, stays as it is.
+
+    Words are not broken at their hyphens: names of files and values are copied from here.
+    """
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = text.split("\n\n")
         return "\n\n".join(
-            each if "\n" in each else textwrap.fill(each, width, initial_indent=indent, subsequent_indent=indent)
+            each if "\n" in each else "\n".join(indent + line for line in self._split_lines(each, width))
             for each in paragraphs
         )
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False, break_long_words=False)
 
 
 def declare(

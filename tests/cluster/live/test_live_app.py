@@ -57,6 +57,17 @@ async def test_explain_waits_until_everything_is_listed(server: ApiServer, tmp_p
     assert await asyncio.to_thread(main, ["explain", "-f", str(manifest), "-o", "json"]) == 0
 
 
+async def test_explain_counts_what_has_come(server: ApiServer) -> None:
+    server.store("nodes", node())
+    steps: list[tuple[str, int, int]] = []
+
+    def step(what: str, done: int, total: int) -> None:
+        steps.append((what, done, total))
+
+    await asyncio.to_thread(app.explain.explaining, Settings(), [], print, step=step)
+    assert steps[-1] == ("reading the cluster", 1, 0)
+
+
 async def test_explain_names_what_it_could_not_use(
     server: ApiServer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""The table of commands and flags that completion and the page ``docs/command-line.md`` are made from.
+"""The completion table: commands and flags, from which shells complete and ``docs/command-line.md`` is made.
 
 ``table.json`` beside this file is written by ``python -m tools.command_line`` from the parsers of the commands, and a
 test keeps it true. Reading it takes a millisecond; making the parser of ``explain`` would take most of a second, as it

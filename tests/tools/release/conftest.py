@@ -1,0 +1,32 @@
+"""A repository with the files of this one as they are now, committed, and a release of it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT
+from tests.tools.release.repositories import commit, git
+from tools.release.__main__ import release
+
+
+@pytest.fixture(scope="session")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What would be committed here, in a repository of its own."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("packages are made of a commit, and this is no clone")
+    folder = tmp_path_factory.mktemp("repository")
+    for name in git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
+        if name and (ROOT / name).is_symlink() | (ROOT / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    commit(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def released(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the packages."""
+    folder = tmp_path_factory.mktemp("released")
+    release(repository, folder)
+    return folder
