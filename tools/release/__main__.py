@@ -26,6 +26,9 @@ SUMS: Final = "SHA256SUMS"
 """The file of checksums, by which a folder is known as one of ours, too."""
 
 
+_NAMED: Final = 5
+"""Changed files that are named."""
+
 _KREW_SECONDS: Final = 3600
 """Time-out for the archives for Krew; some 400 MB of libraries are downloaded."""
 
@@ -58,8 +61,10 @@ def release(repository: Path, folder: Path, krew: tuple[str, str] | None = None)
     if folder.exists() and any(folder.iterdir()) and not (folder / SUMS).exists():
         raise ReleaseError(f"{folder} holds something else than packages of a release: it has no {SUMS}")
     commit = last_commit(repository)
-    for name in uncommitted(repository):
-        sys.stderr.write(f"note: {name} is changed since the last commit; the commit is built\n")
+    changed = uncommitted(repository)
+    if changed:
+        names = ", ".join(changed[:_NAMED]) + (" ..." if len(changed) > _NAMED else "")
+        sys.stderr.write(f"note: the last commit is built, without the changes of {names}\n")
     with tempfile.TemporaryDirectory(prefix="streams-placement-") as name:
         tree, made = Path(name) / "tree", Path(name) / "made"
         tree.mkdir()

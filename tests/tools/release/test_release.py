@@ -113,6 +113,19 @@ def test_only_what_is_committed_is_taken(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "link").readlink() == Path("file")
 
 
+def test_what_is_changed_since_the_commit_is_named(
+    repository: Path, released: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git(tmp_path, "clone", "--quiet", str(repository), "other")
+    for name in ("CHANGELOG.md", "webhook/settings.py"):
+        (tmp_path / "other" / name).write_text("")
+    assert main(["--repository", str(tmp_path / "other")]) == 0
+    seen = capsys.readouterr()
+    assert "note: the last commit is built, without the changes of CHANGELOG.md, webhook/settings.py\n" in seen.err
+    assert seen.out == (released / "SHA256SUMS").read_text()
+    assert contents(tmp_path / "other" / "dist") == contents(released)
+
+
 def test_outside_of_a_clone_there_is_no_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--repository", str(tmp_path)]) == 1
     assert capsys.readouterr().err.startswith("packages are made of the last commit, but git says: fatal: not a git")
