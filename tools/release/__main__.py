@@ -1,6 +1,6 @@
 """``python -m tools.release``: build what a release consists of, from the last commit, into one folder.
 
-The same commit, Python and zlib give the same bytes, in whatever folder and at whatever time. The archives for Krew
+The same commit and zlib give the same bytes, in whatever folder and at whatever time. The archives for Krew
 are large, and their manifest names the address that they will be at, so they are built only if that is given.
 """
 
