@@ -63,8 +63,8 @@ def release(repository: Path, folder: Path, krew: tuple[str, str] | None = None)
     commit = last_commit(repository)
     changed = uncommitted(repository)
     if changed:
-        names = ", ".join(changed[:_NAMED]) + (" ..." if len(changed) > _NAMED else "")
-        sys.stderr.write(f"note: the last commit is built, without the changes of {names}\n")
+        some = ", ".join(changed[:_NAMED]) + (" ..." if len(changed) > _NAMED else "")
+        sys.stderr.write(f"note: the last commit is built, without the changes of {some}\n")
     with tempfile.TemporaryDirectory(prefix="streams-placement-") as name:
         tree, made = Path(name) / "tree", Path(name) / "made"
         tree.mkdir()
