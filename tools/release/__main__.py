@@ -1,6 +1,6 @@
 """``python -m tools.release``: build what a release consists of, from the last commit, into one folder.
 
-The same commit, Python and zlib give the same bytes, in whatever folder and at whatever time. The archives for Krew
+The same commit and zlib give the same bytes, in whatever folder and at whatever time. The archives for Krew
 are large, and their manifest names the address that they will be at, so they are built only if that is given.
 """
 
@@ -63,8 +63,8 @@ def release(repository: Path, folder: Path, krew: tuple[str, str] | None = None)
     commit = last_commit(repository)
     changed = uncommitted(repository)
     if changed:
-        names = ", ".join(changed[:_NAMED]) + (" ..." if len(changed) > _NAMED else "")
-        sys.stderr.write(f"note: the last commit is built, without the changes of {names}\n")
+        some = ", ".join(changed[:_NAMED]) + (" ..." if len(changed) > _NAMED else "")
+        sys.stderr.write(f"note: the last commit is built, without the changes of {some}\n")
     with tempfile.TemporaryDirectory(prefix="streams-placement-") as name:
         tree, made = Path(name) / "tree", Path(name) / "made"
         tree.mkdir()
