@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Object
-from tests.e2e.chart.rendering import CI, NAMESPACE, RELEASE, Values, of_kind, only, render
+from tests.e2e.chart.rendering import CI, NAMESPACE, RELEASE, Values, of_kind, render
 
 EXISTING: Values = {"tls": {"source": "existingSecret", "existingSecret": {"name": "own"}}}
 
