@@ -1,6 +1,6 @@
 """``python -m tools.release``: build what a release consists of, from the last commit, into one folder.
 
-The same commit and zlib give the same bytes, in whatever folder and at whatever time. The archives for Krew
+The same commit, Python and zlib give the same bytes, in whatever folder and at whatever time. The archives for Krew
 are large, and their manifest names the address that they will be at, so they are built only if that is given.
 """
 
@@ -25,9 +25,6 @@ REPOSITORY: Final = Path(__file__).parents[2]
 SUMS: Final = "SHA256SUMS"
 """The file of checksums, by which a folder is known as one of ours, too."""
 
-
-_NAMED: Final = 5
-"""Changed files that are named."""
 
 _KREW_SECONDS: Final = 3600
 """Time-out for the archives for Krew; some 400 MB of libraries are downloaded."""
@@ -58,13 +55,10 @@ def release(repository: Path, folder: Path, krew: tuple[str, str] | None = None)
 
     ``krew`` is the address of the archives for Krew, and the page that it sends users to.
     """
-    if folder.exists() and any(folder.iterdir()) and not (folder / SUMS).exists():
-        raise ReleaseError(f"{folder} holds something else than packages of a release: it has no {SUMS}")
+    _replaceable(folder)
     commit = last_commit(repository)
-    changed = uncommitted(repository)
-    if changed:
-        some = ", ".join(changed[:_NAMED]) + (" ..." if len(changed) > _NAMED else "")
-        sys.stderr.write(f"note: the last commit is built, without the changes of {some}\n")
+    for name in uncommitted(repository):
+        sys.stderr.write(f"note: {name} is changed since the last commit; the commit is built\n")
     with tempfile.TemporaryDirectory(prefix="streams-placement-") as name:
         tree, made = Path(name) / "tree", Path(name) / "made"
         tree.mkdir()
@@ -80,6 +74,21 @@ def release(repository: Path, folder: Path, krew: tuple[str, str] | None = None)
         (made / SUMS).write_text(sums(made))
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(made, folder)
+
+
+def _replaceable(folder: Path) -> None:
+    """Raise :class:`ReleaseError` unless the folder holds nothing, or only what is listed in its checksums.
+
+    Other projects name their checksums in the same way, so the name alone does not tell what may be removed.
+    """
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not folder.is_dir() or not (folder / SUMS).is_file():
+        raise ReleaseError(f"{folder} holds something else than packages of a release: it has no {SUMS}")
+    listed = {line.partition("  ")[2] for line in (folder / SUMS).read_text().splitlines()}
+    others = sorted(path.name for path in folder.iterdir() if path.name not in listed | {SUMS})
+    if others:
+        raise ReleaseError(f"{folder} holds something else than packages of a release: {others[0]} is not in {SUMS}")
 
 
 def _build_krew(tree: Path, wheel: Path, url: str, homepage: str) -> None:

@@ -113,19 +113,6 @@ def test_only_what_is_committed_is_taken(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "link").readlink() == Path("file")
 
 
-def test_what_is_changed_since_the_commit_is_named(
-    repository: Path, released: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    git(tmp_path, "clone", "--quiet", str(repository), "other")
-    for name in ("CHANGELOG.md", "webhook/settings.py"):
-        (tmp_path / "other" / name).write_text("")
-    assert main(["--repository", str(tmp_path / "other")]) == 0
-    seen = capsys.readouterr()
-    assert "note: the last commit is built, without the changes of CHANGELOG.md, webhook/settings.py\n" in seen.err
-    assert seen.out == (released / "SHA256SUMS").read_text()
-    assert contents(tmp_path / "other" / "dist") == contents(released)
-
-
 def test_outside_of_a_clone_there_is_no_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--repository", str(tmp_path)]) == 1
     assert capsys.readouterr().err.startswith("packages are made of the last commit, but git says: fatal: not a git")
@@ -142,6 +129,21 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(ReleaseError, match="holds something else than packages of a release: it has no SHA256SUMS"):
         release(ROOT, tmp_path)
     assert (tmp_path / "thesis.txt").exists()
+
+
+def test_checksums_of_something_else_are_no_leave_to_remove_it(tmp_path: Path) -> None:
+    (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}  image.iso\n")
+    (tmp_path / "image.iso").write_text("")
+    (tmp_path / "thesis.txt").write_text("")
+    with pytest.raises(ReleaseError, match="packages of a release: thesis.txt is not in SHA256SUMS"):
+        release(ROOT, tmp_path)
+    assert (tmp_path / "thesis.txt").exists()
+
+
+def test_a_file_is_no_folder_for_packages(tmp_path: Path) -> None:
+    (tmp_path / "made").write_text("")
+    with pytest.raises(ReleaseError, match="made holds something else than packages of a release"):
+        release(ROOT, tmp_path / "made")
 
 
 def test_the_address_for_krew_takes_a_page(capsys: pytest.CaptureFixture[str]) -> None:
