@@ -38,7 +38,8 @@ class Observed:
         self.metrics = Metrics("controller")
         settings = ReconcilerSettings(Policy())
         self.controller = Controller(Configuration(Nowhere()), settings, LeaseRef("streams", "controller"))
-        ControllerFigures(self.controller, self.metrics, naming=naming, now=lambda: NOW)
+        self.now = NOW
+        ControllerFigures(self.controller, self.metrics, naming=naming, now=lambda: self.now)
         self.watched, self.store = self.controller.work.watched, self.controller.work.jobs.store
 
     def figure(self, name: str, **labels: str) -> float | None:
@@ -106,6 +107,37 @@ def test_how_long_a_pool_has_waited_is_counted_when_it_gets_its_hosts(observed: 
     observed.watched.remove_pool(waits.namespace, waits.name)
     assert observed.figure("host_pool_wait_seconds_count") == 1
     assert observed.figure("host_pool_wait_seconds_sum") == 4
+
+
+def test_a_pool_that_has_too_few_hosts_again_has_not_waited_since_it_was_created(observed: Observed) -> None:
+    serves = replace(pool(size=1), created="2025-01-01T00:00:00Z")
+    waits = replace(serves, size=2, phase=Phase.PENDING)
+    observed.watched.set_pool(serves)
+    observed.watched.set_pool(waits)
+    observed.now += 5
+    observed.watched.set_pool(replace(waits, size=3))
+    assert observed.figure("host_pools_pending_oldest_seconds") == 5
+    observed.now += 2
+    observed.watched.set_pool(serves)
+    assert observed.figure("host_pool_wait_seconds_count") == 1
+    assert observed.figure("host_pool_wait_seconds_sum") == 7
+
+
+def test_a_pool_of_the_same_name_waits_since_its_own_creation(observed: Observed) -> None:
+    serves = replace(pool(size=1), created="2025-12-31T23:58:00Z")
+    waits = replace(serves, phase=Phase.PENDING)
+    for found in (serves, waits):
+        observed.watched.set_pool(found)
+    observed.watched.remove_pool(waits.namespace, waits.name)
+    observed.watched.set_pool(replace(waits, created="2025-12-31T23:59:00Z"))
+    assert observed.figure("host_pools_pending_oldest_seconds") == 60
+
+
+def test_a_job_that_is_submitted_again_has_not_waited_since_it_was_created(observed: Observed) -> None:
+    observed.job("Submitting", "2025-01-01T00:00:00Z", submittedAt="2025-12-31T23:59:30Z")
+    assert observed.figure("jobs_submitting_oldest_seconds") == 30
+    observed.job("Running", "2025-01-01T00:00:00Z", submittedAt="2025-12-31T23:59:30Z")
+    assert (observed.figure("job_wait_seconds_count"), observed.figure("job_wait_seconds_sum")) == (1, 30)
 
 
 def test_a_pool_that_had_hosts_when_it_was_first_seen_has_waited_at_an_unknown_time(observed: Observed) -> None:

@@ -14,13 +14,23 @@ from pathlib import Path
 LIBRARIES = Path(__file__).resolve().parent / "lib"
 """Krew makes a link to this file; the libraries are where the file is."""
 
+COMPILED_FOR_IT = sys.implementation.name == "cpython" and "t" not in getattr(sys, "abiflags", "")
+"""Whether compiled parts fit this Python: they are for CPython, and not for its builds without the global lock."""
+
+CHECK = """\
+import sys
+flags = getattr(sys, "abiflags", "")
+sys.exit((sys.implementation.name, sys.version_info[:2], "t" in flags) != ("cpython", (3, {}), False))
+"""
+"""What a Python must be to run this file: one that does not fit would look for a Python again, for ever."""
+
 NEEDED = "streams-placement: a Python of version {} is needed, and {} is {}: put one of them on the PATH\n"
 
 
 def main() -> int:
     """Run the program; returns its exit code."""
     own = LIBRARIES / "cp{}{}".format(*sys.version_info[:2])
-    if not own.is_dir():
+    if not own.is_dir() or not COMPILED_FOR_IT:
         return use_another()
     sys.path[:0] = [str(own), str(LIBRARIES / "common")]
     from webhook.cli import main as run  # noqa: PLC0415 -- it is found on the new path only
@@ -33,17 +43,20 @@ def use_another() -> int:
     versions = sorted((int(path.name[3:]) for path in LIBRARIES.glob("cp3*")), reverse=True)
     for minor in versions:
         program = shutil.which(f"python3.{minor}")
-        if program is not None and starts(program):
+        if program is not None and is_python(program, minor):
             os.execv(program, [program, *sys.argv])  # noqa: S606 -- Python, without a shell
     listed = ", ".join(f"3.{minor}" for minor in versions[::-1])
-    sys.stderr.write(NEEDED.format(listed, sys.executable, ".".join(map(str, sys.version_info[:2]))))
+    here = "{}.{}".format(*sys.version_info[:2])
+    kind = "" if COMPILED_FOR_IT else ", but not CPython with the global lock"
+    sys.stderr.write(NEEDED.format(listed, sys.executable, f"{here}{kind}"))
     return 3
 
 
-def starts(program: str) -> bool:
-    """Whether the program is a Python: pyenv has one for each version, most of which only say what to install."""
+def is_python(program: str, minor: int) -> bool:
+    """Whether the program is that Python: pyenv has one for each version, most of which only say what to install."""
     nothing = subprocess.DEVNULL
-    return subprocess.call([program, "-c", ""], stdin=nothing, stdout=nothing, stderr=nothing) == 0  # noqa: S603 -- Python
+    command = [program, "-c", CHECK.format(minor)]
+    return subprocess.call(command, stdin=nothing, stdout=nothing, stderr=nothing) == 0  # noqa: S603 -- Python
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ TOPICS: Final = (
     )),
     Topic("How are HostPools, and how long do they wait?", (
         *_phases("host_pools", "pending ready failed releasing", "HostPools"),
-        _e("host_pools_pending_oldest_seconds", "since when the oldest Pending HostPool exists", "max(@host_pools_pending_oldest_seconds)"),
+        _e("host_pools_pending_oldest_seconds", "how long the Pending HostPool that waits longest has waited", "max(@host_pools_pending_oldest_seconds)"),
         _e("host_pool_wait_seconds", "how long sized HostPools waited for their hosts", "histogram_quantile(0.9, sum by (le) (rate(@host_pool_wait_seconds_bucket[1h])))"),
         _e("host_pools_degraded", "how many HostPools have the condition `Degraded`", "max(@host_pools_degraded)"),
         _e("host_pool_degraded", "which ones, with the setting `--name-degraded-pools`: the first 20 by name", "max by (host_pool_namespace, host_pool) (@host_pool_degraded)"),
@@ -74,7 +74,7 @@ TOPICS: Final = (
     Topic("How are Jobs, and who waits?", (
         *_phases("jobs", "submitting running degraded failed completed deleting", "Jobs"),
         _e("jobs_unsatisfiable", "Jobs that [could not be started anew](jobs.md#still-satisfiable), and those that could not be started", "max(@jobs_unsatisfiable)"),
-        _e("jobs_submitting_oldest_seconds", "since when the oldest Submitting Job exists", "max(@jobs_submitting_oldest_seconds)"),
+        _e("jobs_submitting_oldest_seconds", "how long the Submitting Job that waits longest has waited", "max(@jobs_submitting_oldest_seconds)"),
         _e("job_wait_seconds", "how long Jobs waited until all of them ran", "histogram_quantile(0.9, sum by (le) (rate(@job_wait_seconds_bucket[1h])))"),
         *_phases("processing_elements", "pending running completed failed stopped", "processing elements"),
         _e("pods_waiting", "pods that were let in to [wait](verdicts.md#waiting) and have no node yet", "max(@pods_waiting)"),

@@ -117,7 +117,7 @@ ROWS: Final = (
         Panel("Jobs", "Jobs by phase, and those that could not be started anew.", "none", (*_phases("jobs", "submitting running degraded failed completed deleting"), _q("max(@jobs_unsatisfiable)", "unsatisfiable"))),
         Panel("Processing elements", "Processing elements by phase.", "none", _phases("processing_elements", "pending running completed failed stopped")),
         Panel("Waiting now", "Pods that were let in to wait and have no node yet.", "none", (_q("max(@pods_waiting)", "pods"),)),
-        Panel("Longest waits", "Age of the oldest Pending HostPool, Submitting Job and waiting pod.", "s", (_q("max(@host_pools_pending_oldest_seconds)", "HostPool"), _q("max(@jobs_submitting_oldest_seconds)", "Job"), _q("max(@pods_waiting_oldest_seconds)", "pod"))),
+        Panel("Longest waits", "The longest wait of a Pending HostPool, a Submitting Job and a waiting pod.", "s", (_q("max(@host_pools_pending_oldest_seconds)", "HostPool"), _q("max(@jobs_submitting_oldest_seconds)", "Job"), _q("max(@pods_waiting_oldest_seconds)", "pod"))),
         Panel("Time to hosts", "How long sized HostPools waited for their hosts.", "s", _quantiles("host_pool_wait_seconds")),
         Panel("Time to running", "How long Jobs waited until all of them ran.", "s", _quantiles("job_wait_seconds")),
     )),

@@ -55,8 +55,7 @@ def release(repository: Path, folder: Path, krew: tuple[str, str] | None = None)
 
     ``krew`` is the address of the archives for Krew, and the page that it sends users to.
     """
-    if folder.exists() and any(folder.iterdir()) and not (folder / SUMS).exists():
-        raise ReleaseError(f"{folder} holds something else than packages of a release: it has no {SUMS}")
+    _replaceable(folder)
     commit = last_commit(repository)
     for name in uncommitted(repository):
         sys.stderr.write(f"note: {name} is changed since the last commit; the commit is built\n")
@@ -75,6 +74,21 @@ def release(repository: Path, folder: Path, krew: tuple[str, str] | None = None)
         (made / SUMS).write_text(sums(made))
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(made, folder)
+
+
+def _replaceable(folder: Path) -> None:
+    """Raise :class:`ReleaseError` unless the folder holds nothing, or only what is listed in its checksums.
+
+    Other projects name their checksums in the same way, so the name alone does not tell what may be removed.
+    """
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not folder.is_dir() or not (folder / SUMS).is_file():
+        raise ReleaseError(f"{folder} holds something else than packages of a release: it has no {SUMS}")
+    listed = {line.partition("  ")[2] for line in (folder / SUMS).read_text().splitlines()}
+    others = sorted(path.name for path in folder.iterdir() if path.name not in listed | {SUMS})
+    if others:
+        raise ReleaseError(f"{folder} holds something else than packages of a release: {others[0]} is not in {SUMS}")
 
 
 def _build_krew(tree: Path, wheel: Path, url: str, homepage: str) -> None:

@@ -41,11 +41,15 @@ class ControllerFigures:
         self._pools = controller.work.watched.inventory.pools
         self._jobs = controller.work.jobs.store.jobs
         self._now = now
+        self._without: dict[Name, float] = {}
+        """When pools that were Ready were seen to be so no more: they have not waited since their creation."""
         self._pool_waits = metrics.durations(
-            "host_pool_wait_seconds", "From a HostPool's creation to its hosts, in seconds.", WAIT_BUCKETS
+            "host_pool_wait_seconds",
+            "From a HostPool's creation, or from when it had too few, to its hosts, in seconds.",
+            WAIT_BUCKETS,
         )
         self._job_waits = metrics.durations(
-            "job_wait_seconds", "From a Job's creation until all of it runs, in seconds.", WAIT_BUCKETS
+            "job_wait_seconds", "From a Job's submission until all of it runs, in seconds.", WAIT_BUCKETS
         )
         controller.work.watched.on_pool.append(self._pool)
         self._jobs.listeners.append(self._job)
@@ -80,8 +84,8 @@ class ControllerFigures:
             )
         metrics.gauge(
             "host_pools_pending_oldest_seconds",
-            "For how long the oldest Pending host pool has existed.",
-            lambda: self._oldest(pool.created for pool in self._pools.values() if pool.phase is Phase.PENDING),
+            "For how long the Pending host pool that waits longest has waited.",
+            lambda: max(map(self._waited, self._pending()), default=0.0),
         )
         metrics.gauge(
             "host_pools_degraded",
@@ -110,8 +114,8 @@ class ControllerFigures:
         )
         metrics.gauge(
             "jobs_submitting_oldest_seconds",
-            "For how long the oldest Submitting Job has existed.",
-            lambda: self._oldest(job.created for job in self._jobs.all.values() if job.phase is JobPhase.SUBMITTING),
+            "For how long the Submitting Job that waits longest has waited.",
+            lambda: max((self._since(job.submitted) for job in self._submitting()), default=0.0),
         )
         for element_phase in ElementPhase:
             metrics.gauge(
@@ -139,20 +143,30 @@ class ControllerFigures:
 
     # What happens
 
-    def _pool(self, _: Name, before: Pool | None, after: Pool | None) -> None:
-        """A sized HostPool that has got its hosts has waited since it was created."""
+    def _pool(self, name: Name, before: Pool | None, after: Pool | None) -> None:
+        """A sized HostPool that has got its hosts has waited since it was created, or since it had too few."""
         if before and after and after.sized and (before.phase, after.phase) == (Phase.PENDING, Phase.READY):
-            self._pool_waits.observe(self._since(after.created))
+            self._pool_waits.observe(self._waited(after))
+        if after is None or after.phase is Phase.READY:
+            self._without.pop(name, None)
+        elif before and before.phase is Phase.READY:
+            self._without[name] = self._now()
 
     def _job(self, before: StoredJob | None, after: StoredJob | None) -> None:
-        """A Job all of which runs has waited since it was created."""
+        """A Job all of which runs has waited since it was submitted."""
         if before and after and (before.phase, after.phase) == (JobPhase.SUBMITTING, JobPhase.RUNNING):
-            self._job_waits.observe(self._since(after.created))
+            self._job_waits.observe(self._since(after.submitted))
 
     # What there is
 
     def _in_phase(self, phase: Phase) -> float:
         return float(sum(pool.phase is phase for pool in self._pools.values()))
+
+    def _pending(self) -> Iterator[Pool]:
+        return (pool for pool in self._pools.values() if pool.phase is Phase.PENDING)
+
+    def _submitting(self) -> Iterator[StoredJob]:
+        return (job for job in self._jobs.all.values() if job.phase is JobPhase.SUBMITTING)
 
     def _jobs_in_phase(self, phase: JobPhase) -> float:
         return float(sum(job.phase is phase for job in self._jobs.all.values()))
@@ -174,8 +188,10 @@ class ControllerFigures:
     def _gone(self) -> float:
         return float(sum(not nodes for pool in self._pools.values() for nodes in self._pools.hosts(pool).values()))
 
-    def _oldest(self, created: Iterator[str]) -> float:
-        return max(map(self._since, created), default=0.0)
+    def _waited(self, pool: Pool) -> float:
+        """Seconds since the pool was seen without the hosts that it had, else since it was created."""
+        began = self._without.get((pool.namespace, pool.name))
+        return self._since(pool.created) if began is None else max(0.0, self._now() - began)
 
     def _since(self, created: str) -> float:
         """Seconds since a creation time, which another clock has told: 0 if it is to come, or cannot be read."""

@@ -146,7 +146,7 @@ CASES: Final[dict[str, AlertCase]] = {
         _of("host_pools_degraded", _TARGET, "2x10 0x20"),
     ),
     "StreamsPlacementPoolsPending": _case(
-        Fires(_of("host_pools_pending_oldest_seconds", _TARGET, "2000+60x20"), 10, {}, "The oldest HostPool that is Pending has existed for 43m 20s."),
+        Fires(_of("host_pools_pending_oldest_seconds", _TARGET, "2000+60x20"), 10, {}, "The HostPool that waits longest has been Pending for 43m 20s."),
         _of("host_pools_pending_oldest_seconds", _TARGET, "60x30"),
     ),
     "StreamsPlacementJobsDegraded": _case(
@@ -154,7 +154,7 @@ CASES: Final[dict[str, AlertCase]] = {
         _of("jobs_degraded", _TARGET, "3x10 0x20"),
     ),
     "StreamsPlacementJobsSubmitting": _case(
-        Fires(_of("jobs_submitting_oldest_seconds", _TARGET, "2000+60x20"), 10, {}, "The oldest Job that is Submitting has existed for 43m 20s."),
+        Fires(_of("jobs_submitting_oldest_seconds", _TARGET, "2000+60x20"), 10, {}, "The Job that waits longest has been Submitting for 43m 20s."),
         _of("jobs_submitting_oldest_seconds", _TARGET, "60x30"),
     ),
     "StreamsPlacementRestErrors": _case(

@@ -2,6 +2,7 @@
 
 import io
 import os
+import runpy
 import subprocess
 import sys
 import tarfile
@@ -132,6 +133,26 @@ class TestTheLauncher:
         shim.chmod(0o755)
         (store / "lib" / "cp3100").mkdir()
         assert self.run(store, str(other.parent)) == (0, f"another: {store.parent / PROGRAM} plan -o json\n", "")
+
+    def test_a_python_under_the_name_of_another_version_is_not_used(self, store: Path, tmp_path: Path) -> None:
+        """It would run the launcher, which would look for a Python and find the same, again and again."""
+        (store / "lib" / "cp399").mkdir()
+        other = tmp_path / "bin" / "python3.99"
+        other.parent.mkdir()
+        other.symlink_to(sys.executable)
+        code, _, error = self.run(store, str(other.parent))
+        assert (code, "a Python of version 3.99 is needed" in error) == (3, True)
+
+    def test_a_python_without_the_global_lock_does_not_fit(
+        self, store: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr("sys.abiflags", "t", raising=False)
+        monkeypatch.setenv("PATH", "")
+        found = runpy.run_path(str(store / PROGRAM))
+        (store / "lib" / "cp{}{}".format(*sys.version_info[:2])).mkdir()
+        assert found["main"]() == 3
+        mine = "{}.{}".format(*sys.version_info[:2])
+        assert f"{mine}, but not CPython with the global lock: put" in capfd.readouterr().err
 
     def test_without_one_it_says_what_is_needed(self, store: Path) -> None:
         for name in ("cp399", "cp398"):

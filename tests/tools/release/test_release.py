@@ -131,6 +131,21 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.txt").exists()
 
 
+def test_checksums_of_something_else_are_no_leave_to_remove_it(tmp_path: Path) -> None:
+    (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}  image.iso\n")
+    (tmp_path / "image.iso").write_text("")
+    (tmp_path / "thesis.txt").write_text("")
+    with pytest.raises(ReleaseError, match="packages of a release: thesis.txt is not in SHA256SUMS"):
+        release(ROOT, tmp_path)
+    assert (tmp_path / "thesis.txt").exists()
+
+
+def test_a_file_is_no_folder_for_packages(tmp_path: Path) -> None:
+    (tmp_path / "made").write_text("")
+    with pytest.raises(ReleaseError, match="made holds something else than packages of a release"):
+        release(ROOT, tmp_path / "made")
+
+
 def test_the_address_for_krew_takes_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--url", "https://example.com"])

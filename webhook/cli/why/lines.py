@@ -79,7 +79,7 @@ def _pods(found: WhyReport) -> Iterator[StyledLine]:
     for pod in ordered[:_PODS]:
         where = f" on {pod.node}" if pod.node else ""
         why = f": {escape(pod.message)}" if pod.message else ""
-        yield StyledLine(f"  pod {pod.name}: {pod.phase}{where}{why}")
+        yield StyledLine(f"  pod {pod.name}: {escape(pod.phase)}{where}{why}")
     if len(ordered) > _PODS:
         yield StyledLine(f"  and {counted(len(ordered) - _PODS, 'more pod')}")
 

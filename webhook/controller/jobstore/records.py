@@ -54,6 +54,7 @@ class _StatusHead(Struct, frozen=True, gc=False, rename="camel"):
     phase: str | None = None
     ended: Any = None
     plan: Any = None
+    submitted_at: str | None = None
     conditions: tuple[wire.Condition, ...] | None = None
 
 
@@ -108,8 +109,8 @@ class StoredJob(_Record, frozen=True, gc=False, kw_only=True):
     """Whether its submission has failed, by its status."""
     satisfiable: bool = True
     """Whether all of it could be started again, as far as its status says."""
-    created: str = ""
-    """When the API server created it, in RFC 3339."""
+    submitted: str = ""
+    """When its submission began, in RFC 3339, by its status; without that when the API server created it."""
     judged: float = 0.0
     """When it was promised what its plan says, in seconds since 1970; 0 without a plan."""
 
@@ -167,7 +168,7 @@ def read_job(item: Raw) -> StoredJob:
     undone = head.phase == JobPhase.FAILED and submitted is not None and submitted.reason in UNDONE
     # The elements are not kept with the rest: most decisions need the options only.
     common |= {"spec": b"{}", "undone": undone, "judged": _judged(head.plan)}
-    common["created"] = document.metadata.creation_timestamp or ""
+    common["submitted"] = head.submitted_at or document.metadata.creation_timestamp or ""
     satisfiable = next((found for found in head.conditions or () if found.type == "Satisfiable"), None)
     common["satisfiable"] = satisfiable is None or satisfiable.status != "False"
     if head.phase in list(JobPhase):
