@@ -29,6 +29,10 @@ WRONG = {
     ("pod/a", "pod/b"): "one object at a time: pod/a",
     ("pod/",): "\"\" is no name of an object: use a-z, 0-9, '-' and '.'",
     ("Web",): "\"Web\" is no name of an object: use a-z, 0-9, '-' and '.'",
+    ("hostpool/MyPool",): (
+        "\"MyPool\" is no name of an object: use a-z, 0-9, '-' and '.'; for a HostPool that is its metadata.name, not "
+        "the spec.name by which pods ask for it"
+    ),
     ("pod", "a", "b"): "one object at a time: pod a",
 }
 

@@ -48,13 +48,17 @@ TYPES: Final[Mapping[str, ApiKind]] = {
 _NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 """A DNS subdomain, as names of objects are."""
 
+_POOL_HINT: Final = "; for a HostPool that is its metadata.name, not the spec.name by which pods ask for it"
+"""Why somebody may write a name with capitals: ``MyPool`` in ``host(MyPool)`` is the ``spec.name``."""
+
 
 def target_of(words: Sequence[str], namespace: str) -> ObjectRef:
     """The object that the words name; raises :class:`WrongUse` if they name none."""
     kind, name = _split(words)
     for each in (name, namespace):
         if not _NAME.fullmatch(each):
-            raise WrongUse(f"{quote(each)} is no name of an object: use a-z, 0-9, '-' and '.'")
+            hint = _POOL_HINT if kind == HOST_POOL and each is name else ""
+            raise WrongUse(f"{quote(each)} is no name of an object: use a-z, 0-9, '-' and '.'{hint}")
     return ObjectRef(kind, namespace, name)
 
 
