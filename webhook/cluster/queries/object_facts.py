@@ -37,6 +37,9 @@ PODS: Final = 1000
 _ASKED: Final = 10
 """Objects whose warnings are asked for: the workload, what stands between it and its pods, some pods that wait."""
 
+_BETWEEN_ASKED: Final = 4
+"""Objects between the workload and its pods among these; a Deployment keeps ten ReplicaSets that are over."""
+
 _EVENTS: Final = "events"
 _BETWEEN: Final[Mapping[ApiKind, ApiKind]] = {DEPLOYMENT: REPLICA_SET, CRON_JOB: BATCH_JOB}
 """Kinds whose pods belong to objects of another kind, which belong to them."""
@@ -93,9 +96,10 @@ async def read_object_facts(reader: ListReader, wanted: ObjectRef) -> ObjectFact
     unread: list[str] = []
     owners = [document]
     if wanted.kind in _BETWEEN:
-        owners += await _owned(reader, _BETWEEN[wanted.kind], document, owners, unread)
+        between = await _owned(reader, _BETWEEN[wanted.kind], document, owners, unread)
+        owners += sorted(between, key=_relevance, reverse=True)
     pods = [] if wanted.kind in (POD, HOST_POOL) else await _owned(reader, POD, document, owners, unread)
-    concerned = [*owners, *(pod for pod in pods if not mapping(pod, "spec").get("nodeName"))]
+    concerned = [*owners[: 1 + _BETWEEN_ASKED], *(pod for pod in pods if not mapping(pod, "spec").get("nodeName"))]
     warnings = await _warnings(reader, wanted.namespace, concerned, unread)
     return ObjectFacts(document, tuple(pods), tuple(warnings), tuple(unread))
 
@@ -146,6 +150,12 @@ def moment(text: object) -> datetime | None:
 def stamp(at: datetime) -> str:
     """The time as Kubernetes writes it: RFC 3339 in UTC, whole seconds."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _relevance(between: Unstructured) -> tuple[bool, str]:
+    """What makes a ReplicaSet or Job worth asking about: that it is to have pods now, then that it is new."""
+    pods = mapping(between, "spec").get("replicas") or mapping(between, "status").get("active")
+    return bool(pods), str(mapping(between, "metadata").get("creationTimestamp"))
 
 
 async def _names(reader: ListReader, wanted: ObjectRef) -> list[str]:
