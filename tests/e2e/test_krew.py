@@ -99,7 +99,7 @@ def test_it_decides_and_plans(environment: dict[str, str]) -> None:
 
 def test_processes_of_its_own_find_the_libraries(environment: dict[str, str]) -> None:
     """The tour starts a server, which starts the program for certificates."""
-    words = ("tour", "--examples", "examples", "--only", "pool-tagged")
+    words = ("tour", "--only", "pool-tagged")
     assert "1 admitted" in run(environment["KUBECTL"], "streams-placement", *words, PATH=environment["PATH"])
 
 

@@ -56,17 +56,8 @@ async def run_api(
     def ready() -> str | None:
         return "the server is stopping" if stop.asked.is_set() else service.store.ready()
 
-    parts = ApiParts(
-        service.store,
-        service.access,
-        RestMetrics(metrics),
-        limits,
-        RequestRate(settings.max_rate),
-        {**_health_pages(ready), **_document_pages(service.queries)},
-        {"/metrics": lambda: _metrics_page(metrics)},
-        service.queries,
-    )
-    connections = Connections(RestApi(parts), limits, metrics, refuse=fault_response)
+    api = RestApi(_parts(service, settings, limits, metrics, ready))
+    connections = Connections(api, limits, metrics, refuse=fault_response)
     metrics.serving(ready, lambda: len(connections.open))
     listener = Listener(
         bind(settings.host, settings.port), connections, (lambda: certificate.context) if certificate else None
@@ -84,6 +75,22 @@ async def run_api(
             task.cancel()
         await asyncio.gather(*watching, return_exceptions=True)
         await listener.stop(0)
+
+
+def _parts(
+    service: RestService, settings: RestSettings, limits: Limits, metrics: Metrics, ready: Callable[[], str | None]
+) -> ApiParts:
+    """What answers are made of."""
+    return ApiParts(
+        service.store,
+        service.access,
+        RestMetrics(metrics),
+        limits,
+        RequestRate(settings.max_rate),
+        {**_health_pages(ready), **_document_pages(service.queries)},
+        {"/metrics": lambda: _metrics_page(metrics)},
+        service.queries,
+    )
 
 
 async def _retire(listener: Listener, stop: Stop, drain: float, limits: Limits) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Object
-from tests.e2e.chart.rendering import CI, NAMESPACE, RELEASE, Values, of_kind, only, render
+from tests.e2e.chart.rendering import CI, NAMESPACE, RELEASE, Values, of_kind, render
 
 EXISTING: Values = {"tls": {"source": "existingSecret", "existingSecret": {"name": "own"}}}
 
@@ -152,26 +152,31 @@ HELM_WAITS: Final = 300
 """Seconds, unless it is told otherwise."""
 
 
-def hooks(objects: list[Object]) -> dict[str, dict[str, str]]:
-    """The hooks' annotations, by kind."""
-    found = [one for one in objects if "helm.sh/hook" in (one["metadata"].get("annotations") or {})]
-    return {one["kind"]: one["metadata"]["annotations"] for one in found}
+def hooks(objects: list[Object], when: str = "pre-delete") -> dict[str, Object]:
+    """The objects of that hook, by kind."""
+    found = [one for one in objects if (one["metadata"].get("annotations") or {}).get("helm.sh/hook") == when]
+    return {one["kind"]: one for one in found}
+
+
+def notes(objects: list[Object], when: str = "pre-delete") -> dict[str, dict[str, str]]:
+    """The annotations of these objects, by kind."""
+    return {kind: one["metadata"]["annotations"] for kind, one in hooks(objects, when).items()}
 
 
 def test_hosts_are_given_back_by_an_account_that_is_there_for_that_time_only() -> None:
     account = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
     before = {kind: {**HOOK, "helm.sh/hook-weight": "-1"} for kind in account}
-    assert hooks(render()) == {**before, "Job": {**HOOK, "helm.sh/hook-weight": "0"}}
+    assert notes(render()) == {**before, "Job": {**HOOK, "helm.sh/hook-weight": "0"}}
 
 
 def test_the_job_gives_up_before_helm_does() -> None:
-    job = only(render(), "Job")["spec"]
+    job = hooks(render())["Job"]["spec"]
     assert job["activeDeadlineSeconds"] < HELM_WAITS
     assert (job["backoffLimit"], job["template"]["spec"]["restartPolicy"]) == (2, "Never")
 
 
 def test_the_job_takes_the_lease_of_the_controllers() -> None:
-    (container,) = only(render(), "Job")["spec"]["template"]["spec"]["containers"]
+    (container,) = hooks(render())["Job"]["spec"]["template"]["spec"]["containers"]
     place = [f"--lease-namespace={NAMESPACE}", f"--lease-name={RELEASE}-controller"]
     assert container["args"] == ["release", "--all", "--delete-controller", *place, "--wait=60"]
     (controller,) = [
@@ -180,11 +185,38 @@ def test_the_job_takes_the_lease_of_the_controllers() -> None:
     assert set(place) < set(controller["args"])
 
 
-def test_the_job_talks_to_the_api_server_and_nobody_to_it() -> None:
+def test_both_jobs_talk_to_the_api_server_and_nobody_to_them() -> None:
     _, controller = (one["spec"] for one in of_kind(render(EXISTING), "NetworkPolicy"))
-    expression = {"key": "app.kubernetes.io/component", "operator": "In", "values": ["controller", "release"]}
+    expression = {"key": "app.kubernetes.io/component", "operator": "In", "values": ["controller", "release", "test"]}
     assert controller["podSelector"]["matchExpressions"] == [expression]
 
 
 def test_hosts_can_be_left_to_somebody_else() -> None:
     assert hooks(render({"uninstall": {"releaseHosts": False}})) == {}
+
+
+# What `helm test` does
+
+
+def test_the_test_has_an_account_that_may_create_pods_of_one_namespace_while_it_lasts() -> None:
+    made = hooks(render({"test": {"namespace": "tried"}}), "test")
+    assert {kind: one["metadata"]["namespace"] for kind, one in made.items()} == {
+        "ServiceAccount": NAMESPACE,
+        "Role": "tried",
+        "RoleBinding": "tried",
+        "Job": NAMESPACE,
+    }
+    assert made["Role"]["rules"] == [{"apiGroups": [""], "resources": ["pods"], "verbs": ["create"]}]
+    assert {note["helm.sh/hook-delete-policy"] for note in notes(render(), "test").values()} == {
+        "before-hook-creation,hook-succeeded"
+    }
+
+
+def test_the_test_knows_audit_mode() -> None:
+    def words(mode: str) -> list[str]:
+        job = hooks(render({"settings": {"mode": mode}}), "test")["Job"]
+        found: list[str] = job["spec"]["template"]["spec"]["containers"][0]["args"]
+        return found
+
+    assert words("enforce") == ["check", "--namespace=default"]
+    assert words("audit") == ["check", "--namespace=default", "--audit"]
