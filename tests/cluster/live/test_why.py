@@ -277,6 +277,21 @@ async def test_of_many_replica_sets_those_that_are_to_have_pods_are_asked_about(
     assert [each["message"] for each in found["events"]] == ["denied", "unbound"]
 
 
+async def test_of_many_long_warnings_the_latest_are_shown_in_part(
+    server: ApiServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.store("nodes", host())
+    made = server.store("pods", waiting("w"))
+    for number in range(9):
+        text = str(number) * (2000 + number)
+        put(server, "/api/v1/events", event(made, text, lastTimestamp=f"2026-09-01T0{(number * 5) % 9}:00:00Z"))
+    found = await told(capfd, "w")
+    assert [each["at"][11:13] for each in found["events"]] == ["08", "07", "06"]
+    assert {(len(each["message"]), each["message"][-4:]) for each in found["events"]} == {
+        (1024, f"{number}...") for number in (7, 5, 3)
+    }
+
+
 async def test_a_pool(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
     server.store("nodes", host())
     status_ = {

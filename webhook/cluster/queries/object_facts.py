@@ -40,6 +40,9 @@ _ASKED: Final = 10
 _BETWEEN_ASKED: Final = 4
 """Objects between the workload and its pods among these; a Deployment keeps ten ReplicaSets that are over."""
 
+_TEXT: Final = 1024
+"""Characters of the text of an Event: as many as events.k8s.io/v1 allows; the older API allows any number."""
+
 _EVENTS: Final = "events"
 _BETWEEN: Final[Mapping[ApiKind, ApiKind]] = {DEPLOYMENT: REPLICA_SET, CRON_JOB: BATCH_JOB}
 """Kinds whose pods belong to objects of another kind, which belong to them."""
@@ -208,11 +211,13 @@ async def _warnings(
     try:
         for one in about[:_ASKED]:
             selectors = {"fieldSelector": f"type=Warning,involvedObject.uid={mapping(one, 'metadata').get('uid')}"}
-            events = listed(reader, f"/api/v1/namespaces/{quote(namespace, safe='')}/{_EVENTS}", selectors)
-            found += [_warning(decoded(bytes(item))) async for item in events]
+            async for item in listed(reader, f"/api/v1/namespaces/{quote(namespace, safe='')}/{_EVENTS}", selectors):
+                # Whoever may write Events may write any number of them.
+                found = sorted([*found, _warning(decoded(bytes(item)))], key=lambda each: each.at, reverse=True)
+                del found[WARNINGS:]
     except ApiError as failure:
         _note(failure, _EVENTS, unread)
-    return sorted(found, key=lambda event: event.at, reverse=True)[:WARNINGS]
+    return found
 
 
 def _warning(event: Unstructured) -> WarningEvent:
@@ -222,9 +227,14 @@ def _warning(event: Unstructured) -> WarningEvent:
     return WarningEvent(
         at=next(filter(None, map(moment, times)), datetime.fromtimestamp(0, UTC)),
         about=f"{about.get('kind')} {about.get('name')}",
-        reason=str(event.get("reason") or ""),
-        message=str(event.get("message") or ""),
+        reason=_cut(event.get("reason")),
+        message=_cut(event.get("message")),
     )
+
+
+def _cut(text: object) -> str:
+    shown = str(text or "")
+    return shown if len(shown) <= _TEXT else f"{shown[: _TEXT - 3]}..."
 
 
 def _note(failure: ApiError, resource: str, unread: list[str]) -> None:
