@@ -92,6 +92,11 @@ def test_every_command_with_an_answer_has_a_schema() -> None:
     assert {path.stem for path in files()} | SERVERS == COMMANDS.keys() | SERVERS
 
 
+def test_every_schema_is_on_the_page_of_the_command_line() -> None:
+    page = (FOLDER.parent / "command-line.md").read_text()
+    assert [path.name for path in files() if f"| `{path.stem}` | [{path.name}](schemas/{path.name})" not in page] == []
+
+
 @pytest.mark.parametrize("path", files(), ids=lambda path: path.stem)
 def test_a_schema_is_one(path: Any) -> None:
     found = json.loads(path.read_text())

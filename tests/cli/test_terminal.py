@@ -1,5 +1,6 @@
 """Colour is for terminals, and only where nobody forbids it; tables are cut to fit on terminals alone."""
 
+import json
 import os
 import subprocess
 import sys
@@ -88,3 +89,21 @@ def test_a_full_disk_is_told_in_one_sentence(unbuffered: str) -> None:
             command, stdout=out, stderr=subprocess.PIPE, env=environment, timeout=60, check=False
         )
     assert (done.returncode, done.stderr) == (3, b"streams-placement: [Errno 28] No space left on device\n")
+
+
+def test_the_name_of_a_file_has_no_effect_on_a_terminal(tmp_path: Path) -> None:
+    manifest = tmp_path / f"{ESCAPE}[2J.yaml"
+    manifest.write_bytes((EXAMPLES / "pool-tagged.yaml").read_bytes())
+    for command in ("explain", "plan"):
+        _, out, _ = piped(command, "-f", str(tmp_path), "--snapshot", "examples/cluster")
+        assert (ESCAPE in out, f"{tmp_path}/\\x1b[2J.yaml: Pod" in out) == (False, True)
+
+
+def test_json_has_no_effect_on_a_terminal_and_needs_no_encoding(tmp_path: Path) -> None:
+    manifest = tmp_path / "pod.yaml"
+    text = (EXAMPLES / "pool-tagged.yaml").read_text()
+    manifest.write_text(text.replace("  annotations:\n", '  annotations:\n    example.com/note: "\\x9B31m\\u202E"\n'))
+    words = ("explain", "-f", str(manifest), "--snapshot", "examples/cluster", "-o", "json")
+    code, out, err = piped(*words, PYTHONIOENCODING="ascii")
+    assert (code, err, out.isascii()) == (0, "", True)
+    assert json.loads(out)[0]["before"]["metadata"]["annotations"]["example.com/note"] == "\x9b31m\u202e"

@@ -6,6 +6,7 @@ of each command has a schema in ``docs/schemas``; YAML has the same fields (``do
 
 import argparse
 import importlib
+import json
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -31,7 +32,8 @@ def write(answer: object, form: str) -> None:
 
 
 def _as_json(answer: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()
+    # In ASCII, as YAML is: texts of others have no effect on a terminal, and any locale can print them.
+    return json.dumps(answer, indent=2)
 
 
 def _as_yaml(answer: object) -> str:

@@ -111,7 +111,7 @@ class Screen:
         style = "bold red" if found.refused else "bold green"
         total = len(found.candidates) + sum(len(removed.nodes) for removed in found.removed)
         count = f", {len(found.candidates)} of {total} nodes {can}" if total else ""
-        self.heading(f"{found.file}: {escape(found.origin)} in namespace {escape(found.namespace)}")
+        self.heading(f"{escape(found.file)}: {escape(found.origin)} in namespace {escape(found.namespace)}")
         unread = not found.refused and isinstance(found, PodExplanation) and not found.asks
         verdict = f"{found.verdict} as it is (it asks for no placement)" if unread else found.verdict
         self.say(f"  {verdict}{count}", style)

@@ -128,9 +128,8 @@ class TestTheKubeconfig:
 
     def test_names_are_those_of_all_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         other = tmp_path / "other"
-        other.write_text(
-            'contexts: [{name: b}, {name: kind-lab}, {name: "a\\nb"}, {name: 7}, {name: "$(id)"}, {name: a b}]'
-        )
+        names = ["b", "kind-lab", "a\nb", 7, "$(id)", "a b", ":0"]
+        other.write_text(json.dumps({"contexts": [{"name": name} for name in names]}))
         monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'kubeconfig'}::{other}:{tmp_path / 'absent'}")
         expected = ["arn:aws:eks:eu-1:123:cluster/edge", "b", "kind-edge", "kind-lab"]
         assert words("status", "--context", "") == expected

@@ -20,6 +20,10 @@ pytestmark = pytest.mark.integration
 CREATED = "2026-09-01T08:00:00Z"
 LATER = "2026-09-01T09:00:00Z"
 PLACEMENT = "streams.ibm.com/placement"
+UNTOUCHED = (
+    "    admission has added nothing to it: when it was created the webhook was not asked (is its namespace "
+    "excluded?), or in audit mode; once that has changed, create it anew"
+)
 SCHEDULER = "0/2 nodes are available: 2 Insufficient cpu."
 
 
@@ -110,7 +114,7 @@ async def test_a_pod_that_no_node_can_run(server: ApiServer, capfd: pytest.Captu
         "  the scheduler says: 0/2 nodes are available: 2 Insufficient cpu.",
         "  FailedCreate of Pod w: quota is\\nexceeded",
         "  since it was created:",
-        "    admission has never looked at it: it was created while the webhook was not asked; create it anew",
+        UNTOUCHED,
         '  out: node-a (host("node-b"): is not named node-b)',
     ]
 
@@ -161,7 +165,7 @@ async def test_a_pod_waits_for_room_that_others_have_taken(
             "  the scheduler says: 0/2 nodes are available: 2 Insufficient cpu.",
             "  since it was created:",
             "    when it was created it waited for this: no node now: both are full",
-            "    admission has never looked at it: it was created while the webhook was not asked; create it anew",
+            UNTOUCHED,
             "  candidates: node-a, node-b",
             "  out: node-a (has less than cpu 2 free now)",
         ],
@@ -273,6 +277,41 @@ async def test_a_workload_with_its_pods_and_what_keeps_them_back(
             "  candidates: node-a",
         ],
     )
+
+
+async def test_of_many_replica_sets_those_that_are_to_have_pods_are_asked_about(
+    server: ApiServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A Deployment keeps ten that are over. After a rollback the one that counts is neither the last nor the newest."""
+    server.store("nodes", host())
+    put(server, "/apis/apps/v1/deployments", deployment())
+    for number in range(11):
+        metadata = {"name": f"web-{number:02}", "namespace": "default", "uid": f"rs-{number}", "labels": {"app": "web"}}
+        metadata |= {"ownerReferences": [{"uid": "d"}], "creationTimestamp": f"2026-09-{10 + number}T08:00:00Z"}
+        made = {"kind": "ReplicaSet", "metadata": metadata, "spec": {"replicas": 2 * (number == 9)}}
+        put(server, "/apis/apps/v1/replicasets", made)
+    put(server, "/api/v1/events", event(made | {"metadata": metadata | {"name": "web-09", "uid": "rs-9"}}, "denied"))
+    owned = {"labels": {"app": "web"}, "ownerReferences": [{"uid": "rs-9"}]}
+    for number in range(12):
+        server.store("pods", waiting(f"web-09-{number}", **owned))
+    put(server, "/api/v1/events", event(waiting("web-09-0"), "unbound"))
+    found = await told(capfd, "deployment/web")
+    assert [each["message"] for each in found["events"]] == ["denied", "unbound"]
+
+
+async def test_of_many_long_warnings_the_latest_are_shown_in_part(
+    server: ApiServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.store("nodes", host())
+    made = server.store("pods", waiting("w"))
+    for number in range(9):
+        text = str(number) * (2000 + number)
+        put(server, "/api/v1/events", event(made, text, lastTimestamp=f"2026-09-01T0{(number * 5) % 9}:00:00Z"))
+    found = await told(capfd, "w")
+    assert [each["at"][11:13] for each in found["events"]] == ["08", "07", "06"]
+    assert {(len(each["message"]), each["message"][-4:]) for each in found["events"]} == {
+        (1024, f"{number}...") for number in (7, 5, 3)
+    }
 
 
 async def test_a_pool(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:

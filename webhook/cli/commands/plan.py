@@ -127,7 +127,7 @@ def _show(document: PlanDocument) -> None:
 
 
 def _subject(subject: Subject, screen: Screen) -> None:
-    screen.heading(f"{subject.file}: {escape(subject.origin)} in namespace {escape(subject.namespace)}")
+    screen.heading(f"{escape(subject.file)}: {escape(subject.origin)} in namespace {escape(subject.namespace)}")
     style = "bold red" if subject.verdict == "refused" else "bold green"
     nodes = {element.node for element in subject.elements if element.node}
     nodes |= {name for element in subject.elements for name in element.placed}

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-_PLAIN: Final = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
-"""Names that mean the same in every shell. Others are not offered: bash would put ``$(...)`` into the line as it is."""
+_PLAIN: Final = re.compile(r"(?!:)[\w@%+=:,./-]+", re.ASCII)
+"""Names that mean the same in every shell. Others are not offered: bash would put ``$(...)`` into the line as it is.
+
+A line that begins with a colon is the directive for the shell, and no name.
+"""
 
 _LIMIT: Final = 4_000_000
 """Bytes of a kubeconfig that are read: completion must not make anybody wait."""

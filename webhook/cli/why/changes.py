@@ -96,7 +96,10 @@ def _differences(judged: JudgedObject | None, pod: Unstructured | None) -> Itera
     if not isinstance(explanation, PodExplanation) or not explanation.asks:
         return
     if keys.INJECTED not in annotations:
-        yield "admission has never looked at it: it was created while the webhook was not asked; create it anew"
+        yield (
+            "admission has added nothing to it: when it was created the webhook was not asked (is its namespace "
+            "excluded?), or in audit mode; once that has changed, create it anew"
+        )
     elif written := _written(explanation.patch):
         yield f"admission would write {', '.join(written)} otherwise today: create it anew to have that"
 

@@ -37,6 +37,12 @@ PODS: Final = 1000
 _ASKED: Final = 10
 """Objects whose warnings are asked for: the workload, what stands between it and its pods, some pods that wait."""
 
+_BETWEEN_ASKED: Final = 4
+"""Objects between the workload and its pods among these; a Deployment keeps ten ReplicaSets that are over."""
+
+_TEXT: Final = 1024
+"""Characters of the text of an Event: as many as events.k8s.io/v1 allows; the older API allows any number."""
+
 _EVENTS: Final = "events"
 _BETWEEN: Final[Mapping[ApiKind, ApiKind]] = {DEPLOYMENT: REPLICA_SET, CRON_JOB: BATCH_JOB}
 """Kinds whose pods belong to objects of another kind, which belong to them."""
@@ -93,9 +99,10 @@ async def read_object_facts(reader: ListReader, wanted: ObjectRef) -> ObjectFact
     unread: list[str] = []
     owners = [document]
     if wanted.kind in _BETWEEN:
-        owners += await _owned(reader, _BETWEEN[wanted.kind], document, owners, unread)
+        between = await _owned(reader, _BETWEEN[wanted.kind], document, owners, unread)
+        owners += sorted(between, key=_relevance, reverse=True)
     pods = [] if wanted.kind in (POD, HOST_POOL) else await _owned(reader, POD, document, owners, unread)
-    concerned = [*owners, *(pod for pod in pods if not mapping(pod, "spec").get("nodeName"))]
+    concerned = [*owners[: 1 + _BETWEEN_ASKED], *(pod for pod in pods if not mapping(pod, "spec").get("nodeName"))]
     warnings = await _warnings(reader, wanted.namespace, concerned, unread)
     return ObjectFacts(document, tuple(pods), tuple(warnings), tuple(unread))
 
@@ -148,6 +155,12 @@ def stamp(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def _relevance(between: Unstructured) -> tuple[bool, str]:
+    """What makes a ReplicaSet or Job worth asking about: that it is to have pods now, then that it is new."""
+    pods = mapping(between, "spec").get("replicas") or mapping(between, "status").get("active")
+    return bool(pods), str(mapping(between, "metadata").get("creationTimestamp"))
+
+
 async def _names(reader: ListReader, wanted: ObjectRef) -> list[str]:
     """The names of the objects of the kind in the namespace, as far as they may be listed."""
     try:
@@ -198,11 +211,13 @@ async def _warnings(
     try:
         for one in about[:_ASKED]:
             selectors = {"fieldSelector": f"type=Warning,involvedObject.uid={mapping(one, 'metadata').get('uid')}"}
-            events = listed(reader, f"/api/v1/namespaces/{quote(namespace, safe='')}/{_EVENTS}", selectors)
-            found += [_warning(decoded(bytes(item))) async for item in events]
+            async for item in listed(reader, f"/api/v1/namespaces/{quote(namespace, safe='')}/{_EVENTS}", selectors):
+                # Whoever may write Events may write any number of them.
+                found = sorted([*found, _warning(decoded(bytes(item)))], key=lambda each: each.at, reverse=True)
+                del found[WARNINGS:]
     except ApiError as failure:
         _note(failure, _EVENTS, unread)
-    return sorted(found, key=lambda event: event.at, reverse=True)[:WARNINGS]
+    return found
 
 
 def _warning(event: Unstructured) -> WarningEvent:
@@ -212,9 +227,14 @@ def _warning(event: Unstructured) -> WarningEvent:
     return WarningEvent(
         at=next(filter(None, map(moment, times)), datetime.fromtimestamp(0, UTC)),
         about=f"{about.get('kind')} {about.get('name')}",
-        reason=str(event.get("reason") or ""),
-        message=str(event.get("message") or ""),
+        reason=_cut(event.get("reason")),
+        message=_cut(event.get("message")),
     )
+
+
+def _cut(text: object) -> str:
+    shown = str(text or "")
+    return shown if len(shown) <= _TEXT else f"{shown[: _TEXT - 3]}..."
 
 
 def _note(failure: ApiError, resource: str, unread: list[str]) -> None:
