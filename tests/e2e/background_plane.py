@@ -61,6 +61,7 @@ def up() -> int:
             return 1
         keeper.returncode = 0  # it lives on; nobody has to wait for it
     say(f"the cluster is up; its last words will be in {binaries.cache() / 'cluster.log'}")
+    say(f"its helm is {binaries.programs()['helm']}")
     say(f"export KUBECONFIG={kubeconfig_file()}")
     return 0
 
