@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from webhook.cli import COMMANDS, main, own_environment
+from webhook.cli import COMMANDS, main, own_environment, typed_name
 from webhook.cli.commands import version
 from webhook.cli.exits import WrongUse
 
@@ -23,14 +23,46 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        pytest.param([], "the following arguments are required: COMMAND", id="no command"),
-        pytest.param(["served"], "invalid choice: 'served'", id="unknown command"),
+        pytest.param([], ": error: the following arguments are required: COMMAND\nSee ", id="no command"),
+        pytest.param(
+            ["served"], ': error: unknown command "served" (did you mean serve?)\nSee ', id="misspelt command"
+        ),
+        pytest.param(["ls"], ': error: unknown command "ls": use one of check, clusters, ', id="unknown command"),
         pytest.param(["--port", "1"], "invalid choice: '1'", id="flag without a command"),
+        pytest.param(
+            ["explain"],
+            " explain: error: the following arguments are required: -f/--filename\n"
+            "See streams-placement explain --help.\n",
+            id="a flag that is missing",
+        ),
     ],
 )
 def test_wrong_use_is_2(words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
-    assert complaint in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert complaint in said
+    assert "usage: " not in said
+
+
+@pytest.mark.parametrize(
+    ("called", "folders", "typed"),
+    [
+        (".venv/bin/streams-placement", "", ".venv/bin/streams-placement"),
+        (".venv/bin/streams-placement", "bin", "streams-placement"),
+        ("/usr/bin/kubectl-streams_placement", "", "kubectl streams-placement"),
+        ("/somewhere/webhook/__main__.py", "", "streams-placement"),
+    ],
+    ids=["by its path", "by its name", "as a plugin", "as a module"],
+)
+def test_a_command_to_type_is_called_as_this_one_was(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, called: str, folders: str, typed: str
+) -> None:
+    program = tmp_path / "bin" / "streams-placement"
+    program.parent.mkdir()
+    program.touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / folders) if folders else "")
+    monkeypatch.setattr(sys, "argv", [called])
+    assert typed_name() == typed
 
 
 @pytest.mark.parametrize(
@@ -78,7 +110,7 @@ def test_the_package_can_be_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 )
 def test_a_flag_that_is_not_known(words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
-    assert capsys.readouterr().err.endswith(f"{complaint}\n")
+    assert f"{complaint}\nSee " in capsys.readouterr().err
 
 
 def test_another_process_looks_for_modules_where_this_one_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_it_is_no_longer_than_a_person_reads(table: str) -> None:
 
 
 def test_the_table_counts_what_was_sent_as_well(table: str, shown: str) -> None:
-    assert table.splitlines()[-2:] == shown.splitlines()[-2:]
+    assert table.splitlines()[-4:] == shown.splitlines()[-4:]
 
 
 def test_every_example_is_shown(shown: str) -> None:
@@ -115,7 +115,23 @@ def test_what_is_said_of_a_workload_is_shown_with_its_pod(shown: str) -> None:
 def test_the_end_counts_what_was_shown(shown: str) -> None:
     refused = sum(path.name.startswith("refused-") for path in manifests())
     admitted = len(manifests()) - refused
-    assert shown.splitlines()[-2] == f"{len(manifests())} examples sent: {admitted} admitted, {refused} refused."
+    assert shown.splitlines()[-4] == f"{len(manifests())} examples sent: {admitted} admitted, {refused} refused."
+
+
+def test_it_ends_with_commands_to_go_on_with_that_can_be_typed(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called = tmp_path / "bin" / "streams-placement"
+    (tmp_path / "examples").symlink_to(EXAMPLES)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(sys, "argv", [str(called)])
+    assert main(["tour", "--examples", str(tmp_path / "examples"), "--only", "pool-tagged"]) == 0
+    said, explain, serve = capfd.readouterr().out.splitlines()[-3:]
+    assert said == "The server has stopped. Next, the answer about one manifest, and a server that stays up:"
+    assert explain == f"  {called} explain -f examples/pool-tagged.yaml --snapshot examples/cluster"
+    assert serve == f"  {called} serve --snapshot examples/cluster --tls-self-signed"
+    assert main(explain.split()[1:]) == 0
 
 
 def test_a_folder_without_examples_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -150,7 +166,7 @@ def test_in_this_process_too(capsys: pytest.CaptureFixture[str], tmp_path: Path)
 def test_only_those_are_sent_whose_names_match(pattern: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tour", "--only", pattern]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert (lines[2], lines[-2]) == (
+    assert (lines[2], lines[-4]) == (
         "refused-index.yaml: Pod parallel-0-ioyms",
         "1 example sent: 0 admitted, 1 refused.",
     )

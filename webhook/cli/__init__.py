@@ -16,6 +16,7 @@ import importlib
 import logging
 import os
 import select
+import shutil
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ from typing import Final, NoReturn, Protocol, TypeAlias
 
 from webhook.cli.exits import Exit, WrongUse
 from webhook.placement.text.nearest import nearest
+from webhook.placement.text.nearest import unknown as unknown_word
 from webhook.placement.text.problem import escape
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 -- see below
@@ -75,6 +77,14 @@ class Command(Protocol):
         """Run the command; returns the exit code."""
 
 
+class _CommandParser(argparse.ArgumentParser):
+    """Parses the words of the command line, and of each command; what is wrong is told without the list of flags."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with what is wrong, and where the flags are listed: a long usage would push the error out of sight."""
+        self.exit(Exit.WRONG_USE, f"{self.prog}: error: {message}\nSee {self.prog} --help.\n")
+
+
 class _Help(argparse.HelpFormatter):
     """Help text with one line for every command."""
 
@@ -115,6 +125,8 @@ def _run(words: Sequence[str]) -> int:
     name = words[0] if words and words[0] in COMMANDS else None
     command = None if name is None else load(name)
     parser, subparsers = _parser(name, command)
+    if name is None and words and not words[0].startswith("-"):
+        parser.error(unknown_word("command", words[0], COMMANDS))
     arguments, unknown = parser.parse_known_args(words)
     if unknown:
         _reject(unknown, parser if name is None else subparsers.choices[name])
@@ -122,7 +134,7 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _reject(unknown: Sequence[str], parser: argparse.ArgumentParser) -> NoReturn:
-    """Exit with the usage of the command, what it does not know, and the flag that was meant."""
+    """Exit with what the command does not know, and the flag that was meant."""
     flags = [name[2:] for action in parser._actions for name in action.option_strings if name[2:]]  # noqa: SLF001 -- no public list
     dashes, word = unknown[0][:2], unknown[0][2:].partition("=")[0]
     meant = nearest(word, flags) if dashes == "--" else None
@@ -158,7 +170,7 @@ def load(name: str) -> Command:
 
 def _parser(name: str | None, command: Command | None) -> tuple[argparse.ArgumentParser, Subparsers]:
     """The parser of the whole command line, and those of all commands; only the chosen command has its flags."""
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _CommandParser(
         prog=program_name(),
         description="Streams host constraints for Kubernetes: honoured, or refused when the pod is submitted.",
         epilog=EXITS,
@@ -178,6 +190,12 @@ def _parser(name: str | None, command: Command | None) -> tuple[argparse.Argumen
 def program_name() -> str:
     """The program's name in messages, as it was called: by itself, or as a plugin of kubectl."""
     return "kubectl streams-placement" if Path(sys.argv[0]).name.startswith("kubectl-") else PROGRAM
+
+
+def typed_name() -> str:
+    """What a user types to call the program again: the path that it was called by, unless shells find its name."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == PROGRAM and shutil.which(PROGRAM) is None else program_name()
 
 
 class _Version(argparse.Action):

@@ -1,9 +1,13 @@
 """What users may write for an object."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from webhook.cli.exits import WrongUse
 from webhook.cli.why.targets import TYPES, target_of
+from webhook.cluster.crds.definitions import hostpool_definition, job_definition, processingelement_definition
 
 PATHS = {
     ("web",): "/api/v1/namespaces/team/pods/web",
@@ -13,6 +17,7 @@ PATHS = {
     ("job/web",): "/apis/batch/v1/namespaces/team/jobs/web",
     ("streamsjob/web",): "/apis/streams.ibm.com/v1/namespaces/team/streamsjobs/web",
     ("hostpool/web",): "/apis/streams.ibm.com/v1/namespaces/team/streamshostpools/web",
+    ("sthp", "web"): "/apis/streams.ibm.com/v1/namespaces/team/streamshostpools/web",
 }
 
 WRONG = {
@@ -42,3 +47,10 @@ def test_other_words_are_wrong_use(words: tuple[str, ...]) -> None:
 
 def test_every_word_is_lower_case() -> None:
     assert all(word == word.lower() for word in TYPES)
+
+
+@pytest.mark.parametrize("define", [hostpool_definition, job_definition, processingelement_definition])
+def test_every_name_that_kubectl_has_for_our_kinds_will_do(define: Callable[[], dict[str, Any]]) -> None:
+    names = define()["spec"]["names"]
+    called = [names["plural"], names["singular"], *names["shortNames"]]
+    assert {TYPES[word].name for word in called} == {names["kind"]}

@@ -38,12 +38,12 @@ def waiting(name: str, placement: str = "", *, cpu: str = "1", **metadata: Any) 
     return found
 
 
-def event(about: Json, message: str, **times: Any) -> Json:
+def event(about: Json, message: str, reason: str = "FailedCreate", **times: Any) -> Json:
     metadata = about["metadata"]
     return {
         "metadata": {"name": f"{metadata['name']}.{len(message)}", "namespace": "default"},
         "type": "Warning",
-        "reason": "FailedCreate",
+        "reason": reason,
         "message": message,
         "involvedObject": {"kind": about["kind"], "name": metadata["name"], "uid": metadata["uid"]},
         **times,
@@ -117,6 +117,28 @@ async def test_a_pod_that_no_node_can_run(server: ApiServer, capfd: pytest.Captu
         UNTOUCHED,
         '  out: node-a (host("node-b"): is not named node-b)',
     ]
+
+
+async def test_the_words_of_the_scheduler_are_shown_once(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
+    server.store("nodes", host())
+    made = server.store("pods", waiting("w"))
+    put(server, "/api/v1/events", event(made, SCHEDULER, "FailedScheduling", lastTimestamp=LATER))
+    put(server, "/api/v1/events", event(made, "0/1 nodes are available", "FailedScheduling", lastTimestamp=CREATED))
+    _, out, _ = await asked(capfd, "w")
+    assert [line for line in out.splitlines() if "available" in line] == [
+        f"  the scheduler says: {SCHEDULER}",
+        "  FailedScheduling of Pod w: 0/1 nodes are available",
+    ]
+
+
+async def test_a_pod_that_runs_is_told_nothing_of_the_time_when_it_waited(
+    server: ApiServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.store("nodes", host())
+    made = server.store("pods", pod("w"))
+    put(server, "/api/v1/events", event(made, SCHEDULER, "FailedScheduling", lastTimestamp=LATER))
+    put(server, "/api/v1/events", event(made, "the image cannot be pulled", "Failed", lastTimestamp=LATER))
+    assert [one["reason"] for one in (await told(capfd, "w"))["events"]] == ["Failed"]
 
 
 async def test_a_pod_waits_for_room_that_others_have_taken(

@@ -88,8 +88,9 @@ def test_it_has_the_examples_of_the_tour(programs: Path, tmp_path: Path) -> None
 
 
 def test_what_the_tour_names_next_works(programs: Path, tmp_path: Path) -> None:
-    last = run(programs, tmp_path, "streams-placement", "tour", "--only", "pool-tagged").splitlines()[-1]
-    start = last.partition("Next: ")[2].partition(", or ")[0].split()
+    shown = run(programs, tmp_path, "streams-placement", "tour", "--only", "pool-tagged").splitlines()
+    explain, start = (line.split() for line in shown[-2:])
+    assert "\n  admitted, 2 of 13 nodes can run it\n" in run(programs, tmp_path, *explain)
     command = [str(programs / start[0]), *start[1:], "--port", "0", "--health-port", "0", "--drain", "0"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 -- ourselves
         try:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from webhook.admission.templates import DescribedPod, is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.cli import Subparsers, own_environment
+from webhook.cli import Subparsers, own_environment, typed_name
 from webhook.cli.client import Client, Reply, is_workload
 from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.differences import changed_lines
@@ -163,9 +163,18 @@ def run(arguments: argparse.Namespace) -> int:
     _show(sent, screen, table=not arguments.all and arguments.only is None)
     refused = sum(each.reply.after is None for each in sent)
     screen.say(f"{counted(len(sent), 'example')} sent: {len(sent) - refused} admitted, {refused} refused.")
-    serve = f"streams-placement serve --snapshot {examples / 'cluster'} --tls-self-signed"
-    screen.say(f"The server has stopped. Next: {serve}, or streams-placement explain --help.")
+    screen.say("The server has stopped. Next, the answer about one manifest, and a server that stays up:")
+    cluster, program = _near(examples / "cluster"), typed_name()
+    one = next((path for path in files if path.stem == _FULL[0]), files[0])
+    screen.say(f"  {program} explain -f {_near(one)} --snapshot {cluster}")
+    screen.say(f"  {program} serve --snapshot {cluster} --tls-self-signed")
     return Exit.OK
+
+
+def _near(path: Path) -> Path:
+    """The path as it is typed in the current folder, if it is below that."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _matching(files: list[Path], pattern: str) -> list[Path]:

@@ -25,6 +25,9 @@ from webhook.placement.text.problem import counted
 _WORDS: Final = 200
 """Characters of one annotation that are shown."""
 
+_UNSCHEDULED: Final = "FailedScheduling"
+"""The reason of the scheduler's warnings about a pod that no node can take."""
+
 _OURS: Final = keys.ANNOTATIONS - keys.WRITTEN
 """Annotations by which a user asks for placement."""
 
@@ -149,11 +152,27 @@ def report(
         candidates=explanation.candidates if explanation else [],
         removed=[*(explanation.removed if explanation else []), *_full(wanted, found, judged)],
         scheduler=_condition(document, "PodScheduled"),
-        events=[EventLine(stamp(one.at), one.about, one.reason, one.message) for one in facts.warnings],
+        events=list(_events(wanted, facts)),
         changes=list(changes),
         pods=[_pod_line(pod) for pod in facts.pods],
         unread=list(found.unread),
     )
+
+
+def _events(wanted: ObjectRef, facts: ObjectFacts) -> Iterator[EventLine]:
+    """The warnings, but for those of the scheduler that are past, or that the condition of the pod repeats."""
+    pods = [facts.document] if wanted.kind == POD else facts.pods
+    placed = {_called(pod) for pod in pods if mapping(pod, "spec").get("nodeName")}
+    said = {(_called(pod), _condition(pod, "PodScheduled")) for pod in pods}
+    for one in facts.warnings:
+        by_scheduler = one.reason == _UNSCHEDULED
+        if not (by_scheduler and (one.about in placed or (one.about, one.message) in said)):
+            yield EventLine(stamp(one.at), one.about, one.reason, one.message)
+
+
+def _called(pod: Unstructured) -> str:
+    """The pod, as warnings about it name it."""
+    return f"{POD.name} {mapping(pod, 'metadata').get('name')}"
 
 
 def _verdict(explanation: Explanation | None) -> Literal["fits", "refused", "waits", "unknown"]:

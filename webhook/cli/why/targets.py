@@ -32,11 +32,11 @@ _SHORT: Final[Mapping[ApiKind, tuple[str, ...]]] = {
     BATCH_JOB: (),
     CRON_JOB: ("cj",),
     REPLICATION_CONTROLLER: ("rc",),
-    HOST_POOL: ("hostpool", "hostpools"),
-    STREAMS_JOB: (),
-    PROCESSING_ELEMENT: ("pe", "pes", "processingelement"),
+    HOST_POOL: ("sthp", "hostpool", "hostpools"),
+    STREAMS_JOB: ("stj",),
+    PROCESSING_ELEMENT: ("stp", "pe", "pes", "processingelement", "processingelements"),
 }
-"""The kinds that can be asked about, and kubectl's short names of them."""
+"""The kinds that can be asked about, and kubectl's short names of them: of ours those that their definitions have."""
 
 TYPES: Final[Mapping[str, ApiKind]] = {
     word: kind
