@@ -86,9 +86,11 @@ def _replaceable(folder: Path) -> None:
     if not folder.is_dir() or not (folder / SUMS).is_file():
         raise ReleaseError(f"{folder} holds something else than packages of a release: it has no {SUMS}")
     listed = {line.partition("  ")[2] for line in (folder / SUMS).read_text().splitlines()}
-    others = sorted(path.name for path in folder.iterdir() if path.name not in listed | {SUMS})
+    ours = listed | {SUMS, f"{SUMS}.asc"}
+    others = sorted(path.name for path in folder.iterdir() if path.name not in ours)
     if others:
-        raise ReleaseError(f"{folder} holds something else than packages of a release: {others[0]} is not in {SUMS}")
+        what = f"{others[0]}, which is not in {SUMS}: move it, or remove the folder"
+        raise ReleaseError(f"{folder} holds something else than packages of a release: {what}")
 
 
 def _build_krew(tree: Path, wheel: Path, url: str, homepage: str) -> None:

@@ -116,11 +116,11 @@ def _order(version: str) -> tuple[int, ...]:
 def main(words: Sequence[str] | None = None) -> int:
     """Set the version, and say which files changed; returns 0, or 1 with an error on standard error."""
     parser = argparse.ArgumentParser(prog="python -m tools.release.version", description="Set the version.")
-    parser.add_argument("version", help="The version, such as 0.2.0.")
+    parser.add_argument("version", nargs="?", help="The version, such as 0.2.0; without it the one that is there.")
     parser.add_argument("--root", type=Path, default=Path(__file__).parents[2], help="The clone.")
     options = parser.parse_args(words)
     try:
-        changed = set_version(options.root, options.version, datetime.now(UTC).date())
+        changed = set_version(options.root, options.version or version_of(options.root), datetime.now(UTC).date())
     except ReleaseError as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -20,7 +20,7 @@ from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
 POOL_OF_ALL: Final = "host($default)"
-"""A placement that constrains nothing: any cluster admits it."""
+"""A placement that constrains nothing: any cluster admits it that has a node open to pods without tolerations."""
 
 CONTRADICTION: Final = 'hostColocation("check"), hostExlocation("check")'
 """A placement that no cluster can satisfy."""

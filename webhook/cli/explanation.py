@@ -5,7 +5,7 @@ snapshot, with rights of their own.
 """
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import jsonpatch
 import msgspec
@@ -30,7 +30,7 @@ from webhook.placement.workload.workload import decide_replicas, guard_replicas
 NAMESPACE = "default"
 """The namespace of a manifest that states none, as for kubectl."""
 
-_UNREAD = "the pod asks for no placement: on a cluster it is let through all the same, and waits for a node"
+UNREAD: Final = "the pod asks for no placement: on a cluster it is let through all the same, and waits for a node"
 """Warning for a pod that no node can run, and that admission lets through."""
 
 _RIGHT = f"its pods tolerate exclusive hosts: on a cluster, creating it takes {RIGHT}"
@@ -102,7 +102,7 @@ def explain(file: str, document: Unstructured, found: DescribedPod, world: World
         verdict="refused" if decision.refused else "admitted",
         code=decision.fault.value if decision.refused else 200,
         message=decision.message,
-        warnings=[*_doubts(document, found), *([_UNREAD] if unread else []), *_warnings(decision, found, world)],
+        warnings=[*_doubts(document, found), *([UNREAD] if unread else []), *_warnings(decision, found, world)],
         candidates=names(verdict.candidates, world) if verdict else [],
         removed=list(_removed(verdict, decided_in)) if verdict else [],
         patch=patch,

@@ -314,6 +314,26 @@ async def test_of_many_long_warnings_the_latest_are_shown_in_part(
     }
 
 
+async def test_a_pod_that_asks_for_nothing_is_never_refused(
+    server: ApiServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.store("nodes", host(spec={"taints": [{"key": "dedicated", "effect": "NoSchedule"}]}))
+    server.store("pods", waiting("w"))
+    code, out, _ = await asked(capfd, "w")
+    assert (code, out.splitlines()[1:]) == (
+        0,
+        [
+            "  it asks for no placement: submitted today it would be let through, and wait, 0 of 1 nodes can run it",
+            "  No node is open to this pod: 0 of 1 node can run this pod.",
+            "    1 node has the taint dedicated:NoSchedule",
+            "  Nearest fix: tolerate dedicated:NoSchedule.",
+            "  the scheduler says: 0/2 nodes are available: 2 Insufficient cpu.",
+            "  out: node-a (has the taint dedicated:NoSchedule)",
+        ],
+    )
+    assert (await told(capfd, "w"))["verdict"] == "waits"
+
+
 async def test_a_pool(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
     server.store("nodes", host())
     status_ = {

@@ -131,11 +131,19 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.txt").exists()
 
 
+def test_packages_and_their_signature_are_replaced(repository: Path, released: Path, tmp_path: Path) -> None:
+    shutil.copytree(released, tmp_path / "dist")
+    (tmp_path / "dist" / "SHA256SUMS.asc").write_text("signature of the packages before")
+    (tmp_path / "dist" / CHART).write_text("before")
+    release(repository, tmp_path / "dist")
+    assert contents(tmp_path / "dist") == contents(released)
+
+
 def test_checksums_of_something_else_are_no_leave_to_remove_it(tmp_path: Path) -> None:
     (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}  image.iso\n")
     (tmp_path / "image.iso").write_text("")
     (tmp_path / "thesis.txt").write_text("")
-    with pytest.raises(ReleaseError, match="packages of a release: thesis.txt is not in SHA256SUMS"):
+    with pytest.raises(ReleaseError, match="packages of a release: thesis.txt, which is not in SHA256SUMS: move it"):
         release(ROOT, tmp_path)
     assert (tmp_path / "thesis.txt").exists()
 

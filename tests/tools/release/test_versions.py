@@ -117,6 +117,13 @@ def test_the_command_says_what_it_changed(clone: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out.splitlines()[:2] == [CHANGELOG, "README.md"]
 
 
+def test_without_a_version_that_which_is_there_is_released(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    version = version_of(clone)
+    assert main(["--root", str(clone)]) == 0
+    assert capsys.readouterr().out == f"{CHANGELOG}\n"
+    assert has_section((clone / CHANGELOG).read_text(), version)
+
+
 def test_what_is_unreleased_becomes_the_section_of_the_version() -> None:
     before = "# Changelog\n\n## Unreleased\n\n### Added\n\n- A.\n\n## 0.1.0 - 2025-01-01\n\n- B.\n"
     after = (

@@ -60,8 +60,12 @@ def _verdict(found: WhyReport) -> Iterator[StyledLine]:
         yield StyledLine(f"  submitted today it would be admitted{count}", "green")
         return
     first, *rest = found.message.splitlines() or [""]
-    yield StyledLine(f"  submitted today it would be refused{count}", "bold red")
-    yield StyledLine(f"  {first}", "bold red")
+    if found.verdict == "waits":
+        style, would = "yellow", "it asks for no placement: submitted today it would be let through, and wait"
+    else:
+        style, would = "bold red", "submitted today it would be refused"
+    yield StyledLine(f"  {would}{count}", style)
+    yield StyledLine(f"  {first}", style)
     yield from (StyledLine(f"  {line}") for line in rest)
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from webhook.admission.templates import DescribedPod, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.app.why import Found
-from webhook.cli.explanation import Explanation, Removed, explain, names
+from webhook.cli.explanation import UNREAD, Explanation, Removed, explain, names
 from webhook.cli.job_explanation import explain_job
 from webhook.cli.pool_explanation import explain_pool
 from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef, stamp
@@ -60,10 +60,11 @@ class EventLine(Struct, frozen=True):
 class WhyReport(Struct, frozen=True, rename="camel"):
     """How an object stands.
 
-    ``state`` is the object's own. ``verdict`` is what admission would say about it today: ``fits``, ``refused``, or
-    ``unknown`` where the user may not read the cluster; ``message`` is the text of the refusal, ``removed`` why nodes
-    cannot run it, ``candidates`` those that can. ``scheduler`` is the scheduler's own message about a pod. ``unread``
-    are resources that the user may not read.
+    ``state`` is the object's own. ``verdict`` is what admission would say about it today: ``fits``, ``refused``,
+    ``waits`` where no node can run it and admission lets it through, because it asks for no placement, or ``unknown``
+    where the user may not read the cluster; ``message`` is the text of the refusal, or what one would say, ``removed``
+    why nodes cannot run it, ``candidates`` those that can. ``scheduler`` is the scheduler's own message about a pod.
+    ``unread`` are resources that the user may not read.
     """
 
     namespace: str
@@ -71,7 +72,7 @@ class WhyReport(Struct, frozen=True, rename="camel"):
     name: str
     created: str
     state: str
-    verdict: Literal["fits", "refused", "unknown"]
+    verdict: Literal["fits", "refused", "waits", "unknown"]
     asks: list[str] = []
     message: str = ""
     warnings: list[str] = []
@@ -147,7 +148,7 @@ def report(
         verdict=_verdict(explanation),
         asks=list(_asks(document)),
         message=explanation.message if explanation else "",
-        warnings=explanation.warnings if explanation else [],
+        warnings=[one for one in explanation.warnings if one != UNREAD] if explanation else [],
         candidates=explanation.candidates if explanation else [],
         removed=[*(explanation.removed if explanation else []), *_full(wanted, found, judged)],
         scheduler=_condition(document, "PodScheduled"),
@@ -174,10 +175,12 @@ def _called(pod: Unstructured) -> str:
     return f"{POD.name} {mapping(pod, 'metadata').get('name')}"
 
 
-def _verdict(explanation: Explanation | None) -> Literal["fits", "refused", "unknown"]:
+def _verdict(explanation: Explanation | None) -> Literal["fits", "refused", "waits", "unknown"]:
     if explanation is None:
         return "unknown"
-    return "refused" if explanation.refused else "fits"
+    if not explanation.refused:
+        return "fits"
+    return "waits" if UNREAD in explanation.warnings else "refused"
 
 
 def _asks(document: Unstructured) -> Iterator[str]:
