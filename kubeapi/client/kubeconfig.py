@@ -70,6 +70,24 @@ class Kubeconfig:
         return header_of(header) if header else None
 
 
+def namespace_of_context(context: str | None = None, files: str = "") -> str:
+    """The namespace that the context states, ``None`` being the current one; empty if there is none.
+
+    Files that cannot be read state nothing: who needs them says why.
+    """
+    yaml = importlib.import_module("yaml")
+    current, namespaces = "", dict[str, str]()
+    for name in (files or usual_files()).split(os.pathsep):
+        try:
+            found = yaml.safe_load(Path(name).expanduser().read_bytes())
+        except (OSError, ValueError, yaml.YAMLError):
+            continue
+        current = current or str(found.get("current-context") or "") if isinstance(found, dict) else current
+        for entry in _entries(found, "contexts", "context"):
+            namespaces.setdefault(entry["name"], str(entry["context"].get("namespace") or ""))
+    return namespaces.get(context or current, "")
+
+
 def servers_of_contexts(files: str = "") -> dict[str, str]:
     """The URL of the API server of every context of the kubeconfig files, the usual ones by default.
 

@@ -6,12 +6,16 @@ from typing import Any, Final, Literal, TypeVar, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from kubeapi.client.kubeconfig import namespace_of_context
 from webhook import settings
 from webhook.cli.exits import WrongUse
 from webhook.settings import Settings
 
 _METAVARS: Final[dict[object, str]] = {int: "NUMBER", float: "SECONDS", str: "TEXT", str | None: "NAME"}
 
+
+DEFAULT_NAMESPACE: Final = "default"
+"""The namespace where neither a flag nor the context of the kubeconfig states one, as for kubectl."""
 
 _Model = TypeVar("_Model", bound=Settings)
 
@@ -35,6 +39,18 @@ def read_as(arguments: argparse.Namespace, model: type[_Model]) -> _Model:
         return settings.read_as(flags, model)
     except settings.WrongSettingError as wrong:
         raise WrongUse(str(wrong)) from wrong
+
+
+def add_namespace(parser: argparse.ArgumentParser, whose: str) -> None:
+    """Declare ``-n`` of a command about a live cluster; ``whose`` says of what it is the namespace."""
+    default = f"that of the context, else {DEFAULT_NAMESPACE}"
+    parser.add_argument("-n", "--namespace", metavar="NAME", help=f"{whose} (default: {default}).")
+
+
+def namespace(arguments: argparse.Namespace, chosen: Settings) -> str:
+    """The namespace that the flag states, or else the context of the kubeconfig, as for kubectl."""
+    stated: str | None = arguments.namespace
+    return (namespace_of_context(chosen.context) or DEFAULT_NAMESPACE) if stated is None else stated
 
 
 def _kind(field: FieldInfo) -> dict[str, Any]:

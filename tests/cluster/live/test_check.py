@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 from aiohttp import web
 
+from tests.apiserver.kubeconfig import Kubeconfig
 from tests.apiserver.server import ApiServer, Seen, status
 from tests.cli.test_schemas import schema
 from webhook.cli import main
@@ -113,3 +114,14 @@ async def test_for_programs(server: ApiServer, capfd: pytest.CaptureFixture[str]
     found = json.loads("\n".join(lines))
     jsonschema.Draft202012Validator(schema("check")).validate(found)
     assert (code, found["ok"], [one["ok"] for one in found["checks"]]) == (3, False, [True, False])
+
+
+async def test_the_namespace_is_that_of_the_context(
+    server: ApiServer, kubeconfig: Kubeconfig, capfd: pytest.CaptureFixture[str]
+) -> None:
+    content = json.loads(kubeconfig.path.read_text())
+    content["contexts"][0]["context"]["namespace"] = "team-b"
+    kubeconfig.path.write_text(json.dumps(content))
+    answers(server, admitted, deny)
+    assert (await asked(capfd))[0] == 0
+    assert {seen.path for seen in server.seen if seen.method == "POST"} == {"/api/v1/namespaces/team-b/pods"}

@@ -355,3 +355,22 @@ def test_every_context_has_the_server_of_its_cluster(tmp_path: Path, monkeypatch
     names = ("first", "second", "third", "fourth", "missing")
     monkeypatch.setenv("KUBECONFIG", ":".join(str(tmp_path / name) for name in names))
     assert kubeconfig.servers_of_contexts() == {"a": "https://one", "c": "https://two"}
+
+
+def test_the_namespace_is_that_of_the_context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = {
+        "current-context": "b",
+        "contexts": [{"name": "a", "context": {"namespace": "team-a"}}, {"name": "c", "context": {"namespace": None}}],
+    }
+    second = {
+        "current-context": "a",
+        "contexts": [{"name": "b", "context": {"namespace": "team-b"}}, {"name": "a", "context": {"namespace": "x"}}],
+    }
+    for name, content in (("first", first), ("second", second), ("third", "no mapping")):
+        (tmp_path / name).write_text(json.dumps(content))
+    (tmp_path / "fourth").write_text("{")
+    (tmp_path / "fifth").write_bytes(b"\xff\xfe\xff")
+    names = ("third", "fourth", "fifth", "missing", "first", "second")
+    monkeypatch.setenv("KUBECONFIG", ":".join(str(tmp_path / name) for name in names))
+    found = [kubeconfig.namespace_of_context(context) for context in (None, "a", "c", "unknown")]
+    assert found == ["team-b", "team-a", "", ""]

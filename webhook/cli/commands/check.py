@@ -10,7 +10,6 @@ from webhook.app import check as program
 from webhook.cli import Subparsers, flags
 from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit
-from webhook.cli.explanation import NAMESPACE
 from webhook.cli.output import TEXT, add_output, write
 from webhook.cli.screen import Screen
 from webhook.placement.text.problem import escape
@@ -40,9 +39,7 @@ class CheckAnswer(Struct, frozen=True):
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
     parser = declare(subparsers, "check", _DESCRIPTION, HELP_EXAMPLES)
-    parser.add_argument(
-        "-n", "--namespace", metavar="NAME", default=NAMESPACE, help=f"Namespace of the pods (default: {NAMESPACE})."
-    )
+    flags.add_namespace(parser, "Namespace of the pods")
     parser.add_argument(
         "--audit", action="store_true", help="The installation is in audit mode: nothing must be refused."
     )
@@ -53,8 +50,9 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show both results; returns ``Exit.TROUBLE`` if one of them is not as it should be."""
     settings = flags.read(arguments)
-    results = asyncio.run(program.checked(settings, arguments.namespace, audit=arguments.audit))
-    answer = CheckAnswer(arguments.namespace, all(one.ok for one in results), results)
+    namespace = flags.namespace(arguments, settings)
+    results = asyncio.run(program.checked(settings, namespace, audit=arguments.audit))
+    answer = CheckAnswer(namespace, all(one.ok for one in results), results)
     if arguments.output == TEXT:
         screen = Screen()
         for one in results:

@@ -12,7 +12,6 @@ from webhook import app
 from webhook.cli import Subparsers, flags
 from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.explanation import NAMESPACE
 from webhook.cli.output import TEXT, add_output, write
 from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
@@ -63,9 +62,7 @@ def add(subparsers: Subparsers) -> None:
     """Declare the command."""
     parser = declare(subparsers, "status", _DESCRIPTION, HELP_EXAMPLES)
     parser.add_argument("job", metavar="JOB", help="The name of the Job.")
-    parser.add_argument(
-        "-n", "--namespace", metavar="NAME", default=NAMESPACE, help=f"Its namespace (default: {NAMESPACE})."
-    )
+    flags.add_namespace(parser, "Its namespace")
     add_output(parser)
     flags.add(parser, _FLAGS)
 
@@ -73,15 +70,16 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show the Job; returns ``Exit.OK`` in whatever phase it is."""
     settings = flags.read(arguments)
-    for name in (arguments.job, arguments.namespace):
+    namespace = flags.namespace(arguments, settings)
+    for name in (arguments.job, namespace):
         if not _NAME.fullmatch(name):
             raise WrongUse(f"{quote(name)} is no name of an object: use a-z, 0-9, '-' and '.'")
     try:
         with progress() as step:
             step("asking the API server", 0, 0)
-            view = uvloop.run(app.status.job_status(settings, arguments.namespace, arguments.job))
+            view = uvloop.run(app.status.job_status(settings, namespace, arguments.job))
     except UnknownJobError as unknown:
-        raise WrongUse(_no_such_job(arguments.job, arguments.namespace, unknown.names)) from unknown
+        raise WrongUse(_no_such_job(arguments.job, namespace, unknown.names)) from unknown
     if arguments.output != TEXT:
         write(view, arguments.output)
         return Exit.OK

@@ -8,7 +8,6 @@ from webhook.app import why as program
 from webhook.cli import Subparsers, flags, warn
 from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.explanation import NAMESPACE
 from webhook.cli.output import TEXT, add_output, write
 from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
@@ -51,9 +50,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="OBJECT",
         help="A pod's NAME, or TYPE/NAME as for kubectl: deployment/x, hostpool/x, streamsjob/x.",
     )
-    parser.add_argument(
-        "-n", "--namespace", metavar="NAME", default=NAMESPACE, help=f"Its namespace (default: {NAMESPACE})."
-    )
+    flags.add_namespace(parser, "Its namespace")
     add_output(parser)
     flags.add(parser, _FLAGS)
 
@@ -61,7 +58,7 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show the answer; returns ``Exit.REFUSED`` if admission would refuse the object today."""
     settings = flags.read(arguments)
-    wanted = target_of(arguments.object, arguments.namespace)
+    wanted = target_of(arguments.object, flags.namespace(arguments, settings))
     answer = _answer(settings, wanted)
     if arguments.output == TEXT:
         screen = Screen()
