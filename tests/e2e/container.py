@@ -78,7 +78,7 @@ def run_of(
     known = {
         "address": loopback(place.address),
         "service_account": str(place.service_account),
-        "tag": container["image"].rpartition(":")[2],
+        "tag": container.get("image", "").rpartition(":")[2],
     }
     environment = {
         **{name: os.environ[name] for name in _INHERITED if name in os.environ},
