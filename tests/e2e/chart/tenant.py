@@ -1,8 +1,11 @@
 """A user with every right on the pods of a namespace, and the results of this user's changes of a pod."""
 
+import http
+
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.rendering import RELEASE
 from tests.e2e.plane import ControlPlane
+from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 
 _GROUP = "rbac.authorization.k8s.io"
@@ -19,7 +22,10 @@ def tenant(plane: ControlPlane, space: str) -> Api:
     admin.create({"apiVersion": version, "kind": "Role", "metadata": meta, "rules": [rule]})
     binding = {"apiVersion": version, "kind": "RoleBinding", "metadata": meta}
     admin.create({**binding, "roleRef": role, "subjects": subjects})
-    return plane.api("user")
+    user = plane.api("user")
+    # The API server's authorizer follows roles by a watch of its own.
+    until(lambda: user.send("GET", f"/api/v1/namespaces/{space}/pods").code == http.HTTPStatus.OK, "the user may", 20)
+    return user
 
 
 def place(one: Object) -> Object:

@@ -128,7 +128,7 @@ def under_load(api: Api, change: Callable[[], object]) -> list[tuple[int, str]]:
 
     def ask() -> None:
         while not over.is_set():
-            answer = api.send("POST", f"{PODS}?dryRun=All", asking("p", SPACE))
+            answer = api.send("POST", f"{PODS}?dryRun=All", asking("p", SPACE, "host(shared)"))
             answers.append((answer.code, answer.message))
             time.sleep(PAUSE)
 
