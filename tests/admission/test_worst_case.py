@@ -19,7 +19,7 @@ from webhook.placement.text import keys
 LIMIT = 0.020
 """Seconds of CPU for one answer: a burst of 500 reviews is then over in the 10 seconds an API server waits at most."""
 
-TRIES = 10
+TRIES = 30
 """Before an answer counts as expensive: other programs on the machine make some of them look so."""
 
 SMALL = cluster(nodes(2))
