@@ -29,7 +29,7 @@ PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
 PAUSE: Final = 0.05
 """Seconds between two requests of the load."""
 
-VALUES: Final = {"service": {"port": PORT}, "settings": {"drain": 1}, "replicas": 2}
+VALUES: Final = {"service": {"port": PORT}, "replicas": 2}
 _CLONE: Final = Path(__file__).resolve().parents[3]
 
 
