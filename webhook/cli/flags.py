@@ -9,6 +9,8 @@ from pydantic.fields import FieldInfo
 from kubeapi.client.kubeconfig import namespace_of_context
 from webhook import settings
 from webhook.cli.exits import WrongUse
+from webhook.placement.text.api_kinds import OBJECT_NAME
+from webhook.placement.text.problem import quote
 from webhook.settings import Settings
 
 _METAVARS: Final[dict[object, str]] = {int: "NUMBER", float: "SECONDS", str: "TEXT", str | None: "NAME"}
@@ -51,6 +53,12 @@ def namespace(arguments: argparse.Namespace, chosen: Settings) -> str:
     """The namespace that the flag states, or else the context of the kubeconfig, as for kubectl."""
     stated: str | None = arguments.namespace
     return (namespace_of_context(chosen.context) or DEFAULT_NAMESPACE) if stated is None else stated
+
+
+def check_name(name: str, hint: str = "") -> None:
+    """Raise :class:`WrongUse` if no object can have that name; ``hint`` goes on with the sentence."""
+    if not OBJECT_NAME.fullmatch(name):
+        raise WrongUse(f"{quote(name)} is no name of an object: use a-z, 0-9, '-' and '.'{hint}")
 
 
 def _kind(field: FieldInfo) -> dict[str, Any]:

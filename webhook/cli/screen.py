@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import IO
+from typing import IO, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -40,6 +40,13 @@ def console(stream: IO[str]) -> Console:
     return PlainConsole(file=stream, highlight=False, soft_wrap=True, color_system=None if plain else "auto")
 
 
+class StyledLine(NamedTuple):
+    """A line, in printable ASCII, and its style."""
+
+    text: str
+    style: str = ""
+
+
 class Screen:
     """Prints results; on a terminal in colour, and with tables that fit it."""
 
@@ -49,6 +56,11 @@ class Screen:
     def say(self, text: str, style: str = "") -> None:
         """Print one or more lines, exactly as they are."""
         self._console.print(Text(text, style=style))
+
+    def lines(self, lines: Iterable[StyledLine]) -> None:
+        """Print lines, each in its style."""
+        for line in lines:
+            self.say(line.text, line.style)
 
     def heading(self, text: str) -> None:
         """Print a heading for the following lines."""

@@ -1,10 +1,9 @@
 """``status``: how a Job of Streams stands, as a tree: HostPools, processing elements, their pods, and why one waits."""
 
 import argparse
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import uvloop
 
@@ -14,7 +13,7 @@ from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.output import TEXT, add_output, write
 from webhook.cli.progress import progress
-from webhook.cli.screen import Screen
+from webhook.cli.screen import Screen, StyledLine
 from webhook.cluster.queries.job_view import ElementView, JobView, PoolView, UnknownJobError
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, escape, quote
@@ -24,9 +23,6 @@ _DESCRIPTION: Final = (
     "Show how a Streams job stands: its host pools with their hosts, its processing elements with pod, node and phase, "
     "and what keeps those back that do not run. The cluster is read once; nothing is written."
 )
-_NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?")
-"""A DNS subdomain, as names of objects are."""
-
 _HOSTS: Final = 8
 """Hosts of a pool that its line names at most; ``-o json`` has all."""
 
@@ -40,13 +36,6 @@ _STYLES: Final = {
 """Style of a line by its phase."""
 _UNDER_WAY: Final = "yellow"
 """Style of every other phase: something is still to come."""
-
-
-class TreeLine(NamedTuple):
-    """A line of the tree, in printable ASCII, and its style."""
-
-    text: str
-    style: str = ""
 
 
 HELP_EXAMPLES: Final = (
@@ -72,8 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = flags.read(arguments)
     namespace = flags.namespace(arguments, settings)
     for name in (arguments.job, namespace):
-        if not _NAME.fullmatch(name):
-            raise WrongUse(f"{quote(name)} is no name of an object: use a-z, 0-9, '-' and '.'")
+        flags.check_name(name)
     try:
         with progress() as step:
             step("asking the API server", 0, 0)
@@ -84,8 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         write(view, arguments.output)
         return Exit.OK
     screen = Screen()
-    for line in tree(view):
-        screen.say(line.text, line.style)
+    screen.lines(tree(view))
     return Exit.OK
 
 
@@ -98,38 +85,38 @@ def _no_such_job(job: str, namespace: str, names: Sequence[str]) -> str:
     return f"namespace {namespace} has no Job {quote(job)}, {meant}the Jobs there are: {enumerated(names, _JOBS)}"
 
 
-def tree(view: JobView) -> Iterator[TreeLine]:
+def tree(view: JobView) -> Iterator[StyledLine]:
     """The lines of the tree: the Job, its HostPools, its processing elements, and below each why it does not run."""
     phases = Counter(one.phase for one in view.processing_elements)
     counts = [f"{phases[phase]} {phase}" for phase in sorted(phases)]
-    yield TreeLine(f"Job {view.namespace}/{view.name}: {view.phase}", _style(view.phase))
-    yield TreeLine(f"| {': '.join(filter(None, (_size(view), ', '.join(counts))))}")
+    yield StyledLine(f"Job {view.namespace}/{view.name}: {view.phase}", _style(view.phase))
+    yield StyledLine(f"| {': '.join(filter(None, (_size(view), ', '.join(counts))))}")
     if view.message:
-        yield TreeLine(f"| {escape(view.message)}")
+        yield StyledLine(f"| {escape(view.message)}")
     if view.unsatisfiable:
-        yield TreeLine(f"| could not be started again as a whole: {escape(view.unsatisfiable)}")
+        yield StyledLine(f"| could not be started again as a whole: {escape(view.unsatisfiable)}")
     branches = [*map(_pool, view.host_pools), *map(_element, view.processing_elements)]
     for place, (line, message) in enumerate(branches, 1):
         last = place == len(branches)
-        yield TreeLine(f"{'`' if last else '+'}- {escape(line.text)}", line.style)
+        yield StyledLine(f"{'`' if last else '+'}- {escape(line.text)}", line.style)
         if message:
-            yield TreeLine(f"{' ' if last else '|'}    {escape(message)}")
+            yield StyledLine(f"{' ' if last else '|'}    {escape(message)}")
 
 
 def _size(view: JobView) -> str:
     return counted(len(view.processing_elements), "processing element")
 
 
-def _pool(pool: PoolView) -> tuple[TreeLine, str]:
+def _pool(pool: PoolView) -> tuple[StyledLine, str]:
     hosts = f", {enumerated(pool.hosts, _HOSTS)}" if pool.hosts else ""
-    return TreeLine(f"HostPool {pool.name} ({pool.pool}): {pool.phase}{hosts}", _style(pool.phase)), pool.message
+    return StyledLine(f"HostPool {pool.name} ({pool.pool}): {pool.phase}{hosts}", _style(pool.phase)), pool.message
 
 
-def _element(element: ElementView) -> tuple[TreeLine, str]:
+def _element(element: ElementView) -> tuple[StyledLine, str]:
     where = f", {element.pod} on {element.node or 'no node'}" if element.pod else ""
     restarts = f", {counted(element.restarts, 'restart')}" if element.restarts else ""
     line = f"ProcessingElement {element.name}: {element.phase}{where}{restarts}"
-    return TreeLine(line, _style(element.phase)), element.message
+    return StyledLine(line, _style(element.phase)), element.message
 
 
 def _style(phase: str) -> str:

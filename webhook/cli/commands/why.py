@@ -62,8 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     answer = _answer(settings, wanted)
     if arguments.output == TEXT:
         screen = Screen()
-        for line in lines_of(answer):
-            screen.say(line.text, line.style)
+        screen.lines(lines_of(answer))
     else:
         write(answer, arguments.output)
     return Exit.REFUSED if answer.verdict == "refused" else Exit.OK

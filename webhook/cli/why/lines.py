@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final
 
+from webhook.cli.screen import StyledLine
 from webhook.cli.why.report import WhyReport
 from webhook.cluster.queries.object_facts import moment
 from webhook.placement.text.problem import counted, enumerated, escape
@@ -15,13 +16,6 @@ _PODS: Final = 20
 """Pods that are listed at most, those without a node first."""
 
 _UNITS: Final = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
-
-
-class StyledLine(NamedTuple):
-    """A line, in printable ASCII, and its style."""
-
-    text: str
-    style: str = ""
 
 
 def lines_of(found: WhyReport, now: datetime | None = None) -> Iterator[StyledLine]:

@@ -86,10 +86,9 @@ class WhyReport(Struct, frozen=True, rename="camel"):
 
 
 class JudgedObject(NamedTuple):
-    """The explanation of an object as of today; for a pod, or a template of pods, also the pod and what it asks for."""
+    """The explanation of an object as of today; for a pod, or a template of pods, also what it asks for."""
 
     explanation: Explanation
-    pod: Unstructured | None = None
     ask: Ask | None = None
 
 
@@ -124,7 +123,7 @@ def _judge(document: Unstructured, described: DescribedPod, world: World) -> Jud
     except msgspec.ValidationError:
         return None
     explanation = explain("", document, described, world)
-    return JudgedObject(explanation, described.pod, read(pod, explanation.namespace, world)[0])
+    return JudgedObject(explanation, read(pod, explanation.namespace, world)[0])
 
 
 def unbound(pod: Unstructured) -> Unstructured:

@@ -1,9 +1,9 @@
 """The object that the user names, as kubectl takes it: ``NAME`` of a pod, ``TYPE/NAME``, or both as two words."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from webhook.cli import flags
 from webhook.cli.exits import WrongUse
 from webhook.cluster.queries.object_facts import ObjectRef
 from webhook.placement.text.api_kinds import (
@@ -45,9 +45,6 @@ TYPES: Final[Mapping[str, ApiKind]] = {
 }
 """Every word for a kind, in lower case."""
 
-_NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
-"""A DNS subdomain, as names of objects are."""
-
 _POOL_HINT: Final = "; for a HostPool that is its metadata.name, not the spec.name by which pods ask for it"
 """Why somebody may write a name with capitals: ``MyPool`` in ``host(MyPool)`` is the ``spec.name``."""
 
@@ -55,10 +52,8 @@ _POOL_HINT: Final = "; for a HostPool that is its metadata.name, not the spec.na
 def target_of(words: Sequence[str], namespace: str) -> ObjectRef:
     """The object that the words name; raises :class:`WrongUse` if they name none."""
     kind, name = _split(words)
-    for each in (name, namespace):
-        if not _NAME.fullmatch(each):
-            hint = _POOL_HINT if kind == HOST_POOL and each is name else ""
-            raise WrongUse(f"{quote(each)} is no name of an object: use a-z, 0-9, '-' and '.'{hint}")
+    flags.check_name(name, _POOL_HINT if kind == HOST_POOL else "")
+    flags.check_name(namespace)
     return ObjectRef(kind, namespace, name)
 
 

@@ -4,7 +4,6 @@ The controller makes processing elements and pods right after their Job, or righ
 reviewed before the watch has told of the Job.
 """
 
-import re
 import time
 from collections.abc import Callable
 from typing import Final
@@ -19,7 +18,7 @@ from webhook.admission.responses import JobRef
 from webhook.cluster.objects.kinds import JOBS
 from webhook.cluster.objects.translate import MalformedError
 from webhook.placement.inventory.objects import StreamsJob
-from webhook.placement.text.api_kinds import STREAMS_JOB
+from webhook.placement.text.api_kinds import OBJECT_NAME, STREAMS_JOB
 
 SECONDS: Final = 1.0
 """For the answer: a review waits for it."""
@@ -29,9 +28,6 @@ MISSING_SECONDS: Final = 1.0
 
 KEPT: Final = 1024
 """Missing Jobs that are remembered: some 200 bytes each."""
-
-_NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
-"""A DNS subdomain: the label of a pod may hold other texts."""
 
 
 class StreamsJobs:
@@ -44,7 +40,8 @@ class StreamsJobs:
 
     async def look_up(self, job: JobRef) -> StreamsJob | None:
         """The Job; ``None`` if there is none, or it breaks rules. Raises ApiError where that cannot be found out."""
-        if not _NAME.fullmatch(job.name) or self._missing.get(job, 0.0) > self._clock():
+        # The label of a pod may hold other texts than names.
+        if not OBJECT_NAME.fullmatch(job.name) or self._missing.get(job, 0.0) > self._clock():
             return None
         try:
             body = await self._server.read(f"{STREAMS_JOB.path_in(quote(job.namespace, safe=''))}/{job.name}")
